@@ -10,7 +10,7 @@ const parseChains = (value: string | undefined) =>
   );
 
 describe("EVENT_STREAMS_MAX and EVENT_STREAMS_PER_IP_MAX", () => {
-  test("are 10,000 and 100 unless told otherwise", () => {
+  test("default to 10,000 and 100", () => {
     expect(parseConfig(linksApiConfig, {}).eventStreamLimits).toEqual({
       total: 10_000,
       perAddress: 100,
@@ -20,7 +20,7 @@ describe("EVENT_STREAMS_MAX and EVENT_STREAMS_PER_IP_MAX", () => {
     ).toMatchObject({ eventStreamLimits: { total: 0, perAddress: 7 } });
   });
 
-  test.each(["-1", "1.5", "many"])("given %s, refuses and names it", (value) => {
+  test.each(["-1", "1.5", "many"])("rejects %s with an error that names the variable", (value) => {
     expect(() => parseConfig(linksApiConfig, { EVENT_STREAMS_MAX: value })).toThrow(
       /EVENT_STREAMS_MAX/,
     );
@@ -34,7 +34,7 @@ test.each([
   [{ SIGN_UP: "closed" }, false],
   [{ SIGN_UP: "oidc" }, false],
 ])(
-  "with %j, the checkout can warn of unverified sellers: %s (rules CALLER-37 and CALLER-38)",
+  "with %j, isSignUpOpen (the warning about unverified sellers) is %s (rules CALLER-37 and CALLER-38)",
   (environment, isSignUpOpen) => {
     expect(parseConfig(linksApiConfig, environment).isSignUpOpen).toBe(isSignUpOpen);
   },
@@ -49,12 +49,12 @@ describe("SETTLEMENT_CHAINS", () => {
       "tron,tron-nile,solana,solana-devnet,bitcoin,bitcoin-testnet4",
       ["tron", "tron-nile", "solana", "solana-devnet", "bitcoin", "bitcoin-testnet4"],
     ],
-  ])("given %j, payers are told how to pay on %j", (value, chainIds) => {
+  ])("parses %j as the chains %j", (value, chainIds) => {
     expect([...parseChains(value)]).toEqual(chainIds);
   });
 
   test.each(["84532", "none", "bitcoin-testnet3"])(
-    "given %s, on which there are no fee proxies, refuses and names it",
+    "rejects %s, which has no fee proxies, with an error that names the chain",
     (chainId) => {
       const parse = () => parseChains(`8453,${chainId}`);
       expect(parse).toThrow(ConfigError);
@@ -69,14 +69,17 @@ describe("TRANSFER_CHAINS", () => {
   const parseChains = (value: string) =>
     parseTransferChains(parseConfig(linksApiConfig, { TRANSFER_CHAINS: value }), loadCatalogue());
 
-  test("names EVM chains on which transfers straight to owners are read", () => {
+  test("parses the EVM chains on which direct transfers to owners are tracked", () => {
     expect([...parseChains("")]).toEqual([]);
     expect([...parseChains("8453, 1")]).toEqual(["8453", "1"]);
   });
 
-  test.each(["tron", "solana", "none"])("given %s, refuses and names it", (chainId) => {
-    const parse = () => parseChains(`8453,${chainId}`);
-    expect(parse).toThrow(ConfigError);
-    expect(parse).toThrow(`TRANSFER_CHAINS: ${chainId} is no EVM chain of the catalogue`);
-  });
+  test.each(["tron", "solana", "none"])(
+    "rejects %s with an error that names the chain",
+    (chainId) => {
+      const parse = () => parseChains(`8453,${chainId}`);
+      expect(parse).toThrow(ConfigError);
+      expect(parse).toThrow(`TRANSFER_CHAINS: ${chainId} is no EVM chain of the catalogue`);
+    },
+  );
 });

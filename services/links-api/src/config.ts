@@ -10,11 +10,15 @@ import { CommaList, createConfigError } from "@payment-links/runtime";
 const StreamCount = z.coerce.number().int().min(0).max(100_000);
 
 /**
- * The service's own variables: the ids of the chains on which payers are told how to pay,
- * and of those on which settlement-listener, by the same variable, reads transfers straight to owners,
- * how the headers of webhooks are called, which the API's description tells, and how many event streams
- * a process holds, in all and of one source address. `SIGN_UP` is auth-keys' own: where anyone may sign
- * up, the checkout tells verified sellers from others (rule CALLER-38).
+ * Parses the service's own environment variables.
+ * - `SETTLEMENT_CHAINS`: ids of the chains on which the checkout offers payment instructions.
+ * - `TRANSFER_CHAINS`: ids of the chains on which settlement-listener tracks direct transfers to
+ *   owners. It reads the same variable.
+ * - `WEBHOOK_HEADER_PREFIX`: prefix of the webhook header names. The OpenAPI document includes it.
+ * - `EVENT_STREAMS_MAX`, `EVENT_STREAMS_PER_IP_MAX`: limits on open event streams per process and
+ *   per source IP.
+ * - `SIGN_UP`: same variable as in auth-keys. If anyone may sign up, the checkout marks unverified
+ *   sellers (rule CALLER-38).
  */
 export const linksApiConfig = z
   .object({
@@ -39,8 +43,9 @@ export const linksApiConfig = z
 export type LinksApiConfig = z.output<typeof linksApiConfig>;
 
 /**
- * The chains on which payers are told how to pay. Throws ConfigError if one of them is not in the
- * catalogue, or has no fee proxies there and is of a family that needs them: nobody could pay on it.
+ * Returns the chains on which the checkout offers payment instructions. Throws `ConfigError` if a
+ * chain is not in the catalogue, or if its family needs fee proxies and the catalogue lists none
+ * for it.
  */
 export const parseSettlementChains = (
   { settlementChains }: Pick<LinksApiConfig, "settlementChains">,
@@ -58,8 +63,8 @@ export const parseSettlementChains = (
 };
 
 /**
- * The chains on which a transfer straight to an owner is read. Throws ConfigError if one of them is no
- * EVM chain of the catalogue: nobody reads transfers by such a list elsewhere.
+ * Returns the chains on which direct transfers to owners are tracked. Throws `ConfigError` for a
+ * chain that is not an EVM chain in the catalogue. On other families this setting has no effect.
  */
 export const parseTransferChains = (
   { transferChains }: Pick<LinksApiConfig, "transferChains">,

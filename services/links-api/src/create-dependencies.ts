@@ -24,7 +24,7 @@ type ServiceOptions = Pick<
   eventStreamLimits: Parameters<typeof createEventStreams>[0]["limits"];
 };
 
-/** Makes what the rooms of the service are given. */
+/** Creates the dependencies of the service's handlers. */
 export const createDependencies = (
   context: ServiceContext,
   { eventStreamLimits: limits, ...options }: ServiceOptions,
@@ -107,7 +107,7 @@ const createWrongTokenFinder =
     return { amount: formatAmount(amount), symbol: token?.symbol ?? "", sourceTransaction };
   };
 
-/** Every token is shown once, at the start, because every answer shows a link's token. */
+/** Serializes every token once at startup because every link response contains its token. */
 const indexTokens = (catalogue: Catalogue, checkoutUrl: string): Dependencies["getToken"] => {
   const tokens = new Map(
     catalogue.tokens.map((token) => [

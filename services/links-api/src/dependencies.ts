@@ -12,7 +12,10 @@ import type { ListLinks } from "./store/list-links.ts";
 import type { ListPendingPayments } from "./store/payments.ts";
 import type { LoadOne } from "./store/batch-loader.ts";
 
-/** What this service gives its rooms: the ground, and what it made on the ground. */
+/**
+ * The dependencies of handlers and jobs: parts of the service context, and what this service
+ * creates from it.
+ */
 export type Dependencies = Pick<
   ServiceContext,
   | "pool"
@@ -24,27 +27,33 @@ export type Dependencies = Pick<
   | "baseUrl"
   | "checkoutUrl"
 > & {
-  /** A link's token and how the wire shows it. Throws if the catalogue has lost the token. */
+  /** Returns a link's token and its wire form. Throws if the catalogue no longer has the token. */
   getToken: (tokenId: string) => { token: CatalogueToken; tokenData: TokenData };
-  /** The chains on which payers are told how to pay. */
+  /** Chains on which the checkout offers payment instructions. */
   settlementChains: ReadonlySet<string>;
-  /** The chains on which transfers straight to owners are read. */
+  /** Chains on which direct transfers to owners are tracked. */
   transferChains: ReadonlySet<string>;
-  /** How a link is paid at an instant, or why not. Refuses an amount that the token cannot express. */
+  /**
+   * Returns the payment instructions for a link at an instant, or the reason why there are none.
+   * Throws `ApiError` for an amount that the token cannot express.
+   */
   getPaymentInstructions: (
     link: OwnedLinkView,
     options: InstructionsOptions,
   ) => Promise<InstructionsResult>;
-  /** Whether anyone may open an account, so that payers learn which sellers are verified. */
+  /** Whether anyone may sign up. If so, the checkout marks verified sellers. */
   isSignUpOpen: boolean;
-  /** What the names of the headers that authenticate a webhook begin with. */
+  /** Prefix of the names of the headers that authenticate a webhook. */
   webhookHeaderPrefix: string;
-  /** Money for a link in a token that is mistaken for the link's, if some came (rule CHAIN-27). */
+  /**
+   * Finds money sent to a link in a token that is easily mistaken for the link's token (rule
+   * CHAIN-27).
+   */
   findWrongToken: (link: OwnedLinkView) => Promise<WrongToken | undefined>;
   findLinkView: FindLinkView;
   listLinks: ListLinks;
   listPendingPayments: ListPendingPayments;
-  /** The mark of what a stream follows, by its key. */
+  /** Returns the fingerprint of what a stream follows, by its key. */
   findLinkFingerprint: LoadOne<string>;
   createBody: z.ZodType<z.output<ReturnType<typeof createLinkBody>>>;
   counters: Counters;
@@ -52,6 +61,6 @@ export type Dependencies = Pick<
   exports: Exports<ServiceContext["pool"]>;
   eventStreams: EventStreams;
   writtenAccounts: WrittenAccountCache;
-  /** Tells the relay that a transaction with events has been committed. */
+  /** Wakes the outbox relay after a transaction with events has been committed. */
   wakeRelay: () => void;
 };

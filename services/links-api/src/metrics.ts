@@ -3,24 +3,24 @@ import type { LinkStatus } from "@payment-links/contracts";
 import type { Metrics } from "@payment-links/runtime";
 import type { UnappliedReason } from "./domain/payment.ts";
 
-/** What this service counts of its own work. */
+/** The counters of this service's own work. */
 export type Counters = {
   countCreatedLink(): void;
   countStatusChange(from: LinkStatus, to: LinkStatus): void;
   countExpiredLinks(count: number): void;
-  /** A settled payment was judged. Without a reason it counts. */
+  /** A settled payment was evaluated. Without a reason it was applied. */
   countEvaluatedPayment(reason: UnappliedReason | undefined): void;
-  /** A payment that had settled was taken away by its chain. */
+  /** A settled payment was orphaned by its chain. */
   countOrphanedPayment(): void;
-  /** It was not found out whether a followed link has changed, or how it stands. */
+  /** A followed link could not be read or checked for changes. */
   countFailedRead(): void;
-  /** A thing's version grew by more than one: events of that topic were missed. */
+  /** A version increased by more than one: events of that topic were missed. */
   countVersionJump(topic: string): void;
 };
 
 /**
- * Makes the counters. A transaction that runs again counts again: they are for watching, not for
- * bookkeeping.
+ * Creates the counters. A retried transaction increments them again, so they serve monitoring, not
+ * accounting.
  */
 export const createCounters = (metrics: Metrics): Counters => {
   const registers = [metrics];

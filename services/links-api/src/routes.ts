@@ -52,12 +52,12 @@ import { createSolanaTransaction } from "./pages/create-solana-transaction.ts";
 
 export { sendNotFound } from "./pages/send-not-found.ts";
 
-/** Files: a page needs several at once, and each costs little. */
+/** Files get a higher limit because a page loads several at once, and each is cheap. */
 const fileRateLimit = { policy: "files", factor: 3 } as const;
-/** Transactions for payers: each asks a node, and a payer needs one or two. */
+/** Transactions get a lower limit because each calls a node, and a payer needs only one or two. */
 const transactionRateLimit = { policy: "transactions", factor: 0.1 } as const;
 
-/** Every public route. */
+/** Creates every public route. */
 export const createPublicRoutes = (dependencies: Dependencies): readonly Route[] => [
   ...createApiRoutes(dependencies),
   ...createConsoleRoutes(dependencies),
@@ -111,7 +111,7 @@ const createConsoleRoutes = (dependencies: Dependencies): readonly Route[] => {
   ];
 };
 
-/** What the checkout page needs, and anybody who pays without it. */
+/** Creates the routes of the checkout page, which other payment clients may use too. */
 const createCheckoutRoutes = (dependencies: Dependencies): readonly Route[] => [
   publicRoute({ ...checkoutOperations.getLink, handle: getCheckoutLink(dependencies) }),
   publicRoute({
@@ -136,10 +136,12 @@ const createCheckoutRoutes = (dependencies: Dependencies): readonly Route[] => [
   }),
 ];
 
-/** Some wallets are pages of their own origin. */
+/** Some wallets are web pages with their own origin. */
 const walletRouteOptions = { isForAnyOrigin: true, sendApiError: sendWalletError } as const;
 
-/** The descriptions of the public API, and of the console with the checkout. */
+/**
+ * Creates the routes of the OpenAPI documents: the public API, and the console with the checkout.
+ */
 const createDocumentRoutes = (dependencies: Dependencies): readonly Route[] => [
   publicRoute({
     method: "get",
@@ -218,10 +220,10 @@ const createConsolePageRoutes = (dependencies: Dependencies): readonly Route[] =
   ];
 };
 
-/** Returns a link as the checkout shows it, with instructions although it has ended. */
+/** Returns a link as the checkout returns it, with instructions even if it has ended. */
 export type ReadEndedLink = (linkId: string, amount: Decimal | undefined) => Promise<CheckoutLink>;
 
-/** Creates what development pays ended links by. No route answers it. */
+/** Creates the function with which development pays ended links. No route exposes it. */
 export const createReadEndedLink =
   (dependencies: Dependencies): ReadEndedLink =>
   (linkId, amount) =>

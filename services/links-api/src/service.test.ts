@@ -60,8 +60,8 @@ const settle = (settlement: SettlementState) =>
 const listEventTypes = (id: string) =>
   receivedEvents.filter(({ key }) => key === id).map(({ type }) => type);
 
-describe("the service, started", () => {
-  test("hears settlements and accounts, and tells of its links, in order", async () => {
+describe("the started service", () => {
+  test("consumes settlements and accounts, and publishes its links' events in order", async () => {
     const account = sampleAccount();
     const id = await rig.createLink(rig.createKeyHeaders(account), { toAmount: "25" });
     await settle(sampleSettlement(id, { amount: "10.5" }));
@@ -79,7 +79,7 @@ describe("the service, started", () => {
     ]);
   });
 
-  test("given a settlement of an unknown link, sets it aside, goes on, and replays it when told", async () => {
+  test("dead-letters a settlement of an unknown link, continues, and retries it on a replay", async () => {
     const unknownLinkSettlement = sampleSettlement("plink_01m7y4kb9sfvktcnzb0r3g9a0s", {
       amount: "1",
     });

@@ -20,16 +20,16 @@ import { linkRepublishSource } from "./store/links.ts";
 export type { ReadEndedLink } from "./routes.ts";
 export { linksApiConfig } from "./config.ts";
 
-/** The service's own schema and the files that make it. */
+/** The service's database schema and the folders of its migrations. */
 export const linksApiMigration = {
   schema: "links_api",
   folders: [busMigrations, new URL("../migrations/", import.meta.url)],
 };
 
 /**
- * Creates links-api: the public API, the console's links, the pages, and the payments that count.
- * Nothing runs before `start`. `readEndedLink` is how a link is paid although it has ended; it is for
- * development in the same process, and no route answers it.
+ * Creates links-api: the public API, the console's links, the pages, and the processing of
+ * payments. Nothing runs before `start`. `readEndedLink` lets development in the same process pay a
+ * link that has ended. No route exposes it.
  */
 export const createLinksApi = (
   context: ServiceContext,

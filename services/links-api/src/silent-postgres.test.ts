@@ -12,11 +12,11 @@ import { sampleAccount } from "./testing/samples.ts";
 
 const rig = useRig(() => createRig());
 
-/** The database's time for a statement, and ours for its answer. */
+/** The statement timeout of the database, plus the time for our response. */
 const responseMsMax = 5_500;
 const callsPerOperation = 5;
 
-/** The same service on the same database, by a way that can fall silent. */
+/** Creates the same service on the same database, behind a proxy that can stop forwarding. */
 const createServiceBehindProxy = async () => {
   const { context } = rig;
   const proxy = await startTcpProxy(new URL(context.databaseUrl));
@@ -48,7 +48,7 @@ const createServiceBehindProxy = async () => {
   };
 };
 
-test("a database that falls silent keeps nobody waiting, and is asked again once it is back", async () => {
+test("requests fail in bounded time while the database does not respond, and succeed once it is back", async () => {
   const headers = rig.createKeyHeaders(sampleAccount());
   const id = await rig.createLink(headers, { toAmount: "1" });
   const { proxy, call, close } = await createServiceBehindProxy();
@@ -71,7 +71,7 @@ test("a database that falls silent keeps nobody waiting, and is asked again once
     ["retrieve", [500, 503]],
     ["checkout", [500, 503]],
   ] as const) {
-    // The database stays silent, so each answer comes because its time is over.
+    // The database does not respond meanwhile, so each response is the result of a timeout.
     const responses = await Promise.all(Array.from({ length: callsPerOperation }, calls[name]));
     for (const { status, durationMs } of responses) {
       expect(statuses).toContain(status);

@@ -6,7 +6,7 @@ const startTime = new Date("2026-11-21T10:00:00Z");
 
 type SampleAdvance = { head: number; settledTo: number; afterMs?: number; needed?: number | null };
 
-/** What a chain's words, one after the other, leave known. */
+/** Returns the progress after applying these advances in order. */
 const applyAdvances = (advances: readonly SampleAdvance[]): ChainProgress | undefined => {
   let at = startTime;
   let progress: ChainProgress | undefined;
@@ -18,8 +18,8 @@ const applyAdvances = (advances: readonly SampleAdvance[]): ChainProgress | unde
   return progress;
 };
 
-describe("how many blocks a payment needs", () => {
-  test("is the policy's number where there is one, however far its words lie apart", () => {
+describe("updateChainProgress", () => {
+  test("uses the policy's block count if there is one, however far apart the updates are", () => {
     const advances = [
       { head: 100, settledTo: 88, needed: 12 },
       { head: 109, settledTo: 97, needed: 12 },
@@ -27,7 +27,7 @@ describe("how many blocks a payment needs", () => {
     expect(applyAdvances(advances)?.neededBlocks).toBe(12);
   });
 
-  test("is what lay between a tag and the head just before its last leap, and not less once it has leapt", () => {
+  test("estimates the gap between tag and head just before the tag's last jump, and does not shrink right after a jump", () => {
     const earlierAdvances = [
       { head: 164, settledTo: 100 },
       { head: 195, settledTo: 100 },
@@ -43,19 +43,19 @@ describe("how many blocks a payment needs", () => {
     expect(applyAdvances(afterSecondLeap)?.neededBlocks).toBe(65);
   });
 
-  test("is none where the chain settles what stands above the head that was told", () => {
+  test("needs 0 blocks if the settled block is above the reported head", () => {
     const settledAhead = { head: 90, settledTo: 100 };
     expect(applyAdvances([settledAhead, { head: 91, settledTo: 101 }])?.neededBlocks).toBe(0);
   });
 
-  test("is begun anew where nothing was heard for more than a minute", () => {
+  test("restarts the estimate after more than a minute without updates", () => {
     const firstAdvance = { head: 195, settledTo: 100 };
     const nextLeap = { head: 7_300, settledTo: 7_236 };
     expect(applyAdvances([firstAdvance, { ...nextLeap, afterMs: 60_000 }])?.neededBlocks).toBe(95);
     expect(applyAdvances([firstAdvance, { ...nextLeap, afterMs: 60_001 }])?.neededBlocks).toBe(64);
   });
 
-  test("is not what an older word says, nor the same one again", () => {
+  test("ignores an update that is not newer than the stored one", () => {
     const firstAdvance = { head: 195, settledTo: 100 };
     expect(
       applyAdvances([firstAdvance, { head: 300, settledTo: 100, afterMs: 0 }])?.headBlock,
@@ -65,7 +65,7 @@ describe("how many blocks a payment needs", () => {
     ).toBe(195);
   });
 
-  test("is what is told now, where the word before was of a clock more than a minute ahead", () => {
+  test("replaces stored progress whose time is more than a minute in the future", () => {
     const firstAdvance = { head: 195, settledTo: 100 };
     const nextAdvance = { head: 196, settledTo: 132 };
     expect(applyAdvances([firstAdvance, { ...nextAdvance, afterMs: -60_000 }])?.headBlock).toBe(
@@ -77,7 +77,7 @@ describe("how many blocks a payment needs", () => {
     });
   });
 
-  test("goes on where it is our own clock that is behind", () => {
+  test("keeps the estimate when our own clock is behind", () => {
     const storedProgress = {
       chainId: "1",
       headBlock: 195,
@@ -92,15 +92,15 @@ describe("how many blocks a payment needs", () => {
   });
 });
 
-describe("a payment's confirmations", () => {
+describe("computeConfirmations", () => {
   const amount = new Decimal("1");
   const confirmationInput = { amount, blockNumber: 100, headBlock: 103, neededBlocks: 12 };
 
-  test("are the blocks on top of its own, of those that it needs", () => {
+  test("returns the blocks above the payment's own and the number of blocks needed", () => {
     expect(computeConfirmations(confirmationInput)).toEqual({ seen: 3, needed: 12 });
   });
 
-  test("never are more than it needs, nor fewer than none", () => {
+  test("never returns more seen than needed, or a negative number", () => {
     expect(computeConfirmations({ ...confirmationInput, headBlock: 115 })).toEqual({
       seen: 15,
       needed: 15,
@@ -116,7 +116,7 @@ describe("a payment's confirmations", () => {
     ["1", { seen: 0, needed: 2 }],
     ["9.99999999", { seen: 0, needed: 2 }],
     ["10", { seen: 0, needed: 5 }],
-  ])("are of more blocks where its amount needs more: %s", (paidAmount, confirmations) => {
+  ])("needs more blocks for larger amounts: %s", (paidAmount, confirmations) => {
     const neededByAmount = [
       { from: new Decimal("1"), blocks: 2 },
       { from: new Decimal("10"), blocks: 5 },
@@ -128,9 +128,9 @@ describe("a payment's confirmations", () => {
   });
 
   test.each([
-    ["its block", { blockNumber: null }],
+    ["the payment's block", { blockNumber: null }],
     ["the chain's head", { headBlock: null, neededBlocks: null }],
-  ])("are not told where %s is not known, nor where it needs none", (_missing, missingFields) => {
+  ])("returns null if %s is unknown or no blocks are needed", (_missing, missingFields) => {
     expect(computeConfirmations({ ...confirmationInput, ...missingFields })).toBeNull();
     expect(
       computeConfirmations({ amount, blockNumber: 5, headBlock: 5, neededBlocks: 0 }),

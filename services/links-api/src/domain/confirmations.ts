@@ -1,23 +1,29 @@
 import type { ChainAdvance, Decimal } from "@payment-links/contracts";
 
-/** How far a chain is, as it was told last, and how many blocks a payment needs on top of its own. */
+/** A chain's last reported progress, and how many blocks a payment needs on top of its own. */
 export type ChainProgress = Omit<ChainAdvance, "neededBlocks"> & { neededBlocks: number };
 
-/** How many blocks lie on top of a payment's own, of those that it needs until it settles. */
+/** The number of blocks on top of a payment's own block, and the number needed until it settles. */
 export type Confirmations = { seen: number; needed: number };
 
-/** Two words of a chain that lie further apart say nothing of what it needed in between. */
+/** Two updates further apart than this say nothing about the blocks needed in between. */
 const gapWindowMs = 60_000;
 
 const clockSkewMsMax = 60_000;
 
-/** A word from later than this was told by a clock that was wrong: it silences none that follows it. */
+/**
+ * Returns the latest time that is plausible for an update at `now`. A stored update with a later
+ * time came from a wrong clock, so any newer update replaces it.
+ */
 export const latestPlausibleTime = (now: Date): Date => new Date(now.getTime() + clockSkewMsMax);
 
 /**
- * Takes a chain's word at `now`; undefined where a later one is known and believed. Where a tag of the
- * chain decides, what a payment needs is an estimate: the tag moves by leaps, and just before one it lies
- * the furthest behind. So it is the most of what lay between the tag and the head since before the last leap.
+ * Returns the chain's progress after an update at `now`, or undefined if a later plausible update
+ * is already stored.
+ *
+ * If a chain tag (for example `finalized`) decides when payments settle, `neededBlocks` is an
+ * estimate. The tag moves in jumps and is furthest behind the head just before a jump. The estimate
+ * is therefore the largest gap between tag and head since just before the last jump.
  */
 export const updateChainProgress = (
   storedProgress: ChainProgress | undefined,
@@ -49,7 +55,10 @@ const estimateRecentlyNeeded = (
   return storedProgress.headBlock - storedProgress.settledTo;
 };
 
-/** Shows how far a payment is on its chain; null where its block or the chain's head is not known. */
+/**
+ * Returns how far a payment is from settling; null if its block or the chain's head is unknown, or
+ * if no blocks are needed.
+ */
 export const computeConfirmations = ({
   blockNumber,
   headBlock,

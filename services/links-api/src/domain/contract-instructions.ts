@@ -15,7 +15,7 @@ import {
 
 type Hex = `0x${string}`;
 
-/** A call as Tron's wallets take it, and what it may cost a payer. */
+/** A call in the form that Tron wallets take, with the limits of what it may cost the payer. */
 export type TronCall = {
   functionSelector: string;
   parameter: string;
@@ -23,24 +23,30 @@ export type TronCall = {
   feeLimitSun: bigint;
 };
 
-/** One transaction that a payer sends; `value` is in the native coin's base units. */
+/** One transaction that a payer sends; `value` is in base units of the native coin. */
 export type PaymentStep = {
   kind: "reset_allowance" | "approve" | "pay";
-  /** In the form of the chain's family. */
+  /** In the address format of the chain's family. */
   to: string;
   value: bigint;
   data: Hex;
   tron?: TronCall;
 };
 
-/** A way to pay: all its steps, and how often their payer is asked to sign, or less where something stands already. */
+/**
+ * A way to pay: its steps, and the maximum number of signatures. A payer with an existing allowance
+ * signs fewer.
+ */
 type PaymentWay = {
   kind: (typeof paymentWays)[number];
   signatures: number;
   steps: readonly PaymentStep[];
 };
 
-/** What a payer sends through a fee proxy, in the order in which it is sent, and all ways in order. */
+/**
+ * The transactions that a payer sends through a fee proxy, in order, and all ways to pay by
+ * preference.
+ */
 export type ContractCalls = {
   proxyAddress: string;
   paymentReference: Hex;
@@ -53,11 +59,14 @@ type ContractPayment = {
   token: CatalogueToken;
   amount: Decimal;
   amountBaseUnits: bigint;
-  /** Whether somebody looks at transfers straight to owners on the token's chain. */
+  /** Whether direct transfers to owners are tracked on the token's chain. */
   isTransferTracked: boolean;
 };
 
-/** How a link is paid through the fee proxy of its chain; undefined where that has none for its token. */
+/**
+ * Builds the calls that pay a link through its chain's fee proxy; undefined if the chain has no
+ * proxy for the token.
+ */
 export const buildContractCalls = (contractPayment: ContractPayment): ContractCalls | undefined => {
   const { link, token, amountBaseUnits: amount } = contractPayment;
   const { feeProxies, chainType } = token.chain;
@@ -116,21 +125,26 @@ export const buildContractCalls = (contractPayment: ContractPayment): ContractCa
 };
 
 /**
- * Whether a transfer that names its link by a suffix would be found (rule CHAIN-22). There is no way by
- * EIP-2612: the fee proxy takes no permit, so it would be one more transaction, not one less.
+ * Returns whether settlement-listener would find a transfer that names its link by a calldata
+ * suffix (rule CHAIN-22). An EIP-2612 permit is not offered: the fee proxy does not accept permits,
+ * so a permit would add a transaction instead of saving one.
  */
 const canUseSuffix = ({ amount, isTransferTracked, token }: ContractPayment): boolean =>
   isTransferTracked && token.takesSuffix !== undefined && amount.gte(getSmallestDeposit(token));
 
-/** The highest price of energy that Tron has had, in sun. It charges what the call takes, not the limit. */
+/**
+ * The highest energy price that Tron has had, in sun. Tron charges for the energy used, not for the
+ * limit.
+ */
 const sunPerEnergy = 420n;
 
 /**
- * Bounds of the energy that a call takes. An EVM node counts 25,131 for an allowance of the local token and
- * 46,291 for its payment through the proxy, besides the 21,000 of any transaction (`test/checkout-browser/tron.test.ts`).
- * Of a much-used contract, as USDT's is, Tron takes up to 4.4 times that (TIP-491, with the network's
- * `getDynamicEnergyMaxFactor` of 34000, read on 2026-11-23). The rest is room: neither Tron nor USDT's own
- * code was measured.
+ * Upper limits for the energy of a call. An EVM node measures 25,131 gas for an allowance of the
+ * local token and 46,291 for its payment through the proxy. The 21,000 gas of any transaction are
+ * not included (`test/checkout-browser/tron.test.ts`). For a heavily used contract such as USDT,
+ * Tron charges up to 4.4 times that. Source: TIP-491, with the network's
+ * `getDynamicEnergyMaxFactor` of 34000, read on 2026-11-23. The rest is headroom: neither Tron
+ * itself nor USDT's own code was measured.
  */
 const energyMax = { allowance: 120_000, pay: 400_000 };
 
@@ -153,5 +167,5 @@ const withTronCall = (step: PaymentStep): PaymentStep => {
   };
 };
 
-// On EVM chains the catalogue, and the wallets of links, hold EIP-55 addresses.
+// On EVM chains, the addresses in the catalogue and in links' wallets are in EIP-55 form.
 const toHex = (address: string): Hex => `0x${address.slice(2)}`;

@@ -107,7 +107,7 @@ describe("applyDepositState", () => {
   });
 });
 
-test("a deposit's payment is named by deposit and account, and says whether it is still there", () => {
+test("createDepositSettlement derives its source id from deposit and account, and flags an orphaned deposit", () => {
   const payment = createDepositSettlement(createDeposit({ userId: "user_7" }), "plink_1");
   expect(payment).toMatchObject({ sourceId: "dep_1:user_7", status: "settled", isOrphaned: false });
   expect(createDepositSettlement(createDeposit({ status: "orphaned" }), "plink_1").isOrphaned).toBe(
@@ -116,7 +116,7 @@ test("a deposit's payment is named by deposit and account, and says whether it i
   expect(createDepositSettlement(createDeposit(), "plink_2").id).not.toBe(payment.id);
 });
 
-describe("assigning a deposit", () => {
+describe("assignDeposit", () => {
   const assignSample = (
     overrides: Partial<Deposit>,
     linkOverrides: Partial<Link> = {},
@@ -139,7 +139,7 @@ describe("assigning a deposit", () => {
     return undefined;
   };
 
-  test("credits the link, also one that another deposit was dismissed for", () => {
+  test("credits the link, even if the deposit was dismissed before", () => {
     const { credit, payment } = assignSample({ decision: "dismissed" }).result;
     expect(payment).toMatchObject({ isApplied: true, source: "deposit", amount: new Decimal(10) });
     expect(credit).toMatchObject({ isCompleted: true, link: { status: "completed" } });
@@ -153,11 +153,11 @@ describe("assigning a deposit", () => {
     ["DEPOSIT_WRONG_TOKEN", { tokenAddress: otherAddress, destinationAddress: otherAddress }],
     ["DEPOSIT_WRONG_TOKEN", { chainId: "1", destinationAddress: otherAddress }],
     ["DEPOSIT_WRONG_DESTINATION", { destinationAddress: otherAddress }],
-  ] as const)("is refused as %s, before what comes after it: %j", (code, overrides) => {
+  ] as const)("rejects with %s before any later check: %j", (code, overrides) => {
     expect(getErrorCode(overrides, { status: "inactive" })).toBe(code);
   });
 
-  test("is refused once the link has ended, to the millisecond, by our time and by the chain's", () => {
+  test("rejects a link that has ended, to the millisecond, by our clock and by the chain's time", () => {
     expect(getErrorCode({}, { status: "completed" })).toBe("PAYMENT_LINK_NOT_ACTIVE");
     expect(getErrorCode({}, {}, afterStart(999))).toBeUndefined();
     expect(getErrorCode({}, {}, afterStart(1000))).toBe("PAYMENT_LINK_NOT_ACTIVE");
@@ -166,7 +166,7 @@ describe("assigning a deposit", () => {
   });
 });
 
-describe("the links that a deposit was likeliest for", () => {
+describe("rankLinks", () => {
   const dayMs = 86_400_000;
   const createLikelyLink = (id: string, overrides: Partial<LikelyLink> = {}): LikelyLink => ({
     id,
@@ -183,7 +183,7 @@ describe("the links that a deposit was likeliest for", () => {
       ...reasons,
     ]);
 
-  test("are of what remains to be paid, of that sender, or no more than a day old; no others", () => {
+  test("returns only links that match by remaining amount or sender, or were created at most a day before the deposit", () => {
     const links = [
       createLikelyLink("none"),
       createLikelyLink("rest", { receivedAmount: new Decimal("15") }),
@@ -202,7 +202,7 @@ describe("the links that a deposit was likeliest for", () => {
     ]);
   });
 
-  test("are three at most: the amount tells more than sender and time together, then the newest", () => {
+  test("returns at most three links: the amount outranks sender and time together, then the newest first", () => {
     const remainingAmount = { toAmount: new Decimal("10") };
     const links = [
       createLikelyLink("time", { createdAt: afterStart(-1) }),

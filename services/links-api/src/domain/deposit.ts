@@ -13,7 +13,7 @@ import type { Payment } from "./payment.ts";
 import { isPublishedLongAfter } from "./restored-source.ts";
 import { type SettlementResult, evaluateSettlement } from "./evaluate-settlement.ts";
 
-/** What its owner has decided of a deposit. */
+/** The owner's decision about a deposit. */
 export type DepositDecision = (typeof depositDecisions)[number];
 
 /** The state of a deposit on its chain. */
@@ -24,7 +24,7 @@ export type ObservedDeposit = DepositState & {
   orphanChangePublishedAt: Date | null;
 };
 
-/** A deposit as one account has it: what the chain tells, and what was decided. */
+/** A deposit of one account: its reported state, and the account's decision. */
 export type Deposit = ObservedDeposit & {
   userId: string;
   decision: DepositDecision;
@@ -60,19 +60,21 @@ export const applyDepositState = <Observed extends ObservedDeposit>(
 };
 
 /**
- * A later step is news under any version, as a listener that was restored from a dump counts anew. That
- * its chain took it away is such a step once: of one that came back it may be what was told before.
+ * A later status is accepted under any version because a listener restored from a dump restarts its
+ * versions. `orphaned` is accepted this way only once: for a deposit that has returned, it may be
+ * an older update.
  */
 const isLaterStatus = (observed: ObservedDeposit, { status }: DepositState): boolean =>
   statusRanks[status] > statusRanks[observed.status] &&
   (status !== "orphaned" || observed.returnedAt === null);
 
-/** The source of all payments that assigned deposits become. */
+/** The source of all payments created from assigned deposits. */
 export const depositSource = "deposit";
 
 /**
- * The payment that an assigned deposit is. It has a source of its own, so that it is none of the
- * chain's, and is named by deposit and account. Its id cannot be guessed without the link's.
+ * Builds the settlement for an assigned deposit. It has a source of its own, so it differs from
+ * payments on chain, and its `sourceId` is deposit and account. Its id cannot be guessed without
+ * the link's id.
  */
 export const createDepositSettlement = (
   deposit: DepositState & Pick<Deposit, "userId">,
@@ -95,9 +97,9 @@ export const createDepositSettlement = (
 });
 
 /**
- * Decides an assignment: the payment, and the link with its credit. Refuses where the deposit is not
- * there to be given, or the link cannot take it (rule CALLER-29). `reports` are all payments of the owner
- * in the same transaction.
+ * Decides an assignment. Returns the payment and the credited link. Throws `ApiError` if the
+ * deposit cannot be assigned or the link cannot take it (rule CALLER-29). `reports` are all
+ * payments of the owner in the same transaction.
  */
 export const assignDeposit = (
   deposit: Deposit,
@@ -132,32 +134,35 @@ export const assignDeposit = (
   });
   if (typeof result?.payment.duplicateOf === "string")
     throw createApiError("DEPOSIT_ALREADY_APPLIED");
-  // By the chain's own time it came when the link had ended.
+  // The link had already ended at the chain's own time of the deposit.
   if (result?.credit === undefined) throw createApiError("PAYMENT_LINK_NOT_ACTIVE");
   return { result: { ...result, credit: result.credit }, reevaluated };
 };
 
 /**
- * Returns the last moment at which a deposit may have come: blocks tell whole seconds, and a link may be made
- * and paid within one.
+ * Returns the latest time at which a deposit may have been made. Block times are whole seconds, and
+ * a link may be created and paid within the same second.
  */
 export const getLatestArrival = ({ occurredAt }: Pick<DepositState, "occurredAt">): Date =>
   new Date(Math.floor(occurredAt.getTime() / 1_000) * 1_000 + 999);
 
-/** What makes a link likely. */
+/** Why a link is a likely match. */
 export type LikelyLinkReason = (typeof likelyLinkReasons)[number];
 
-/** What of a link tells how likely a deposit was for it. */
+/** The fields of a link that decide how well it matches a deposit. */
 export type LikelyLink = Pick<Link, "id" | "toAmount" | "receivedAmount" | "createdAt"> & {
   description: string | null;
-  /** Another deposit of the same sender was assigned to it. */
+  /** Whether another deposit from the same sender was assigned to it. */
   isOfSender: boolean;
 };
 
 const likelyLinksMax = 3;
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** The links that a deposit was likeliest for, by how many reasons, with these; the newest first. */
+/**
+ * Returns the most likely links for a deposit with their reasons: best match first, then the
+ * newest.
+ */
 export const rankLinks = (
   { amount, occurredAt }: Pick<Deposit, "amount" | "occurredAt">,
   links: readonly LikelyLink[],

@@ -25,7 +25,7 @@ const withOverrides = (overrides: Partial<SettlementState>): SettlementState => 
   ...overrides,
 });
 
-/** Takes what is told one after the other, each at its minute; answers the payment and the link. */
+/** Evaluates the states in order, one minute apart, and returns the resulting payment and link. */
 const evaluateAll = (...states: readonly SettlementState[]) => {
   let link = initialLink;
   let storedPayment: Parameters<typeof evaluateSettlement>[1]["storedPayment"];
@@ -53,8 +53,8 @@ const processing = withOverrides({ status: "processing", amount: new Decimal("1"
 const settled = withOverrides({ version: 2 });
 const failed = withOverrides({ version: 2, status: "failed" });
 
-describe("a payment's steps", () => {
-  test("credit its link once it settles, by what is told then", () => {
+describe("evaluateSettlement", () => {
+  test("credits the link when the payment settles, with the values of the settlement", () => {
     const { payment, ...result } = evaluateAll(processing, settled);
     expect(payment).toMatchObject({ status: "settled", isApplied: true, amount: settled.amount });
     expect(result).toMatchObject({ creditedCount: 1, ignoredCount: 0 });
@@ -62,19 +62,22 @@ describe("a payment's steps", () => {
     expect(result.link.receivedAmount.toFixed()).toBe("10");
   });
 
-  test.each([["processing"], ["failed"]] as const)("credit nothing while it is %s", (status) => {
-    const { creditedCount, link, payment } = evaluateAll(withOverrides({ status }));
-    expect([creditedCount, link]).toEqual([0, initialLink]);
-    expect(payment).toMatchObject({ status, isApplied: false, reason: null });
-  });
+  test.each([["processing"], ["failed"]] as const)(
+    "credits nothing while the payment is %s",
+    (status) => {
+      const { creditedCount, link, payment } = evaluateAll(withOverrides({ status }));
+      expect([creditedCount, link]).toEqual([0, initialLink]);
+      expect(payment).toMatchObject({ status, isApplied: false, reason: null });
+    },
+  );
 
-  test("credit nothing where it does not count, and say why", () => {
+  test("credits nothing for a payment that is not applied, and records the reason", () => {
     const { creditedCount, payment } = evaluateAll(withOverrides({ chainId: "1" }));
     expect(creditedCount).toBe(0);
     expect(payment).toMatchObject({ isApplied: false, reason: "wrong_token", appliedAt: null });
   });
 
-  test("are taken once, and never an older one after a newer", () => {
+  test("ignores duplicates and older versions", () => {
     expect(evaluateAll(settled, settled)).toMatchObject({ creditedCount: 1, ignoredCount: 1 });
     expect(evaluateAll(settled, processing)).toMatchObject({ creditedCount: 1, ignoredCount: 1 });
     expect(
@@ -86,7 +89,7 @@ describe("a payment's steps", () => {
     ["settled", { ...settled, version: 1 }],
     ["failed", { ...failed, version: 1 }],
   ] as const)(
-    "go on under a lower version, as of a restored listener: %s (rule EVENT-3)",
+    "accepts a later status under a lower version, as from a restored listener: %s (rule EVENT-3)",
     (status, nextState) => {
       const { payment } = evaluateAll(
         withOverrides({ version: 5, status: "processing" }),
@@ -96,7 +99,7 @@ describe("a payment's steps", () => {
     },
   );
 
-  test("end with settled for ever, whatever is told then (rule STATE-6)", () => {
+  test("keeps a payment settled whatever is reported later (rule STATE-6)", () => {
     for (const status of ["processing", "settled", "failed"] as const) {
       const laterUpdate = withOverrides({ version: 3, status, amount: new Decimal("7") });
       const { creditedCount, payment } = evaluateAll(processing, settled, laterUpdate);
@@ -108,7 +111,7 @@ describe("a payment's steps", () => {
   });
 
   test.each([1, 2, 3])(
-    "credit the link once if a failed payment is reported as settled later, under version %i (rule STATE-6)",
+    "credits the link once if a failed payment is reported as settled later, under version %i (rule STATE-6)",
     (version) => {
       const corrected = { ...settled, version };
       for (const intermediateStates of [
@@ -131,7 +134,7 @@ describe("a payment's steps", () => {
   );
 });
 
-describe("a settled payment's flag", () => {
+describe("the orphaned flag of a settled payment", () => {
   const evaluateFlags = (...flags: readonly (boolean | undefined)[]) => {
     const steps = flags.map((isOrphaned, index) =>
       withOverrides({ version: 3 + index, isOrphaned }),
@@ -140,7 +143,7 @@ describe("a settled payment's flag", () => {
   };
   const atMinute = (count: number) => new Date(testStartTime.getTime() + count * 60_000);
 
-  test("is set and taken off with the times at which that was heard, and its credit stays", () => {
+  test("is set and cleared with the time of each report, and the credit stays", () => {
     const orphaned = evaluateFlags(true);
     expect(orphaned.payment).toMatchObject({
       isOrphaned: true,
@@ -155,7 +158,7 @@ describe("a settled payment's flag", () => {
     expect(evaluateFlags(true, false, true).payment).toMatchObject(orphanedAgain);
   });
 
-  test("keeps its time when it is told again, and stays where nothing is said of it", () => {
+  test("keeps its time when it is reported again, and stays if a report omits it", () => {
     for (const flags of [
       [true, true],
       [true, undefined],
@@ -165,7 +168,7 @@ describe("a settled payment's flag", () => {
     }
   });
 
-  test("is none of what was told while it was processing", () => {
+  test("is not set by a report for the processing status", () => {
     const { payment } = evaluateAll(
       processing,
       settled,
@@ -174,7 +177,7 @@ describe("a settled payment's flag", () => {
     expect(payment).toMatchObject({ isOrphaned: false, orphanedAt: null, version: 3 });
   });
 
-  test("is news once under any version, and not of one that came back", () => {
+  test("is accepted once under any version, but not for a payment that has returned", () => {
     const orphaned = withOverrides({ version: 1, isOrphaned: true });
     const isStaleAfter = (...states: readonly SettlementState[]) => {
       const { payment } = evaluateAll(...states);

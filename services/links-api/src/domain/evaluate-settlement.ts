@@ -16,11 +16,11 @@ import {
 } from "./same-transfer.ts";
 import { isPublishedLongAfter } from "./restored-source.ts";
 
-/** What a settlement makes of a payment and of its link. */
+/** The effect of a settlement on a payment and on its link. */
 export type SettlementResult = {
-  /** The payment, with what became of it here. */
+  /** The payment with its evaluation. */
   payment: Payment;
-  /** The link with the payment's credit; undefined if this settlement does not give it one. */
+  /** The link with the payment's credit; undefined if this settlement does not credit it. */
   credit: { link: Link; isCompleted: boolean } | undefined;
 };
 
@@ -35,11 +35,13 @@ type EvaluationContext = {
 };
 
 /**
- * Decides what a settlement changes: its payment first, then earlier reports of the same transaction that
- * are judged again because of it (rule STATE-14). Empty if it tells nothing new. A payment is judged
- * when it settles, also if it had failed before (rule STATE-6). Whatever is told after it has settled, it
- * stays so: a later version can say that its chain took it away, or has it again. The owner is told,
- * and the link stays as it is (rule STATE-10).
+ * Decides what a settlement changes: its payment first, then earlier reports of the same
+ * transaction that must be evaluated again because of it (rule STATE-14). Returns an empty list if
+ * the settlement contains nothing new.
+ *
+ * A payment is evaluated when it settles, even if it failed before (rule STATE-6). After that it
+ * stays settled. A later version can report that its chain orphaned the payment or has it again.
+ * This is shown to the owner and does not change the link (rule STATE-10).
  */
 export const evaluateSettlement = (
   settlement: SettlementState,
@@ -92,9 +94,9 @@ const applyCredit = (link: Link, payment: Payment): SettlementResult => ({
 });
 
 /**
- * Returns when a payment was made: the earlier of its block's time and the moment at which a quorum had first
- * seen it (rule STATE-15). Records from before `witnessedAt` existed tell that moment by their first step.
- * A provider's notice states the time itself.
+ * Returns when a payment was made: the earlier of its block's time and the time when a quorum first
+ * saw it (rule STATE-15). For records from before `witnessedAt` existed, the payment's first step
+ * supplies that time. A provider's notice states the time itself.
  */
 const getPaymentTime = (
   { occurredAt, source, witnessedAt }: SettlementState,
@@ -106,8 +108,8 @@ const getPaymentTime = (
 };
 
 /**
- * Judges a settled payment, unless another report of the same transfer was judged before (rule STATE-14).
- * A report that was not applied gives way to one that can be.
+ * Evaluates a settled payment, unless another report of the same transfer was evaluated first (rule
+ * STATE-14). An unapplied earlier report gives way to one that can be applied.
  */
 const evaluateReport = (
   report: TransferReport & Pick<Payment, "occurredAt">,
@@ -124,7 +126,7 @@ const evaluateReport = (
   };
 };
 
-/** Judges earlier reports again, each by what the one before it left. */
+/** Evaluates earlier reports again, each against the state that the previous one left. */
 const reevaluateReports = (
   { credit, payment: evaluatedPayment }: SettlementResult,
   context: EvaluationContext,
@@ -136,7 +138,7 @@ const reevaluateReports = (
   const results: SettlementResult[] = [];
   for (const report of listReportsToReevaluate(evaluatedPayment, context.reports)) {
     const verdict = evaluateReport(report, { ...context, link, reports: [...reports.values()] });
-    // What is no report of the payment that counts keeps its reason.
+    // A report that does not duplicate the applied payment keeps its reason.
     if (evaluatedPayment.isApplied && verdict.duplicateOf !== evaluatedPayment.id) continue;
     const result = applyCredit(link, applyVerdict(report, verdict, context.now));
     reports.set(report.id, result.payment);
@@ -147,8 +149,8 @@ const reevaluateReports = (
 };
 
 /**
- * What is told of a settled payment's place on its chain. What was told while it was processing speaks of
- * another time, and who says nothing of it leaves it.
+ * Returns the changes to a settled payment's orphaned flag. Reports for the processing status
+ * describe an earlier time, so they are ignored. A settlement without the flag leaves it unchanged.
  */
 const getOrphanChange = (
   storedPayment: Payment,
@@ -192,9 +194,10 @@ const isOrphanedDifferently = (
   isPublishedLongAfter(publishedAt, orphanChangePublishedAt);
 
 /**
- * A payment's steps go one way (rule STATE-6), so a later step is news under any version: a listener
- * that was restored from a dump knows the payment again, and counts its versions anew. That its chain
- * took it away is such a step once: of one that came back it may be what was told before.
+ * A payment's status only moves forward (rule STATE-6), so a later status is accepted under any
+ * version: a listener restored from a dump finds the payment again and restarts its versions. An
+ * orphaned flag is accepted this way only once: for a payment that has returned, it may be an older
+ * report.
  */
 const isLaterStatus = (
   storedPayment: Payment,
@@ -206,10 +209,10 @@ const isLaterStatus = (
   return isOrphaned && !storedPayment.isOrphaned && !hasReturnedAfterSettling(storedPayment);
 };
 
-/** A payment that failed counts if its chain shows it as settled later (rule STATE-6). */
+/** A failed payment is evaluated if its chain reports it as settled later (rule STATE-6). */
 const isSettledAfterFailure = (storedPayment: Payment, { status }: SettlementState): boolean =>
   storedPayment.status === "failed" && status === "settled";
 
-/** What came back before it settled says nothing of that. */
+/** A return before settling says nothing about an orphaned flag after settling. */
 const hasReturnedAfterSettling = ({ endedAt, returnedAt }: Payment): boolean =>
   returnedAt !== null && (endedAt === null || returnedAt >= endedAt);

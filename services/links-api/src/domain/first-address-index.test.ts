@@ -6,7 +6,7 @@ const suggestIndex = (...usedIndexes: readonly number[]) =>
     usedIndexes.filter((index) => index >= startIndex && index < startIndex + count),
   );
 
-describe("the suggested first index of a wallet on Bitcoin", () => {
+describe("suggestFirstAddressIndex", () => {
   test.each([
     [[], 5],
     [[0], 6],
@@ -14,13 +14,13 @@ describe("the suggested first index of a wallet on Bitcoin", () => {
     [[19], 25],
     [[0, 19, 38], 44],
   ])(
-    "leaves five unused addresses to the wallet app where %j are used",
+    "leaves five unused addresses to the wallet app when the indexes %j are used",
     async (usedIndexes, expected) => {
       expect(await suggestIndex(...usedIndexes)).toBe(expected);
     },
   );
 
-  test("is none where a thousand addresses are used and no end is found", async () => {
+  test("returns undefined when the first thousand addresses have no unused range", async () => {
     expect(
       await suggestIndex(...Array.from({ length: 1_100 }, (_, index) => index)),
     ).toBeUndefined();

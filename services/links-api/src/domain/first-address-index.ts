@@ -1,15 +1,18 @@
-/** So many addresses a wallet app looks ahead of the last used one. */
+/** The number of addresses that a wallet app scans beyond the last used one. */
 const gapLimit = 20;
-/** No further is looked: an account that was used more is not the shop's own. */
+/** The scan stops here. An account with more used addresses is not dedicated to the shop. */
 const scannedIndexesMax = 1_000;
-/** So many unused addresses are left to the wallet app, which shows one of them under "Receive". */
+/**
+ * The number of unused addresses left to the wallet app, which shows one of them under "Receive".
+ */
 const indexesLeftToOwner = 5;
 
 type FindUsedIndexes = (range: { startIndex: number; count: number }) => Promise<readonly number[]>;
 
 /**
- * Suggests the index of the first address that links get: a few above the last used one. `findUsedIndexes` returns
- * the used indexes of a range. Undefined where no end of the used ones is found.
+ * Suggests the index of the first address for links: a few above the last used one.
+ * `findUsedIndexes` returns the used indexes in a range. Returns undefined if the scan finds no end
+ * of the used addresses.
  */
 export const suggestFirstAddressIndex = async (
   findUsedIndexes: FindUsedIndexes,
@@ -23,5 +26,5 @@ export const suggestFirstAddressIndex = async (
   return undefined;
 };
 
-/** What is suggested where no node can tell: the owner has to look into the wallet. */
+/** The suggestion if no node is available. The owner has to check the wallet. */
 export const defaultFirstAddressIndex = indexesLeftToOwner;

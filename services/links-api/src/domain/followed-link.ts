@@ -1,13 +1,13 @@
 import type { SourceIdPrefix } from "./source-id-prefix.ts";
 
-/** What a stream of the checkout follows: a link, and one payment on it if its follower made that. */
+/** What a checkout stream follows: a link, and optionally the payment that its viewer made. */
 export type FollowedLink = { linkId: string; payment: SourceIdPrefix | null };
 
-/** One text for all who follow the same. */
+/** Returns a key that is equal for all streams that follow the same thing. */
 export const formatFollowedKey = ({ linkId, payment }: FollowedLink): string =>
   payment === null ? linkId : [linkId, payment.source, payment.prefix].join(" ");
 
-/** What such a text names. What a payer has written is its end, and may have spaces. */
+/** Parses a key. Its last part comes from a payer and may contain spaces. */
 export const parseFollowedKey = (key: string): FollowedLink => {
   const [linkId = "", source, ...prefixParts] = key.split(" ");
   return {

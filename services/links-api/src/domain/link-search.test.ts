@@ -15,6 +15,6 @@ test.each([
   [reference, { text: reference }],
   [`0x${reference}0`, { text: `0x${reference}0` }],
   [" 50 % off ", { text: " 50 % off " }],
-])("%j is read as what it names, else as a text", (input, expected) => {
+])("parses %j as an identifier if it is one, and otherwise as text", (input, expected) => {
   expect(parseSearch(input)).toEqual(expected);
 });

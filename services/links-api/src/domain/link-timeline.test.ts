@@ -17,11 +17,11 @@ const completedAt = (second: number) => ({
   lastAppliedAt: atSecond(second),
 });
 
-describe("what happened with a link itself", () => {
+describe("listLinkPositions", () => {
   test.each([
-    ["nothing yet", {}, []],
+    ["no events", {}, []],
     ["partly paid", { lastTransactionId: "tx_1", lastAppliedAt: atSecond(1) }, []],
-    ["to expire later", { expiresAt: atSecond(10) }, []],
+    ["expiring later", { expiresAt: atSecond(10) }, []],
     ["expired just now", { expiresAt: atSecond(9) }, [["expired", 9, null]]],
     ["completed", completedAt(5), [["completed", 5, "tx_1"]]],
     [
@@ -30,7 +30,7 @@ describe("what happened with a link itself", () => {
       [["completed", 5, "tx_1"]],
     ],
     [
-      "completed at the very instant of its expiry",
+      "completed at the instant of its expiry",
       { ...completedAt(6), expiresAt: atSecond(6) },
       [
         ["expired", 6, null],
@@ -63,8 +63,8 @@ describe("what happened with a link itself", () => {
   });
 });
 
-describe("a place in a story", () => {
-  test.each(timelineEntryKinds)("comes back as it was told: %s", (kind) => {
+describe("a timeline cursor", () => {
+  test.each(timelineEntryKinds)("parses back to the same position: %s", (kind) => {
     for (const paymentId of [null, `tx_${"0".repeat(26)}`]) {
       const position = { at: atSecond(1), kind, paymentId };
       expect(parseTimelineCursor(formatTimelineCursor(position))).toEqual(position);

@@ -1,26 +1,26 @@
 import { timelineEntryKinds } from "@payment-links/contracts";
 import type { Link } from "./link.ts";
 
-/** What can happen with a link. */
+/** The kinds of timeline entries. */
 export type TimelineEntryKind = (typeof timelineEntryKinds)[number];
 
 /**
- * Where something stands in a link's story: when it happened, what it was, and of which payment, if of
- * one. Where the time was not written down, it stands at the time before it.
+ * The position of an entry in a link's timeline: its time, its kind, and its payment, if any. If
+ * the time was not recorded, the entry uses the time of the entry before it.
  */
 export type TimelinePosition = { at: Date; kind: TimelineEntryKind; paymentId: string | null };
 
-/** What is known of a link's own life. */
+/** The fields of a link from which its own timeline entries follow. */
 export type LinkLifecycle = Pick<
   Link,
   "createdAt" | "deactivatedAt" | "expiresAt" | "lastTransactionId" | "status"
 > & { lastAppliedAt: Date | null };
 
-/** What happened with the link itself, whatever its payments did. */
+/** Returns the timeline positions of the link itself, without its payments. */
 export const listLinkPositions = (link: LinkLifecycle, now: Date): TimelinePosition[] => {
   const { createdAt, deactivatedAt, expiresAt, lastAppliedAt, lastTransactionId } = link;
   const completedAt = link.status === "completed" ? lastAppliedAt : null;
-  // Nothing counts on a completed link: the payment that counted last has completed it.
+  // A completed link accepts no more payments, so the last applied payment completed it.
   const isExpired =
     expiresAt !== null &&
     expiresAt <= now &&
@@ -39,14 +39,14 @@ export const listLinkPositions = (link: LinkLifecycle, now: Date): TimelinePosit
   return positions.filter((position) => position !== undefined);
 };
 
-/** The rank of a kind among things of one instant. */
+/** Returns the order of a kind among entries of the same instant. */
 export const getKindRank = (kind: TimelineEntryKind): number => timelineEntryKinds.indexOf(kind);
 
-/** A place as a caller hands it back, to read on behind it. */
+/** Formats a position as the cursor from which a caller continues. */
 export const formatTimelineCursor = ({ at, kind, paymentId }: TimelinePosition): string =>
   [at.getTime(), kind, paymentId ?? ""].join(".");
 
-/** Reads a place that was handed back, and has the form of one. */
+/** Parses a cursor that the request schema has already validated. Throws if its kind is unknown. */
 export const parseTimelineCursor = (cursor: string): TimelinePosition => {
   const [ms, kindText, paymentId = ""] = cursor.split(".");
   const kind = timelineEntryKinds.find((timelineKind) => timelineKind === kindText);

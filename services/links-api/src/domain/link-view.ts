@@ -1,8 +1,8 @@
 import type { LinkStatus, LinkTexts } from "@payment-links/contracts";
 
 /**
- * A payment link as it is shown. It decides nothing, so its amounts stay the decimal text that the
- * row and the wire share.
+ * A payment link as read for responses and pages. No decisions are based on it, so its amounts stay
+ * decimal strings, as in the row and on the wire.
  */
 export type LinkView = LinkTexts & {
   id: string;
@@ -18,12 +18,12 @@ export type LinkView = LinkTexts & {
   walletProvider: string | null;
   destinationAddress: string;
   tokenId: string;
-  /** Only the checkout tells it (rule CHAIN-11). */
+  /** Only the checkout returns it (rule CHAIN-11). */
   paymentReference: string;
   lastTransactionId: string | null;
 };
 
-/** What is shown of a link's owner, as last heard. An owner of links always has a handle. */
+/** The public fields of a link's owner, as last received. An owner of links always has a handle. */
 export type OwnerView = {
   id: string;
   handle: string;
@@ -39,7 +39,10 @@ export type OwnerView = {
   isVerified?: boolean | undefined;
 };
 
-/** Returns whether the operator vouches for a seller. Records of earlier releases do not say, and warn nobody. */
+/**
+ * Returns whether the operator vouches for a seller. Records of earlier releases lack `isVerified`
+ * and cause no warning.
+ */
 export const isVerifiedSeller = ({ isVerified }: Pick<OwnerView, "isVerified">): boolean =>
   isVerified !== false;
 

@@ -35,8 +35,8 @@ const getErrorCodes = (run: () => unknown): string[] => {
 
 const afterStart = (ms: number) => new Date(testStartTime.getTime() + ms);
 
-describe("opening a link", () => {
-  test("it is active, at version 1, with nothing received, and settles to the default wallet (rules API-2 and STATE-1)", () => {
+describe("creating a link", () => {
+  test("starts active at version 1 with nothing received, and settles to the default wallet (rules API-2 and STATE-1)", () => {
     expect(buildSampleLink()).toMatchObject({
       status: "active",
       version: 1,
@@ -55,11 +55,11 @@ describe("opening a link", () => {
     ["9".repeat(72), []],
     [`${"9".repeat(72)}.999999`, []],
     [`1${"0".repeat(72)}`, ["decimal_max_digits"]],
-  ])("given %s of a token with 6 decimals, refuses %j (rule API-14)", (amount, codes) => {
+  ])("for %s of a token with 6 decimals, returns the errors %j (rule API-14)", (amount, codes) => {
     expect(getErrorCodes(() => buildLink(createBody(amount), owner, generated))).toEqual(codes);
   });
 
-  test("it holds all that was ordered and drawn, and tells it in the state of its events", () => {
+  test("stores all fields of the request and the generated ids, and includes them in event states", () => {
     const expirationDate = afterStart(1000);
     const texts = pickLinkTexts({ description: "Order 7" });
     const body = { toAmount: new Decimal("2.5"), ...texts, maxUsage: 3, expirationDate };
@@ -107,14 +107,14 @@ describe("opening a link", () => {
   test.each([
     ["no handle", { handle: null }],
     ["no wallet", { wallets: [] }],
-    ["one address on Bitcoin", { wallets: [{ ...owner.wallet, tokenId: "btc-testnet4" }] }],
-  ])("given an account with %s, it is not ready", (_case, overrides) => {
+    ["a single Bitcoin address", { wallets: [{ ...owner.wallet, tokenId: "btc-testnet4" }] }],
+  ])("rejects an account with %s", (_case, overrides) => {
     expect(getErrorCodes(() => requirePayableAccount(sampleAccount(overrides), catalogue))).toEqual(
       ["PAYMENT_LINK_ACCOUNT_NOT_READY"],
     );
   });
 
-  test("given a default wallet whose token the catalogue does not have, the account is not ready", () => {
+  test("rejects an account whose default wallet's token is not in the catalogue", () => {
     const account = sampleAccount();
     const wallets = account.wallets.map((wallet) => ({ ...wallet, tokenId: "gone" }));
     expect(getErrorCodes(() => requirePayableAccount({ ...account, wallets }, catalogue))).toEqual([
@@ -123,27 +123,27 @@ describe("opening a link", () => {
   });
 });
 
-describe("a link's status", () => {
+describe("statusAt", () => {
   const link = buildSampleLink({ expirationDate: afterStart(1000) });
 
-  test("turns inactive at the instant of its expiry, and in the state that its events carry (rule STATE-3)", () => {
+  test("returns inactive from the instant of the expiry, also in event states (rule STATE-3)", () => {
     expect(statusAt(link, afterStart(999))).toBe("active");
     expect(statusAt(link, afterStart(1000))).toBe("inactive");
     expect(toLinkState(link, afterStart(999)).status).toBe("active");
     expect(toLinkState(link, afterStart(1000)).status).toBe("inactive");
   });
 
-  test("once completed, stays so beyond its expiry (rule STATE-5)", () => {
+  test("stays completed after the expiry (rule STATE-5)", () => {
     expect(statusAt({ ...link, status: "completed" }, afterStart(5000))).toBe("completed");
   });
 
-  test("without an expiry, stays active", () => {
+  test("stays active without an expiry", () => {
     expect(statusAt(buildSampleLink(), afterStart(1e12))).toBe("active");
   });
 });
 
-describe("deactivating a link", () => {
-  test("makes an active link inactive for ever, one version on", () => {
+describe("deactivateLink", () => {
+  test("makes an active link permanently inactive and increments its version", () => {
     const link = deactivateLink(buildSampleLink(), afterStart(1));
     expect(link).toMatchObject({ status: "inactive", version: 2, deactivatedAt: afterStart(1) });
     expect(getErrorCodes(() => deactivateLink(link, afterStart(2)))).toEqual([
@@ -151,7 +151,7 @@ describe("deactivating a link", () => {
     ]);
   });
 
-  test("is refused once completed or expired", () => {
+  test("rejects a completed or expired link", () => {
     const expired = buildSampleLink({ expirationDate: afterStart(1) });
     for (const link of [{ ...buildSampleLink(), status: "completed" as const }, expired]) {
       expect(getErrorCodes(() => deactivateLink(link, afterStart(1)))).toEqual([

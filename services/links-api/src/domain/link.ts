@@ -19,8 +19,8 @@ import {
 import { isNeverPayable } from "./payable-amount.ts";
 
 /**
- * A payment link as it is kept. `status` is what was last set. Once the expiry has passed, only
- * {@link statusAt} tells the truth. Destination, chain and token never change.
+ * A payment link as stored. `status` is the value last written. After the expiry has passed, only
+ * {@link statusAt} returns the current status. Destination, chain and token never change.
  */
 export type Link = LinkTexts & {
   id: string;
@@ -40,20 +40,23 @@ export type Link = LinkTexts & {
   tokenId: string;
   chainId: string;
   tokenAddress: string;
-  /** 16 random bytes in hex, by which a payment on chain names its link; never told by the API. */
+  /**
+   * 16 random bytes in hex. A payment on chain names its link by them. The `/v1` API never returns
+   * them.
+   */
   paymentReference: string;
   lastTransactionId: string | null;
 };
 
 /**
- * An account that can be paid: its handle, the wallet that new links settle to, and the wallet's
+ * An account that can be paid: its handle, the wallet to which new links settle, and the wallet's
  * token.
  */
 export type PayableAccount = { id: string; handle: string; wallet: Wallet; token: CatalogueToken };
 
 /**
- * Answers how an account is paid, or refuses if it has no handle or no default wallet, or one on Bitcoin
- * that is not a key (409).
+ * Returns how an account is paid. Throws a 409 error if it has no handle or no default wallet. On
+ * Bitcoin it also throws if the default wallet is an address instead of an extended public key.
  */
 export const requirePayableAccount = (account: Account, catalogue: Catalogue): PayableAccount => {
   const wallet = findDefaultWallet(account);
@@ -68,9 +71,10 @@ export const requirePayableAccount = (account: Account, catalogue: Catalogue): P
 };
 
 /**
- * Decides whether an order becomes a link of its owner; where it is paid to, its writer adds, as an
- * address on Bitcoin is taken only then. Refuses an amount that is too fine or too long for the owner's
- * token (rule API-14), or that no payment on its chain can have (rule API-36).
+ * Builds a link from a request. The caller adds the destination, because a Bitcoin address is
+ * allocated only when the link is stored. Rejects an amount with too many decimals or digits for
+ * the owner's token (rule API-14). Rejects an amount that no payment on its chain can have (rule
+ * API-36).
  */
 export const buildLink = (
   { toAmount, ...details }: CreateLinkBody,
@@ -104,19 +108,24 @@ export const buildLink = (
   };
 };
 
-/** A link's status at an instant: an active one is inactive from its expiry on (rule STATE-3). */
+/**
+ * Returns a link's status at an instant. An active link is inactive from its expiry on (rule
+ * STATE-3).
+ */
 export const statusAt = (link: Pick<Link, "status" | "expiresAt">, now: Date): LinkStatus =>
   link.status === "active" && link.expiresAt !== null && link.expiresAt <= now
     ? "inactive"
     : link.status;
 
-/** Decides a deactivation; refuses if the link is not active any more. */
+/**
+ * Returns the deactivated link. Throws `PAYMENT_LINK_NOT_ACTIVE` if the link is no longer active.
+ */
 export const deactivateLink = (link: Link, now: Date): Link => {
   if (statusAt(link, now) !== "active") throw createApiError("PAYMENT_LINK_NOT_ACTIVE");
   return { ...link, status: "inactive", deactivatedAt: now, version: link.version + 1 };
 };
 
-/** A link's whole state at an instant, as its events carry it. */
+/** Returns a link's full state at an instant, as its events carry it. */
 export const toLinkState = (link: Link, now: Date): PaymentLinkState => ({
   id: link.id,
   version: link.version,

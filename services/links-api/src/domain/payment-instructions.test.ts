@@ -54,7 +54,7 @@ type SampleOptions = {
   token?: CatalogueToken;
   amount?: string;
   chains?: string[];
-  /** Whether transfers straight to owners are read on the token's chain. */
+  /** Whether direct transfers to owners are tracked on the token's chain. */
   isTransferTracked?: boolean;
 };
 
@@ -88,19 +88,19 @@ describe("a link that has ended", () => {
       isEndedLinkAllowed,
     });
 
-  test.each(endedLinks)("and is %s takes no payment of a payer", (reason, overrides) => {
+  test.each(endedLinks)("offers no instructions to a payer when %s", (reason, overrides) => {
     expect(buildForEndedLink(sampleLink(overrides), false)).toEqual({ reason });
   });
 
   test.each(endedLinks)(
-    "and is %s is paid in full where a payment too many or too late is tried out",
+    "offers instructions for the full amount when %s and ended links are allowed for testing",
     (_, overrides) => {
       const result = buildForEndedLink(sampleLink(overrides), true);
       expect(result).toMatchObject({ instructions: { amountBaseUnits: 25_000_000n } });
     },
   );
 
-  test("and whose owner is suspended stays closed there, too", () => {
+  test("offers no instructions for a suspended owner even when ended links are allowed", () => {
     const link = sampleLink({ owner: { username: "Alice's Shop", isSuspended: true } });
     expect(buildForEndedLink(link, true)).toEqual({ reason: "account_suspended" });
   });
@@ -112,14 +112,14 @@ const requireInstructions = (link: SampleLink, options?: SampleOptions) => {
   return result.instructions;
 };
 
-/** The instructions of a link that is paid through a proxy. */
+/** Returns the instructions of a link that is paid through a proxy. */
 const requireContractCalls = (link: SampleLink, options?: SampleOptions) => {
   const instructions = requireInstructions(link, options);
   if (!("steps" in instructions)) throw new Error("these are no calls");
   return instructions;
 };
 
-/** The interfaces from Request Network's own package, not as we wrote them down. */
+/** Uses the interfaces from Request Network's own package instead of our copies. */
 const require = createRequire(import.meta.url);
 const {
   abi: erc20FeeProxyAbi,
@@ -132,8 +132,8 @@ const {
   abi: Abi;
 } = require("@requestnetwork/smart-contracts/dist/src/lib/artifacts/EthereumFeeProxy/0.1.0.json");
 
-describe("the instructions of an ERC-20 token", () => {
-  test("approve exactly what is paid, then pay it to the owner by the link's reference, without a fee (rule CHAIN-1)", () => {
+describe("the instructions for an ERC-20 token", () => {
+  test("approve the exact amount, then pay it to the owner with the link's reference and no fee (rule CHAIN-1)", () => {
     const { steps, ways: _ways, ...otherFields } = requireContractCalls(sampleLink());
     const proxy = usdc.chain.feeProxies?.erc20;
     expect(otherFields).toEqual({
@@ -158,7 +158,7 @@ describe("the instructions of an ERC-20 token", () => {
     expect(pay?.slice(0, 10)).toBe("0xc219a14d");
   });
 
-  test("put the allowance back to 0 first where the token wants it so", () => {
+  test("reset the allowance to 0 first if the token requires it", () => {
     const usdt = findToken("usdt-ethereum");
     const { steps, proxyAddress } = requireContractCalls(sampleLink(), { token: usdt });
     expect(steps.map(({ kind }) => kind)).toEqual(["reset_allowance", "approve", "pay"]);
@@ -175,7 +175,7 @@ describe("the instructions of an ERC-20 token", () => {
     ["0.3", "0.1", "0.2"],
     ["12345678901234567890.123456", "0.000001", "12345678901234567890.123455"],
   ])(
-    "given %s asked for and %s received, ask for %s, exactly",
+    "given an amount of %s and %s received, request exactly %s",
     (toAmount, receivedAmount, remaining) => {
       const link = sampleLink({ toAmount, receivedAmount });
       const { amount, amountBaseUnits } = requireInstructions(link);
@@ -185,7 +185,7 @@ describe("the instructions of an ERC-20 token", () => {
     },
   );
 
-  test("given another amount, are of that amount", () => {
+  test("use a different amount if the payer requests one", () => {
     expect(requireInstructions(sampleLink(), { amount: "30.5" }).amountBaseUnits).toBe(30_500_000n);
   });
 });
@@ -196,7 +196,7 @@ describe("the ways to pay (rule CHAIN-10)", () => {
   const listWayKinds = (options: SampleOptions, link: Partial<SampleLink> = {}) =>
     listWays(options, link).map(({ kind, signatures }) => `${kind} ${signatures}`);
 
-  test("are a batch, a transfer that names the link, and two steps, in this order", () => {
+  test("are a batch, a transfer with suffix, and two steps, in this order", () => {
     expect(listWayKinds({})).toEqual(["batch 1", "suffix 1", "approve_and_pay 2"]);
     expect(listWayKinds({ token: findToken("usdt-ethereum") })).toEqual([
       "batch 1",
@@ -205,13 +205,13 @@ describe("the ways to pay (rule CHAIN-10)", () => {
     ]);
   });
 
-  test("by contract are the steps themselves", () => {
+  test("include the contract steps unchanged in batch and sequence", () => {
     const { steps, ways } = requireContractCalls(sampleLink(), { isTransferTracked: true });
     const [batch, , sequential] = ways;
     expect([batch?.steps, sequential?.steps]).toEqual([steps, steps]);
   });
 
-  test("by suffix are the token's own transfer to the owner, and 16 bytes", () => {
+  test("include a suffix transfer: the token's own transfer to the owner plus 16 bytes", () => {
     const steps = listWays({ amount: "30.5" }).find(({ kind }) => kind === "suffix")?.steps ?? [];
     expect(steps).toMatchObject([{ kind: "pay", to: usdc.address, value: 0n }]);
     const [{ data } = { data: "0x" as const }] = steps;
@@ -223,19 +223,20 @@ describe("the ways to pay (rule CHAIN-10)", () => {
     expect(data.length).toBe(2 + 2 * (4 + 32 + 32 + 16));
   });
 
-  // Guards money: what nobody looks for, or what a token may refuse, is not offered.
+  // Guards money: a suffix is not offered if the listener would not find it or the token may reject
+  // it.
   test.each<[string, SampleOptions]>([
-    ["nobody reads transfers", { isTransferTracked: false }],
-    ["the token was not read", { token: findToken("usdt-avalanche") }],
-    ["the amount is no deposit either", { amount: "0.009999" }],
-  ])("by suffix are none where %s", (_case, options) => {
+    ["transfers are not tracked", { isTransferTracked: false }],
+    ["suffix support of the token is unknown", { token: findToken("usdt-avalanche") }],
+    ["the amount is below the smallest deposit", { amount: "0.009999" }],
+  ])("omit the suffix transfer if %s", (_case, options) => {
     expect(listWayKinds(options)).toEqual(["batch 1", "approve_and_pay 2"]);
     expect(
       listWayKinds({ ...options, amount: "0.01", isTransferTracked: true, token: usdc }),
     ).toContain("suffix 1");
   });
 
-  test("of a coin are its one call, on Tron the calls one by one", () => {
+  test("contain one call for a native coin, and sequential calls on Tron", () => {
     expect(listWayKinds({ token: coin })).toEqual(["pay 1"]);
     const tronLink = { destinationAddress: "TJRyWwFs9wTFGZg3JbrVriFbNfCug5tDeC" };
     expect(listWayKinds({ token: findToken("usdt-tron") }, tronLink)).toEqual([
@@ -243,8 +244,9 @@ describe("the ways to pay (rule CHAIN-10)", () => {
     ]);
   });
 
-  // EIP-2612 would need the proxy, or a contract of ours, to spend the permit in the same transaction.
-  test("by permit are none, as the proxy has one entry, which takes no signature", () => {
+  // A permit (EIP-2612) would need the proxy, or a contract of ours, to redeem it in the same
+  // transaction.
+  test("omit permits because the proxy's only entry point takes no signature", () => {
     const entries = erc20FeeProxyAbi.flatMap((abiEntry) =>
       abiEntry.type === "function"
         ? [abiEntry.name, abiEntry.inputs.map(({ type }) => type).join()]
@@ -257,7 +259,7 @@ describe("the ways to pay (rule CHAIN-10)", () => {
   });
 });
 
-test("the instructions of a native coin send it with the one call", () => {
+test("the instructions for a native coin contain a single call with the amount as value", () => {
   const { steps, proxyAddress } = requireContractCalls(sampleLink({ toAmount: "1.5" }), {
     token: coin,
   });
@@ -278,7 +280,7 @@ describe("the instructions on Tron", () => {
   const owner = "TJRyWwFs9wTFGZg3JbrVriFbNfCug5tDeC";
   const link = sampleLink({ destinationAddress: owner, tokenId: token.id });
 
-  test("are the same two calls, to addresses in base58check, as a Tron wallet takes them (rule CHAIN-1)", () => {
+  test("contain the same two calls with base58check addresses, in the form that Tron wallets take (rule CHAIN-1)", () => {
     const { steps, proxyAddress, paymentReference } = requireContractCalls(link, { token });
     expect(proxyAddress).toBe("TCUDPYnS9dH3WvFEaE7wN7vnDa51J4R4fd");
     expect(paymentReference).toBe(`0x${reference}`);
@@ -307,7 +309,7 @@ describe("the instructions on Tron", () => {
     }
   });
 
-  test("are none for TRX, for which there is no proxy", () => {
+  test("are not available for TRX, which has no proxy", () => {
     const trx = { ...token, isNative: true, address: "TRX" };
     expect(buildInstructions(link, { token: trx })).toEqual({ reason: "no_fee_proxy" });
   });
@@ -318,7 +320,7 @@ describe("the instructions on Solana", () => {
   const owner = "9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM";
   const link = sampleLink({ destinationAddress: owner, receivedAmount: "4.5" });
 
-  test("are one request for what remains, which names the link by its reference key (rule CHAIN-1)", () => {
+  test("contain one request for the remaining amount with the link's reference key (rule CHAIN-1)", () => {
     const key = deriveSolanaReference(reference);
     const linkWithDescription = { ...link, description: "Order 7 & more" };
     expect(requireInstructions(linkWithDescription, { token })).toEqual({
@@ -334,13 +336,13 @@ describe("the instructions on Solana", () => {
     });
   });
 
-  test("have the first characters of a long description, as a QR code must stay readable", () => {
+  test("truncate a long description so that the QR code stays readable", () => {
     const instructions = requireInstructions({ ...link, description: "🦊".repeat(500) }, { token });
     const url = "transferRequestUrl" in instructions ? instructions.transferRequestUrl : "";
     expect(new URL(url).searchParams.get("message")).toBe("🦊".repeat(80));
   });
 
-  test("are none of more than the token's program can count", () => {
+  test("are not available above the largest amount of the token's program", () => {
     const uint64MaxText = (2n ** 64n - 1n).toString();
     const buildForAmount = (toAmount: string) =>
       buildInstructions(sampleLink({ destinationAddress: owner, toAmount }), {
@@ -359,7 +361,7 @@ describe("the instructions on Bitcoin", () => {
   const buildForAmount = (toAmount: string) =>
     buildInstructions(sampleLink({ destinationAddress: address, toAmount }), { token });
 
-  test("are a request to the link's own address, without a reference (rule CHAIN-1)", () => {
+  test("request a payment to the link's own address without a reference (rule CHAIN-1)", () => {
     expect(buildForAmount("0.00123")).toEqual({
       instructions: {
         amount: new Decimal("0.00123"),
@@ -371,34 +373,34 @@ describe("the instructions on Bitcoin", () => {
   });
 
   test.each(["0.00000545", "21000000.00000001"])(
-    "are none of %s, which no node hands on or nobody has",
+    "are not available for %s, which is below the dust limit or above the total supply",
     (amount) => {
       expect(buildForAmount(amount)).toEqual({ reason: "amount_not_payable" });
     },
   );
 
-  test.each(["0.00000546", "21000000"])("are there of %s", (amount) => {
+  test.each(["0.00000546", "21000000"])("are available for %s", (amount) => {
     expect(buildForAmount(amount)).toHaveProperty("instructions");
   });
 });
 
-describe("there are no instructions (rule CHAIN-10)", () => {
+describe("no instructions are available (rule CHAIN-10)", () => {
   const uint256Max = 2n ** 256n - 1n;
   const { feeProxies: _feeProxies, ...chainWithoutProxies } = usdc.chain;
   test.each<[string, string, Partial<LinkView>, SampleOptions]>([
-    ["of a completed link", "completed", { status: "completed", receivedAmount: "30" }, {}],
-    ["of a deactivated link", "inactive", { status: "inactive" }, {}],
-    ["of a link that expires at this very instant", "expired", { expiresAt: now }, {}],
-    ["of an expired link that is marked", "expired", { status: "inactive", expiresAt: now }, {}],
-    ["where the chain is not watched", "chain_not_watched", {}, { chains: ["1"] }],
+    ["for a completed link", "completed", { status: "completed", receivedAmount: "30" }, {}],
+    ["for a deactivated link", "inactive", { status: "inactive" }, {}],
+    ["for a link that expires at this instant", "expired", { expiresAt: now }, {}],
+    ["for an expired link marked inactive", "expired", { status: "inactive", expiresAt: now }, {}],
+    ["on a chain that is not watched", "chain_not_watched", {}, { chains: ["1"] }],
     [
-      "where the chain has no proxies",
+      "on a chain without proxies",
       "no_fee_proxy",
       {},
       { token: { ...usdc, chain: chainWithoutProxies }, chains: ["8453"] },
     ],
     [
-      "where the chain has none for native coins",
+      "for a native coin on a chain without a proxy for it",
       "no_fee_proxy",
       {},
       {
@@ -409,7 +411,7 @@ describe("there are no instructions (rule CHAIN-10)", () => {
       },
     ],
     [
-      "of more than a token can have",
+      "above the largest amount of a token",
       "amount_not_payable",
       { toAmount: String(uint256Max + 1n) },
       { token: { ...usdc, decimals: 0 } },
@@ -418,7 +420,7 @@ describe("there are no instructions (rule CHAIN-10)", () => {
     expect(buildInstructions(sampleLink(link), options)).toEqual({ reason });
   });
 
-  test("and up to the largest amount that a token can have there are", () => {
+  test("instructions are available up to the largest amount of a token", () => {
     const token = { ...usdc, decimals: 0 };
     const { amountBaseUnits } = requireInstructions(sampleLink({ toAmount: String(uint256Max) }), {
       token,
@@ -430,7 +432,7 @@ describe("there are no instructions (rule CHAIN-10)", () => {
 test.each([
   ["0.0000001", "INVALID_PAYMENT_LINK_AMOUNT"],
   ["9".repeat(72), "decimal_max_digits"],
-])("another amount of %s is refused: %s", (amount, code) => {
+])("rejects a requested amount of %s: %s", (amount, code) => {
   for (const link of [sampleLink(), sampleLink({ status: "completed" })]) {
     let thrownError: unknown;
     try {

@@ -21,7 +21,7 @@ import {
 
 type PaymentAmount = { amount: Decimal; amountBaseUnits: bigint };
 
-/** A transfer that a wallet on Solana makes by one request, which names the link by a key. */
+/** A transfer that a Solana wallet makes from one request. A reference key names the link. */
 type SolanaTransfer = {
   transferRequestUrl: string;
   recipient: string;
@@ -33,48 +33,54 @@ type SolanaTransfer = {
 /** A payment on Bitcoin to the link's own address. */
 type BitcoinPayment = { uri: string; address: string };
 
-/** What a payer sends through a fee proxy, with how much that is. */
+/** The amount and the calls that a payer sends through a fee proxy. */
 export type CallInstructions = PaymentAmount & ContractCalls;
 
-/** All that a payer needs to pay a link on its chain, by the convention of the chain's family. */
+/** Everything a payer needs to pay a link, in the convention of the chain's family. */
 export type PaymentInstructions =
   | CallInstructions
   | (PaymentAmount & (SolanaTransfer | BitcoinPayment));
 
-/** The request that a wallet opens or scans; undefined where the family has none. */
+/**
+ * Returns the payment URI that a wallet opens or scans; undefined if the chain's family has none.
+ */
 export const getPaymentUri = (instructions: PaymentInstructions): string | undefined => {
   if ("uri" in instructions) return instructions.uri;
   return "transferRequestUrl" in instructions ? instructions.transferRequestUrl : undefined;
 };
 
-/** Why a payer is not told how to pay. */
+/** Why there are no payment instructions. */
 export type NoInstructionsReason = (typeof noInstructionsReasons)[number];
 
-/** How a link is paid, or why not. */
+/** The payment instructions for a link, or why there are none. */
 export type InstructionsResult =
   | { instructions: PaymentInstructions }
   | { reason: NoInstructionsReason };
 
-/** What a payer wants, and when. */
+/** The payer's wishes and the time of the request. */
 export type InstructionsOptions = {
-  /** What the payer wants to pay; if not given, what remains to be paid. */
+  /** The amount that the payer wants to pay; defaults to the remaining amount. */
   amount?: Decimal | undefined;
   now: Date;
-  /** Instructs for a link that has ended as well: development alone pays one too often or too late. */
+  /**
+   * Builds instructions for an ended link as well. Only development uses it, to test overpaid and
+   * late payments.
+   */
   isEndedLinkAllowed?: boolean | undefined;
 };
 
 type ChainOptions = {
   settlementChains: ReadonlySet<string>;
-  /** Where transfers straight to owners are read. */
+  /** Chains on which direct transfers to owners are tracked. */
   transferChains: ReadonlySet<string>;
 };
 
 type PayableLink = LinkView & { owner: Pick<OwnerView, "isSuspended" | "username"> };
 
 /**
- * Decides how a payer pays a link on its chain, or why not. Refuses a wished amount that the token
- * cannot express. Money goes from payer to owner, on EVM and Tron through the proxy, which keeps nothing.
+ * Builds the payment instructions for a link, or returns why there are none. Throws `ApiError` if
+ * the token cannot express the requested amount. Money goes from payer to owner. On EVM and Tron it
+ * passes through the proxy, which keeps nothing.
  */
 export const buildPaymentInstructions = (
   link: PayableLink,
@@ -115,11 +121,14 @@ export const buildPaymentInstructions = (
   }
 };
 
-/** Longer texts make a QR code that cameras do not read, or none: in an address each may take twelve bytes. */
+/**
+ * Cameras may fail to read the QR code of a longer text, or no code exists: a character can take
+ * twelve bytes in a URL.
+ */
 const messageCharsMax = 80;
 const labelCharsMax = 60;
 
-/** What a wallet shows of a link beside its owner. */
+/** Returns the description that a wallet shows next to the owner. */
 export const getPayerMessage = ({
   description,
 }: Pick<LinkView, "description">): string | undefined =>
@@ -140,7 +149,7 @@ const buildSolanaTransfer = (
   const reference = deriveSolanaReference(link.paymentReference);
   const transferRequest = { recipient, amount, splToken: splToken ?? undefined, reference };
   return {
-    // The memo is a second sign of the link, for whoever reads the chain by hand.
+    // The memo also identifies the link for a person who reads the chain.
     transferRequestUrl: buildSolanaTransferRequestUrl({
       ...transferRequest,
       ...getPayerTexts(link),
@@ -158,10 +167,10 @@ const buildBitcoinPayment = (link: PayableLink, amount: Decimal): BitcoinPayment
   address: link.destinationAddress,
 });
 
-/** What a link lacks, and the smallest amount that its chain can send. */
+/** The remaining amount of a link, and the smallest amount that its chain can send. */
 export type UnsendableRemainder = { amount: Decimal; smallestPayment: Decimal };
 
-/** Returns what a link lacks, if that is too small to be sent on its chain (rule STATE-16). */
+/** Returns a link's remaining amount if it is too small to be sent on its chain (rule STATE-16). */
 export const getUnsendableRemainder = (
   link: Pick<LinkView, "toAmount" | "receivedAmount">,
   token: TokenUnits,
@@ -172,7 +181,7 @@ export const getUnsendableRemainder = (
   return { amount, smallestPayment: smallestAmount };
 };
 
-/** What is still to be paid of a link; 0 if it has received all or more. */
+/** Returns the remaining amount of a link; 0 if it is fully paid or overpaid. */
 export const getRemainingAmount = (link: Pick<LinkView, "toAmount" | "receivedAmount">): Decimal =>
   Decimal.max(0, new Decimal(link.toAmount).minus(link.receivedAmount));
 
@@ -183,7 +192,7 @@ const checkRequestedAmount = (amount: Decimal, { decimals }: CatalogueToken): vo
   if (toBaseUnits(amount, decimals) > uint256Max) throw createValidationError("decimal_max_digits");
 };
 
-/** The reasons of a link that has ended, for whatever cause. */
+/** Returns whether the reason is that the link has ended. */
 const isEndReason = (reason: NoInstructionsReason): boolean =>
   reason === "completed" || reason === "expired" || reason === "inactive";
 

@@ -6,15 +6,15 @@ export type PaymentReport = { userId: string; payment: Payment };
 
 type Transaction = Pick<Payment, "chainId" | "sourceTransaction">;
 
-/** The payments that were reported of transactions, as they stand while more of them are judged. */
+/** The reported payments by transaction. Callers update them while they evaluate a chunk. */
 export type PaymentReports = {
-  /** Lists an owner's payments in the transaction of another payment. */
+  /** Lists an owner's payments in the same transaction as another payment. */
   list: (userId: string, transaction: Transaction) => readonly Payment[];
-  /** Adds a payment, or replaces what was known of it. */
+  /** Adds a payment or replaces its previous state. */
   set: (report: PaymentReport) => void;
 };
 
-/** Indexes payments by their owner and their transaction. */
+/** Indexes payments by owner and transaction. */
 export const createPaymentReports = (initialReports: readonly PaymentReport[]): PaymentReports => {
   const byTransaction = new Map<string, Map<string, Payment>>();
   const reports: PaymentReports = {

@@ -38,8 +38,8 @@ const wrongFields = {
   occurredAt: afterStart(1000),
 };
 
-describe("judging a settled payment", () => {
-  test("given the link's own token, chain and destination, whatever the case of EVM addresses, counts", () => {
+describe("findUnappliedReason", () => {
+  test("applies a payment with the link's token, chain and destination, ignoring case in EVM addresses", () => {
     const link = createLink();
     expect(findReason(link)).toBeUndefined();
     expect(findReason(link, { destinationAddress: shopAddress.toLowerCase() })).toBeUndefined();
@@ -47,7 +47,7 @@ describe("judging a settled payment", () => {
     expect(findReason(link, { tokenAddress })).toBeUndefined();
   });
 
-  test("given a chain that tells case apart, an address in another case is another address", () => {
+  test("treats addresses as case-sensitive on chains where case matters", () => {
     const solana: CatalogueToken = {
       ...owner.token,
       address: "So1111",
@@ -69,29 +69,29 @@ describe("judging a settled payment", () => {
     expect(findSolanaReason("So1111", "abc")).toBe("wrong_destination");
   });
 
-  test("given the right token on another chain, it is the wrong token", () => {
+  test("returns wrong_token for the right token on another chain", () => {
     expect(findReason(createLink(), { chainId: "1" })).toBe("wrong_token");
   });
 
   test.each([
     ["0.000001", undefined],
     ["0.0000001", "wrong_amount"],
-  ])("given %s of a token with 6 decimals, answers %s (rule NOTICE-6)", (amount, reason) => {
+  ])("for %s of a token with 6 decimals, returns %s (rule NOTICE-6)", (amount, reason) => {
     expect(findReason(createLink(), { amount })).toBe(reason);
   });
 
-  test("given an expiry, a payment counts that was started before it, not at it", () => {
+  test("applies a payment started before the expiry, but not one started at the expiry", () => {
     const link = createLink({ expiresAt: afterStart(1000), status: "inactive" });
     expect(findReason(link, { occurredAt: afterStart(999) })).toBeUndefined();
     expect(findReason(link, { occurredAt: afterStart(1000) })).toBe("expired");
   });
 
-  test("given a deactivated link, a payment started before the deactivation does not count (rule STATE-8)", () => {
+  test("returns inactive for a payment started before the link was deactivated (rule STATE-8)", () => {
     const link = createLink({ status: "inactive", deactivatedAt: afterStart(1000) });
     expect(findReason(link, { occurredAt: afterStart(1) })).toBe("inactive");
   });
 
-  test("given several reasons, tells the first in their order (rule STATE-7)", () => {
+  test("returns the first reason in the specified order when several apply (rule STATE-7)", () => {
     const wrongOverrides = { ...wrongFields };
     const link = createLink({
       status: "completed",
@@ -112,7 +112,7 @@ describe("judging a settled payment", () => {
   });
 });
 
-describe("crediting a payment", () => {
+describe("creditPayment", () => {
   const creditAmount = (link: Link, amount: string) =>
     creditPayment(link, { id: "tx_1", amount: new Decimal(amount) });
 
@@ -123,7 +123,7 @@ describe("crediting a payment", () => {
     ["0.000001", 2, false],
     ["0.000001", 1, true],
   ])(
-    "given %s of 25 and maxUsage %s, completes: %s (rule STATE-2)",
+    "given %s of 25 and maxUsage %s, isCompleted is %s (rule STATE-2)",
     (amount, maxUsage, isCompleted) => {
       const result = creditAmount(createLink({ maxUsage }), amount);
       expect(result.isCompleted).toBe(isCompleted);
@@ -137,7 +137,7 @@ describe("crediting a payment", () => {
     },
   );
 
-  test("adds exactly, however many digits there are", () => {
+  test("adds exactly regardless of the number of digits", () => {
     const link = createLink({
       receivedAmount: new Decimal("12345678901234567890123456789012345678901234567890.000001"),
       toAmount: new Decimal("9".repeat(70)),
@@ -147,14 +147,14 @@ describe("crediting a payment", () => {
     );
   });
 
-  test("given an expired link that is not completed by it, leaves it inactive", () => {
+  test("leaves an expired link inactive unless the payment completes it", () => {
     const link = createLink({ status: "inactive", expiresAt: testStartTime });
     expect(creditAmount(link, "1").link.status).toBe("inactive");
     expect(creditAmount(link, "25").link.status).toBe("completed");
   });
 });
 
-describe("what is kept of a settlement", () => {
+describe("buildPayment", () => {
   const overrides = {
     occurredAt: afterStart(-9),
     firstSeenAt: afterStart(-5),
@@ -173,7 +173,7 @@ describe("what is kept of a settlement", () => {
     ["failed", undefined, now],
     ["settled", { reason: undefined }, now],
     ["settled", { reason: "expired" as const }, now],
-  ] as const)("is all of it and what became of it: %s, %j", (status, verdict, endedAt) => {
+  ] as const)("stores the settlement and its evaluation: %s, %j", (status, verdict, endedAt) => {
     const isApplied = verdict !== undefined && verdict.reason === undefined;
     expect(
       buildPayment(
@@ -196,7 +196,7 @@ describe("what is kept of a settlement", () => {
     });
   });
 
-  test("is no flag and no block where nothing is said of them", () => {
+  test("sets no orphaned flag and no block if the settlement has none", () => {
     const { blockNumber: _block, ...fieldsWithoutBlock } = paymentFields;
     const payment = buildPayment(
       { ...fieldsWithoutBlock, paymentLinkId: "plink_1" },
@@ -205,7 +205,7 @@ describe("what is kept of a settlement", () => {
     expect(payment).toMatchObject({ isOrphaned: false, orphanedAt: null, blockNumber: null });
   });
 
-  test("is told in a link's event with the time at which it was first seen", () => {
+  test("keeps the first-seen time, which toLinkTransaction returns as dateCreated", () => {
     expect(
       toLinkTransaction(
         buildPayment(settlement, {

@@ -10,10 +10,10 @@ import {
 } from "@payment-links/contracts";
 import type { Link } from "./link.ts";
 
-/** Why a payment that settled does not count. */
+/** Why a settled payment is not applied. */
 export type UnappliedReason = (typeof unappliedReasons)[number];
 
-/** A payment as it is kept: what settlement-listener saw, and what became of it here. */
+/** A payment as stored: the state that settlement-listener reported, and its evaluation here. */
 export type Payment = {
   id: string;
   linkId: string;
@@ -25,7 +25,10 @@ export type Payment = {
   reason: UnappliedReason | null;
   /** The payment that reported the same transfer first (rule STATE-14). */
   duplicateOf: string | null;
-  /** Its chain has taken it away: after it had settled it keeps its credit (rule STATE-10). */
+  /**
+   * Whether its chain orphaned it. A payment orphaned after settling keeps its credit (rule
+   * STATE-10).
+   */
   isOrphaned: boolean;
   amount: Decimal;
   tokenAddress: string;
@@ -35,23 +38,25 @@ export type Payment = {
   occurredAt: Date;
   firstSeenAt: Date;
   appliedAt: Date | null;
-  /** When it settled or failed here; null also if that was before it was written down. */
+  /** When it settled or failed here; null also for payments from before this was recorded. */
   endedAt: Date | null;
   /**
-   * When it was heard that its chain took it away, the last time; null also if that was before it was
-   * written down.
+   * When it was last reported as orphaned; null also for payments from before this was recorded.
    */
   orphanedAt: Date | null;
-  /** When it was heard that its chain has it again, or that it has failed; null if it never went, or is away. */
+  /**
+   * When a report said that its chain has it again, or that it failed; null if it was never
+   * orphaned or is orphaned now.
+   */
   returnedAt: Date | null;
   /** When the last change of `isOrphaned` was published; null if it never changed. */
   orphanChangePublishedAt: Date | null;
-  /** The block in which it stood when it was told; null of a provider's. */
+  /** The block that contained it when it was reported; null for a provider's notice. */
   blockNumber: number | null;
 };
 
 /**
- * Judges a settled payment against its link: undefined if it counts, otherwise why not (rules
+ * Returns why a settled payment is not applied to its link; undefined if it is applied (rules
  * STATE-7, STATE-8).
  */
 export const findUnappliedReason = (
@@ -77,9 +82,9 @@ export const findUnappliedReason = (
 };
 
 /**
- * Credits a payment that counts. The version grows by one for the payment's own event, and by one
- * more if the payment completes the link (rule STATE-2). A link past its expiry that is not
- * completed keeps its status.
+ * Credits an applied payment. The version grows by one for the payment's own event, and by one more
+ * if the payment completes the link (rule STATE-2). An expired link that is not completed keeps its
+ * status.
  */
 export const creditPayment = (
   link: Link,
@@ -103,16 +108,19 @@ export const creditPayment = (
   };
 };
 
-/** Why a settled payment is not applied; undefined if it is. */
+/** The result of evaluating a settled payment: why it is not applied; undefined if it is. */
 export type Verdict = { reason: UnappliedReason | undefined; duplicateOf?: string };
 
-/** A settled payment after it was judged again. */
+/** Returns a settled payment with the result of a repeated evaluation. */
 export const applyVerdict = (payment: Payment, verdict: Verdict, now: Date): Payment => ({
   ...payment,
   ...toVerdictFields(verdict, now),
 });
 
-/** The fields of a payment that its verdict decides; `verdict` is undefined while it has not settled. */
+/**
+ * Returns the fields that depend on the verdict; `verdict` is undefined while the payment has not
+ * settled.
+ */
 const toVerdictFields = (
   verdict: Verdict | undefined,
   now: Date,
@@ -127,8 +135,8 @@ const toVerdictFields = (
 };
 
 /**
- * What becomes of a settlement here: `verdict` is undefined while it has not settled, `known` what the
- * payment was while it was processing.
+ * Builds the stored payment from a settlement. `verdict` is undefined while it has not settled, and
+ * `storedPayment` is its state while it was processing.
  */
 export const buildPayment = (
   settlement: SettlementState,
@@ -164,9 +172,9 @@ export const buildPayment = (
 });
 
 /**
- * That a chain took a payment away before it ended stays in its story once it is there again (rule CALLER-26).
- * It is there a moment before, as its end may be heard of at the same instant: what comes back after that
- * came back settled.
+ * Keeps the record that a chain orphaned a payment before it ended, after the chain has it again
+ * (rule CALLER-26). The return is recorded 1 ms before `now` because the payment may end at the
+ * same instant. A return at or after the end means that the payment returned after settling.
  */
 const getOrphanFields = (
   { isOrphaned = false }: SettlementState,
@@ -197,7 +205,7 @@ const getOrphanFields = (
   };
 };
 
-/** A payment as a link's event tells it (rule HOOK-9). */
+/** Returns a payment in the form of a link's events (rule HOOK-9). */
 export const toLinkTransaction = (payment: Payment): LinkTransaction => ({
   id: payment.id,
   status: payment.status,

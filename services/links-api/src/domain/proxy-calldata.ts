@@ -1,7 +1,7 @@
 import { concat, encodeFunctionData, erc20Abi, parseAbi, zeroAddress } from "viem";
 import type { Address, Hex } from "viem";
 
-/** Request Network's fee proxies, as far as payers call them. */
+/** The functions of Request Network's fee proxies that payers call. */
 const erc20FeeProxyAbi = parseAbi([
   "function transferFromWithReferenceAndFee(address tokenAddress, address to, uint256 amount, bytes paymentReference, uint256 feeAmount, address feeAddress)",
 ]);
@@ -9,16 +9,16 @@ const ethereumFeeProxyAbi = parseAbi([
   "function transferWithReferenceAndFee(address to, bytes paymentReference, uint256 feeAmount, address feeAddress) payable",
 ]);
 
-/** The proxy holds nothing back: the owner receives what the payer pays. */
+/** The proxy charges no fee: the owner receives the full payment. */
 const noFee = [0n, zeroAddress] as const;
 
 type Transfer = { to: Address; amount: bigint; reference: Hex };
 
-/** The calldata by which a payer lets a spender take exactly so many base units of a token. */
+/** Encodes the call that approves a spender for an exact number of base units of a token. */
 export const encodeApprove = (spender: Address, amount: bigint): Hex =>
   encodeFunctionData({ abi: erc20Abi, functionName: "approve", args: [spender, amount] });
 
-/** The calldata by which a payer has the ERC20FeeProxy move a token to a link's destination. */
+/** Encodes the ERC20FeeProxy call that moves a token from the payer to a link's destination. */
 export const encodeTokenPayment = (token: Address, { to, amount, reference }: Transfer): Hex =>
   encodeFunctionData({
     abi: erc20FeeProxyAbi,
@@ -26,7 +26,7 @@ export const encodeTokenPayment = (token: Address, { to, amount, reference }: Tr
     args: [token, to, amount, reference, ...noFee],
   });
 
-/** The calldata by which a payer has the EthereumFeeProxy hand on the coins that are sent with it. */
+/** Encodes the EthereumFeeProxy call that forwards the coins sent with it. */
 export const encodeNativePayment = ({ to, reference }: Omit<Transfer, "amount">): Hex =>
   encodeFunctionData({
     abi: ethereumFeeProxyAbi,
@@ -35,8 +35,8 @@ export const encodeNativePayment = ({ to, reference }: Omit<Transfer, "amount">)
   });
 
 /**
- * The calldata by which a payer sends a token straight to a link's destination, with the reference behind
- * its arguments: tokens that take a suffix do not look at it.
+ * Encodes a direct token transfer to a link's destination, with the payment reference appended to
+ * the arguments. Tokens that accept a suffix ignore it.
  */
 export const encodeSuffixTransfer = ({ to, amount, reference }: Transfer): Hex =>
   concat([

@@ -1,7 +1,7 @@
 import { Decimal, type CatalogueToken, isSameAddress } from "@payment-links/contracts";
 import type { Payment } from "./payment.ts";
 
-/** What identifies the transfer that a payment reports. */
+/** The fields of a payment that identify the transfer it reports. */
 export type TransferReport = Pick<
   Payment,
   | "id"
@@ -14,25 +14,25 @@ export type TransferReport = Pick<
   | "sourceTransaction"
 >;
 
-/** A settled payment that reports the same transfer, and whether both reports clearly mean that transfer. */
+/** A settled payment that reports the same transfer, and whether the match is unambiguous. */
 export type SameTransfer = { original: Payment; isCertain: boolean };
 
 /**
- * Returns the form in which two spellings of one transaction hash are equal. Hexadecimal hashes ignore
- * case and the `0x` prefix. Base58 hashes are compared letter by letter. The SQL function
+ * Returns a normalized transaction hash in which different spellings are equal. Hexadecimal hashes
+ * ignore case and the `0x` prefix. Base58 hashes are case-sensitive. The SQL function
  * `transaction_key` returns the same.
  */
 export const toTransactionKey = (hash: string): string =>
   /^(0x)?[0-9a-f]{64}$/i.test(hash) ? hash.toLowerCase().slice(-64) : hash;
 
 /**
- * Finds the settled payment that reports the same transfer as `report` (rule STATE-14). `others` are all
- * payments of the same owner in the same transaction.
+ * Finds the settled payment that reports the same transfer as `report` (rule STATE-14).
+ * `otherPayments` are all payments of the same owner in the same transaction.
  *
- * Our own watch numbers its transfers, so two of its reports are two transfers. A provider's notice has no
- * number, so the amount and the link decide which transfer it means. A report by one reporter covers at
- * most one report by each other reporter, or several as long as their sum fits into its amount: providers
- * may add up the transfers of a transaction.
+ * Our own watch numbers its transfers, so two of its reports are two transfers. A provider's notice
+ * has no number, so the amount and the link decide which transfer it means. A report by one
+ * reporter covers at most one report by each other reporter. It may cover several if their sum fits
+ * into its amount, because providers may add up the transfers of a transaction.
  */
 export const findSameTransfer = (
   report: TransferReport,
@@ -67,7 +67,10 @@ export const findSameTransfer = (
 const matchRanks = ["exact", "other_amount", "other_link"] as const;
 type MatchRank = (typeof matchRanks)[number];
 
-/** How well a report fits another reporter's payment; undefined if they are different transfers. */
+/**
+ * Ranks how well a report fits another reporter's payment; undefined if they are different
+ * transfers.
+ */
 const rankMatch = (
   report: TransferReport,
   original: Payment,
@@ -76,7 +79,8 @@ const rankMatch = (
   const coveredReports = sameReporterPayments.filter(
     ({ duplicateOf }) => duplicateOf === original.id,
   );
-  // What fits exactly takes the place of a report that does not. That one is then judged again.
+  // An exact match replaces a report that does not match exactly. That report is then evaluated
+  // again.
   if (isExactFit(report, original)) {
     return coveredReports.some((coveredReport) => isExactFit(coveredReport, original))
       ? undefined
@@ -85,7 +89,7 @@ const rankMatch = (
   const coveredAmount = Decimal.sum(0, ...coveredReports.map(({ amount }) => amount));
   const fits = coveredAmount.plus(report.amount).lessThanOrEqualTo(original.amount);
   if (coveredReports.length > 0 && !fits) return undefined;
-  // Another report of the same reporter, still on its way, fits exactly.
+  // An exact match by the same reporter is still processing.
   const isReserved = sameReporterPayments.some(
     ({ amount, linkId, status }) =>
       status === "processing" && linkId === original.linkId && amount.equals(original.amount),
@@ -99,10 +103,10 @@ const isExactFit = (report: TransferReport, original: Payment): boolean =>
   original.linkId === report.linkId && original.amount.equals(report.amount);
 
 /**
- * Lists the reports of the same transaction to judge again because of a report that was just judged. Those
- * that did not count, or were doubtful, may repeat one that does. If a report fits another one exactly,
- * those that had taken its place are transfers of their own. Other links' reports stay as they are: they
- * are not locked.
+ * Lists the reports of the same transaction to evaluate again because of a report that was just
+ * evaluated. Reports that were not applied or were doubtful may duplicate one that is applied. If a
+ * report matches another one exactly, reports that it displaced are separate transfers. Reports for
+ * other links stay unchanged because those links are not locked.
  */
 export const listReportsToReevaluate = (
   evaluatedPayment: Payment,
@@ -132,8 +136,8 @@ export const listReportsToReevaluate = (
 };
 
 /**
- * Finds an equal notice of the same provider. Its two ids may mean one transfer or two; nothing tells
- * which.
+ * Finds an equal notice of the same provider. Its two ids may mean one transfer or two, and nothing
+ * shows which.
  */
 const findRepeatedNotice = (
   report: TransferReport,
@@ -151,10 +155,14 @@ const findRepeatedNotice = (
   return { original, isCertain: false };
 };
 
-/** Returns whether a payment comes from a provider's notice rather than from our own watch of its chain. */
+/**
+ * Returns whether a payment comes from a provider's notice and not from our own watch of its chain.
+ */
 export const isProviderNotice = (source: string): boolean => source.startsWith("provider:");
 
-/** Our own watch reports payments and deposits of all chains; each provider reports its own notices. */
+/**
+ * Our own watch reports payments and deposits on all chains. Each provider reports its own notices.
+ */
 const getReporter = ({ source }: Pick<Payment, "source">): string =>
   isProviderNotice(source) ? source : "watch";
 

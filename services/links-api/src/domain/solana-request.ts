@@ -1,13 +1,13 @@
 import { type Decimal, buildSolanaTransactionRequestUrl } from "@payment-links/contracts";
 import type { PaymentInstructions } from "./payment-instructions.ts";
 
-/** What a link is paid by on Solana, where it is paid in a token. */
+/** The instructions for a link that is paid in a Solana token. */
 export type SolanaInstructions = Extract<PaymentInstructions, { splToken: string | null }> & {
   splToken: string;
   tokenProgram: "token" | "token-2022";
 };
 
-/** Whether a link is paid by a transaction that can be asked for. */
+/** Returns whether a link can be paid by a transaction request. */
 export const isSolanaTokenPayment = (
   instructions: PaymentInstructions,
 ): instructions is SolanaInstructions =>
@@ -16,8 +16,8 @@ export const isSolanaTokenPayment = (
   instructions.tokenProgram !== null;
 
 /**
- * The transaction request of Solana Pay for a link; null where wallets cannot ask for it: they ask
- * https alone.
+ * Returns the Solana Pay transaction request URL for a link; null if wallets cannot use it, because
+ * they accept only https.
  */
 export const buildTransactionRequestUrl = (
   checkoutUrl: string,
@@ -28,10 +28,13 @@ export const buildTransactionRequestUrl = (
     ? buildSolanaTransactionRequestUrl(`${checkoutUrl}/checkout/solana/${linkId}`)
     : null;
 
-/** Why an account is given no transaction. */
+/** Why an account gets no transaction. */
 export type NoTransactionReason = "own_account" | "payment_seen" | "balance_too_low";
 
-/** Decides before the chain is asked; `pending` is what all pending payments come to. */
+/**
+ * Returns why there is no transaction, as far as that is known before the chain is read.
+ * `pendingAmount` is the sum of all pending payments.
+ */
 export const findNoTransactionReason = (
   { amount, recipient }: SolanaInstructions,
   { account, pendingAmount }: { account: string; pendingAmount: Decimal },

@@ -17,7 +17,7 @@ import {
 import { solanaTokenPrograms } from "@payment-links/contracts";
 import { encodeSolanaPayment } from "./solana-transaction.ts";
 
-/* Solana's own library is the oracle: it reads what we write. */
+/* Solana's own library checks the result: it decodes what our code encodes. */
 
 const randomAddress = (): Address => getAddressDecoder().decode(randomBytes(32));
 
@@ -43,12 +43,12 @@ const encodeAndDecode = (payment: Payment) => {
   return { bytes, signatures, compiled, message: decompileTransactionMessage(compiled) };
 };
 
-/** What the parsers need and decompiled instructions always have. */
+/** The fields that the parsers need and that decompiled instructions always have. */
 type DecodedInstruction = Parameters<typeof parseTransferCheckedInstruction>[0];
 
-describe("a payment's transaction on Solana (rule CHAIN-23)", () => {
+describe("encodeSolanaPayment (rule CHAIN-23)", () => {
   test.each(["token", "token-2022"] as const)(
-    "of 100 random payments by the program %s each is what Solana's library reads",
+    "for 100 random payments by the program %s each, produces what Solana's library decodes",
     async (tokenProgram) => {
       for (let round = 0; round < 100; round += 1) {
         const amount = randomBytes(8).readBigUInt64LE();
@@ -57,7 +57,7 @@ describe("a payment's transaction on Solana (rule CHAIN-23)", () => {
         const { bytes, signatures, message } = encodeAndDecode(payment);
         expect(bytes.length).toBeLessThan(1_232);
         expect(message.version).toBe(0);
-        // Nobody has signed, and nobody but the payer can.
+        // The transaction is unsigned, and only the payer has to sign it.
         expect(signatures).toEqual({ [payment.payer]: null });
         expect(message.feePayer.address).toBe(payment.payer);
         expect(message.lifetimeConstraint).toMatchObject({ blockhash: payment.blockhash });
@@ -86,7 +86,7 @@ describe("a payment's transaction on Solana (rule CHAIN-23)", () => {
           destination: { address: to, role: AccountRole.WRITABLE },
           authority: { address: payment.payer, role: AccountRole.WRITABLE_SIGNER },
         });
-        // Solana Pay: the reference is read-only and signs nothing.
+        // Solana Pay: the reference account is read-only and not a signer.
         expect(transferInstruction?.accounts?.slice(4)).toEqual([
           { address: payment.reference, role: AccountRole.READONLY },
         ]);
@@ -110,11 +110,11 @@ describe("a payment's transaction on Solana (rule CHAIN-23)", () => {
   );
 
   test.each([
-    ["a blockhash that is none", { blockhash: "0x12" }],
+    ["an invalid blockhash", { blockhash: "0x12" }],
     ["a memo of 128 bytes", { memo: "x".repeat(128) }],
     ["more than 64 bits", { amount: 2n ** 64n }],
     ["an amount below 0", { amount: -1n }],
-  ])("%s makes none", (_name, overrides) => {
+  ])("throws for %s", (_name, overrides) => {
     expect(() => encodeSolanaPayment(createPayment(overrides))).toThrow(RangeError);
   });
 });

@@ -4,7 +4,7 @@ import {
   solanaTokenPrograms,
 } from "@payment-links/contracts";
 
-/** A payment of a token on Solana. All keys are addresses. */
+/** A token payment on Solana. All keys are base58 addresses. */
 type SolanaPayment = {
   payer: string;
   /** The owner's wallet. */
@@ -18,7 +18,7 @@ type SolanaPayment = {
   reference: string;
   /** At most 127 bytes of ASCII. */
   memo: string;
-  /** Whether the owner's token account is there; if not, the payer makes it. */
+  /** Whether the owner's token account exists. If not, the payer creates it. */
   isOwnerReady: boolean;
   blockhash: string;
 };
@@ -34,8 +34,8 @@ const associatedTokenProgram = "ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL";
 const memoProgram = "MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr";
 
 /**
- * A payment as an unsigned transaction of version 0 in base64, for the payer's one signature. Its last
- * two instructions are the memo and the transfer, in this order (Solana Pay 1.1).
+ * Encodes a payment as an unsigned version 0 transaction in base64. Only the payer signs it. Its
+ * last two instructions are the memo and the transfer, in this order (Solana Pay 1.1).
  */
 export const encodeSolanaPayment = (payment: SolanaPayment): string => {
   const { blockhash, isOwnerReady, mint, payer, recipient } = payment;
@@ -63,7 +63,7 @@ const transferCheckedOpcode = 12;
 const readonlyAccount = (key: string) => ({ key, isWritable: false });
 const writableAccount = (key: string) => ({ key, isWritable: true });
 
-/** Does nothing where somebody else was faster. */
+/** Idempotent: does nothing if the account already exists. */
 const createTokenAccountInstruction = (
   addresses: Record<"payer" | "account" | "owner" | "mint" | "program", string>,
 ): Instruction => ({
@@ -99,7 +99,7 @@ const createTransferInstruction = (
 
 const version0Prefix = 0x80;
 
-/** The payer alone signs, so its key stands first; what is written to stands before the rest. */
+/** Only the payer signs, so its key is first. Writable accounts come before read-only ones. */
 const encodeMessage = (
   { payer, blockhash }: { payer: string; blockhash: string },
   instructions: readonly Instruction[],
@@ -125,12 +125,12 @@ const encodeMessage = (
       encodeLength(data),
       data,
     ]),
-    // No look-up tables.
+    // No address lookup tables.
     Uint8Array.of(0),
   ]);
 };
 
-/** Longer ones would take a second byte. */
+/** A longer array would need a second length byte. */
 const encodedLengthMax = 127;
 
 const encodeLength = ({ length }: { readonly length: number }): Uint8Array => {

@@ -1,12 +1,15 @@
 import { getChainSource } from "@payment-links/contracts";
 
-/** What the names of all payments that a transaction makes on a link begin with; their numbers follow. */
+/**
+ * The common prefix of the `sourceId` of all payments that one transaction makes on a link. A
+ * number follows it.
+ */
 export type SourceIdPrefix = { source: string; prefix: string };
 
 /**
- * How the payments are named that a transaction makes on a link (rule CHAIN-3). It follows from what a
- * payer knows, so it is known before anybody has seen them. A payer need not know the number: on Bitcoin
- * it is that of the output.
+ * Returns the prefix of the `sourceId` of the payments that a transaction makes on a link (rule
+ * CHAIN-3). It depends only on what a payer knows, so it is known before anyone has seen the
+ * payment. A payer need not know the number. On Bitcoin it is the output's index.
  */
 export const buildSourceIdPrefix = (payment: {
   chainId: string;
@@ -14,7 +17,7 @@ export const buildSourceIdPrefix = (payment: {
   linkId: string;
 }): SourceIdPrefix => {
   const { chainId, transactionHash, linkId } = payment;
-  // Hashes of EVM may be written in either case; names of other families may not.
+  // EVM hashes are case-insensitive; those of other families are not.
   const hash = /^0x/i.test(transactionHash) ? transactionHash.toLowerCase() : transactionHash;
   return { source: getChainSource(chainId), prefix: `${hash}:${linkId}:` };
 };

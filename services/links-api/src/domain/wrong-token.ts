@@ -1,4 +1,4 @@
 import type { CheckoutLink } from "@payment-links/contracts";
 
-/** Money for a link that came in a token that is mistaken for the link's. */
+/** Money sent to a link in a token that is easily mistaken for the link's token. */
 export type WrongToken = NonNullable<CheckoutLink["wrongToken"]>;

@@ -28,8 +28,8 @@ const listPayments = async (id: string) => {
 const succeeded = "payment_link.transaction.succeeded";
 const completed = "payment_link.completed";
 
-describe("a settled payment", () => {
-  test("given a part of the amount, is credited and told once, with the state after it (rules CALLER-7, EVENT-3 and HOOK-10)", async () => {
+describe("applySettlements", () => {
+  test("credits and publishes a partial payment once, with the resulting state (rules CALLER-7, EVENT-3 and HOOK-10)", async () => {
     const id = await rig.createLink(keyHeaders, { toAmount: "25", description: "Order 7" });
     const firstSeenAt = afterStart(-5000);
     const settlement = sampleSettlement(id, {
@@ -89,7 +89,7 @@ describe("a settled payment", () => {
     ]);
   });
 
-  test("given the rest of the amount, completes the link, with two events of one instant and one state (rules EVENT-3, API-10, STATE-2 and HOOK-10)", async () => {
+  test("completes the link with the remaining amount, with two events of the same instant and state (rules EVENT-3, API-10, STATE-2 and HOOK-10)", async () => {
     const id = await rig.createLink(keyHeaders, { toAmount: "25" });
     await rig.settle(sampleSettlement(id, { amount: "10.5" }));
     const lastSettlement = sampleSettlement(id, { amount: "14.5" });
@@ -122,7 +122,7 @@ describe("a settled payment", () => {
     expect(completedEvent?.data).not.toHaveProperty("transaction");
   });
 
-  test("given maxUsage reached, completes an underpaid link; more than the amount simply counts (rules STATE-2 and STATE-12)", async () => {
+  test("completes an underpaid link that reaches maxUsage, and credits an overpayment in full (rules STATE-2 and STATE-12)", async () => {
     const limitedLinkId = await rig.createLink(keyHeaders, { toAmount: "25", maxUsage: 2 });
     for (let count = 0; count < 2; count += 1) {
       await rig.settle(sampleSettlement(limitedLinkId, { amount: "1" }));
@@ -139,7 +139,7 @@ describe("a settled payment", () => {
     });
   });
 
-  test("given a completed link, is kept as unapplied, and changes and tells nothing (rule STATE-9)", async () => {
+  test("stores a payment on a completed link as unapplied, and changes and publishes nothing (rule STATE-9)", async () => {
     const id = await rig.createLink(keyHeaders, { toAmount: "5" });
     await rig.settle(sampleSettlement(id, { amount: "5" }));
     const stateBefore = [await rig.retrieve(id), await listEventTypes(id)];
@@ -152,7 +152,7 @@ describe("a settled payment", () => {
     ]);
   });
 
-  test("given a processing or failed one, it is kept and shown, and counts for nothing", async () => {
+  test("stores and lists processing and failed payments without crediting them", async () => {
     const id = await rig.createLink(keyHeaders, { toAmount: "5" });
     const firstSettlement = sampleSettlement(id, { status: "processing", amount: "4" });
     await rig.settle(firstSettlement);
@@ -171,7 +171,7 @@ describe("a settled payment", () => {
     ]);
   });
 
-  test("given two of its steps at once, keeps the name and the instant that the first one told", async () => {
+  test("keeps the source id and first-seen time of the first step when two steps arrive together", async () => {
     const id = await rig.createLink(keyHeaders, { toAmount: "5" });
     const firstSettlement = sampleSettlement(id, { status: "processing" });
     const otherIdentity = { source: "evm:8453", sourceId: "0xab", firstSeenAt: afterStart(1) };
@@ -190,7 +190,7 @@ describe("a settled payment", () => {
     });
   });
 
-  test("given a first sight by a listener that was restored since, tells the instant that the first one told", async () => {
+  test("keeps the first-seen time of the first step when a restored listener reports a later one", async () => {
     const id = await rig.createLink(keyHeaders, { toAmount: "5" });
     const firstSettlement = sampleSettlement(id, { status: "processing", version: 2 });
     await rig.settle(firstSettlement);
@@ -207,7 +207,7 @@ describe("a settled payment", () => {
     expect(creationTimes).toEqual([testStartTime.toISOString()]);
   });
 
-  test("given the final notice with other values than the first, the final ones count", async () => {
+  test("uses the values of the final notice when they differ from the first", async () => {
     const id = await rig.createLink(keyHeaders, { toAmount: "5" });
     const firstSettlement = sampleSettlement(id, { status: "processing", amount: "1" });
     await rig.settle(firstSettlement);
@@ -222,7 +222,7 @@ describe("a settled payment", () => {
     expect(payment).toMatchObject({ amount: "2", sourceTransaction: "0xdef", applied: true });
   });
 
-  test("given an older version after a newer one, the older is ignored", async () => {
+  test("ignores an older version after a newer one", async () => {
     const id = await rig.createLink(keyHeaders, { toAmount: "5" });
     const settled = sampleSettlement(id, { version: 2, amount: "1" });
     await rig.settle(settled);
@@ -231,9 +231,9 @@ describe("a settled payment", () => {
     expect(payment).toMatchObject({ status: "settled", applied: true });
   });
 
-  // Guards against a restored listener, which counts the versions of a payment anew.
+  // Guards against a restored listener, which restarts the versions of a payment.
   test.each(["settled", "failed"] as const)(
-    "given it %s under a version that was heard of as processing, takes the step",
+    "accepts %s for a processing payment under a lower version",
     async (status) => {
       const id = await rig.createLink(keyHeaders, { toAmount: "5" });
       const firstSettlement = sampleSettlement(id, {
@@ -250,7 +250,7 @@ describe("a settled payment", () => {
     },
   );
 
-  test("given one that had failed before, counts once, with the events of any settlement (rule STATE-6)", async () => {
+  test("credits a payment only once if it failed before, with the usual events (rule STATE-6)", async () => {
     const id = await rig.createLink(keyHeaders, { toAmount: "5" });
     const firstSettlement = sampleSettlement(id, { status: "failed", amount: "5" });
     await rig.settle(firstSettlement);
@@ -264,7 +264,7 @@ describe("a settled payment", () => {
     expect(warnings).toEqual([expect.stringContaining(firstSettlement.id)]);
   });
 
-  test("given a link that nobody has heard of, or another payment of the same source id, throws", async () => {
+  test("throws for an unknown link or for another payment with the same source id", async () => {
     const unknownLinkSettlement = sampleSettlement("plink_01m7y4kb9sfvktcnzb0r3g9a0s");
     await expect(rig.settle(unknownLinkSettlement)).rejects.toThrow("there is no payment link");
     const id = await rig.createLink(keyHeaders, { toAmount: "5" });
@@ -279,10 +279,10 @@ describe("a settled payment", () => {
   });
 });
 
-describe("a payment around the expiry", () => {
+describe("a payment close to the expiry", () => {
   const expirationDate = afterStart(60_000).toISOString();
 
-  test("given a start before it, counts after it, whether or not the expiry job has run (rule STATE-8)", async () => {
+  test("started before the expiry is applied afterwards, whether or not the expiry job has run (rule STATE-8)", async () => {
     const ids = [
       await rig.createLink(keyHeaders, { toAmount: "5", expirationDate }),
       await rig.createLink(keyHeaders, { toAmount: "5", expirationDate }),
@@ -319,7 +319,7 @@ describe("a payment around the expiry", () => {
     ]);
   });
 
-  test("given a start at it, is unapplied: expired (rule STATE-8)", async () => {
+  test("started at the expiry is unapplied with the reason expired (rule STATE-8)", async () => {
     const expiresAt = new Date(rig.clock.now().getTime() + 1000);
     const id = await rig.createLink(keyHeaders, {
       toAmount: "5",
@@ -338,7 +338,7 @@ const countOrphaned = async (): Promise<number> => {
   return metric?.values[0]?.value ?? 0;
 };
 
-describe("a payment that its chain takes away after it has settled", () => {
+describe("a payment orphaned after settling", () => {
   const readOrphanedFlag = async (id: string) => (await listPayments(id))[0]?.orphaned;
 
   test("keeps its credit, sends no event, and is flagged to its owner once (rule STATE-10)", async () => {
@@ -351,7 +351,7 @@ describe("a payment that its chain takes away after it has settled", () => {
 
     await rig.settle({ ...settlement, version: 2, isOrphaned: true, amount: new Decimal(1) });
     await rig.settle({ ...settlement, version: 2, isOrphaned: true });
-    // Who says nothing of the flag leaves it.
+    // A settlement without the flag leaves it unchanged.
     await rig.settle({ ...settlement, version: 3 });
     expect((await listPayments(id))[0]).toMatchObject({
       applied: true,
@@ -363,7 +363,7 @@ describe("a payment that its chain takes away after it has settled", () => {
     expect((await countOrphaned()) - countBefore).toBe(1);
   });
 
-  test("is flagged no more once its chain has it again, and anew if that takes it away once more (rule STATE-10)", async () => {
+  test("loses the flag when its chain has it again, and gets it again with the next reorg (rule STATE-10)", async () => {
     const id = await rig.createLink(keyHeaders, { toAmount: "5" });
     const settlement = sampleSettlement(id, { amount: "5", isOrphaned: false });
     await rig.settle({ ...settlement, status: "processing" });
@@ -387,8 +387,8 @@ describe("a payment that its chain takes away after it has settled", () => {
     expect((await countOrphaned()) - countBefore).toBe(2);
   });
 
-  // Guards against a log that is read from its beginning once more (rule KEEP-5).
-  test("is not flagged again by what was told before it came back", async () => {
+  // Guards against replaying a topic from the beginning (rule KEEP-5).
+  test("is not flagged again by replayed reports from before its return", async () => {
     const id = await rig.createLink(keyHeaders, { toAmount: "5" });
     const settlement = sampleSettlement(id, { amount: "5", isOrphaned: false });
     const records = [
@@ -413,16 +413,16 @@ describe("a payment that its chain takes away after it has settled", () => {
       await rig.settle(...records);
     });
     expect(await readOrphanedFlag(id)).toBeUndefined();
-    // So says a listener that was restored, and finds it again as it was before it settled.
+    // A restored listener may report the payment as it was before it settled.
     await rig.settle({ ...records[1], version: 6 });
     expect(await readOrphanedFlag(id)).toBeUndefined();
   });
 
   test.each([
-    ["was never away", []],
-    ["was away before it settled", [{ version: 1, isOrphaned: true, status: "processing" }]],
+    ["was never orphaned", []],
+    ["was orphaned before it settled", [{ version: 1, isOrphaned: true, status: "processing" }]],
   ] as const)(
-    "is flagged also by a listener that was restored, and counts its versions anew: one that %s",
+    "is flagged under a lower version, as from a restored listener, if it %s",
     async (_, earlierRecords) => {
       const id = await rig.createLink(keyHeaders, { toAmount: "5" });
       const settlement = sampleSettlement(id, { amount: "1", version: 3, isOrphaned: false });
@@ -434,8 +434,8 @@ describe("a payment that its chain takes away after it has settled", () => {
   );
 });
 
-describe("settlements that are told again", () => {
-  test("change nothing and wait for no lock; what is further or new among them counts (rule KEEP-5)", async () => {
+describe("replayed settlements", () => {
+  test("change nothing and take no lock, but later statuses and new payments among them are applied (rule KEEP-5)", async () => {
     const id = await rig.createLink(keyHeaders, { toAmount: "25" });
     const settled = sampleSettlement(id, { amount: "1" });
     const processingSettlement = sampleSettlement(id, {
@@ -475,7 +475,7 @@ describe("settlements that are told again", () => {
     ]);
   });
 
-  test("of another link than before are refused, alone and among others", async () => {
+  test("that name another link than before are rejected, alone and in a chunk", async () => {
     const [id, otherLinkId] = [
       await rig.createLink(keyHeaders, { toAmount: "25" }),
       await rig.createLink(keyHeaders, { toAmount: "25" }),
@@ -492,11 +492,11 @@ describe("settlements that are told again", () => {
   });
 });
 
-describe("payments at once on one link", () => {
-  test("given fifty, sum, usage, events and versions come out exact (rules KEEP-1 and KEEP-2)", async () => {
+describe("concurrent payments on one link", () => {
+  test("keep sum, usage, events and versions exact for 50 payments (rules KEEP-1 and KEEP-2)", async () => {
     const id = await rig.createLink(keyHeaders, { toAmount: "1000", maxUsage: 50 });
     const settlements = Array.from({ length: 50 }, () => sampleSettlement(id, { amount: "0.1" }));
-    // Each event comes twice, as after a redelivery.
+    // Each event arrives twice, as after a redelivery.
     await Promise.all([...settlements, ...settlements].map((settlement) => rig.settle(settlement)));
     expect(await rig.retrieve(id)).toMatchObject({ status: "completed", receivedAmount: "5" });
     const events = await rig.listEvents(id);
@@ -510,7 +510,7 @@ describe("payments at once on one link", () => {
 });
 
 describe("a payment that is applied again after a restore", () => {
-  test("is told under the ids that it had, also in other versions (rule EVENT-7)", async () => {
+  test("is published under the same event ids even though the versions differ (rule EVENT-7)", async () => {
     const id = await rig.createLink(keyHeaders, { toAmount: "5" });
     const settlement = sampleSettlement(id, { amount: "5" });
     const listPublishedEvents = async () => (await rig.listEvents(id)).slice(1);

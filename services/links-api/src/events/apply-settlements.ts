@@ -25,7 +25,7 @@ import { lockReports } from "../store/payment-reports.ts";
 
 type SettlementEvent = ChunkEvent<typeof settlementSettled>;
 
-/** A settlement that tells something new, what it met here, and what came of it. */
+/** A settlement that contains something new, the state before it, and its result. */
 type AppliedSettlement = SettlementResult & {
   event: SettlementEvent;
   linkBefore: Link;
@@ -33,11 +33,13 @@ type AppliedSettlement = SettlementResult & {
 };
 
 /**
- * Applies what settlement-listener says of payments, under the locks of their links, in a few
- * statements for many. Each is decided upon the state that the one before it left, so they come out as
- * if they had come alone. A payment is kept whatever its status, and credited if it counts, with the
- * events that tell so. Throws for an unknown link: the listener parks those, so the record goes to the
- * dead letters.
+ * Applies settlements from settlement-listener in a few statements per chunk, while it holds the
+ * locks of their links. Each settlement is evaluated against the state that the previous one left,
+ * so the result is the same as for single settlements. Stores every payment regardless of its
+ * status. Credits the applied ones and publishes their events.
+ *
+ * Throws for an unknown link, which dead-letters the record: settlement-listener defers payments
+ * until their link is known.
  */
 export const applySettlements =
   (dependencies: Dependencies): ChunkHandler<typeof settlementSettled> =>
@@ -67,9 +69,8 @@ export const applySettlements =
   };
 
 /**
- * Whether none of many tells anything new, as in a republication: then nobody's link is locked for
- * them. As they change nothing, it is as if they had come when they were looked at. A lone one is
- * looked at under the lock only.
+ * Returns whether every event in a chunk is a duplicate, for example during a republish. Such a
+ * chunk changes nothing, so it needs no link locks. A single event is checked only under the lock.
  */
 const areAllStale = async (
   tx: Transaction,
@@ -86,7 +87,7 @@ const areAllStale = async (
   });
 };
 
-/** The events by which a payment settles that has not settled before: only these are judged. */
+/** Returns the settlements of payments that have not settled before. Only these are evaluated. */
 const listReportsToEvaluate = (
   events: readonly SettlementEvent[],
   payments: ReadonlyMap<string, Payment>,
@@ -102,8 +103,8 @@ const toPaymentIds = (payments: readonly Pick<Payment, "id">[]): string[] =>
   payments.map(({ id }) => id);
 
 /**
- * Decides one settlement, and leaves in the maps what the next one meets. A step for each payment that it
- * changes.
+ * Evaluates one settlement and updates the maps for the next one. Returns one step for each changed
+ * payment.
  */
 const applySettlement = (
   dependencies: Dependencies,
@@ -153,7 +154,7 @@ const applySettlement = (
   });
 };
 
-/** A payment's row keeps the name and the time under which it was first told. */
+/** Keeps the source id and the first-seen time under which a payment was first stored. */
 const withStoredIdentity = (storedPayment: Payment, updatedPayment: Payment): Payment => ({
   ...updatedPayment,
   source: storedPayment.source,
@@ -161,13 +162,13 @@ const withStoredIdentity = (storedPayment: Payment, updatedPayment: Payment): Pa
   firstSeenAt: storedPayment.firstSeenAt,
 });
 
-/** Where payments on Bitcoin were seen: no other link may ever have these addresses. */
+/** Returns the Bitcoin addresses on which payments were seen. No other link may ever get them. */
 const listBitcoinAddresses = (appliedSettlements: readonly AppliedSettlement[]): string[] =>
   appliedSettlements.flatMap(({ linkBefore }) =>
     isBitcoinChainId(linkBefore.chainId) ? [linkBefore.destinationAddress] : [],
   );
 
-/** What the last step of each id left. */
+/** Returns the latest state for each id. */
 const pickLatest = <Item>(ids: readonly string[], itemsById: ReadonlyMap<string, Item>): Item[] =>
   [...new Set(ids)].flatMap((id) => itemsById.get(id) ?? []);
 

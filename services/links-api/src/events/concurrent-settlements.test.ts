@@ -36,7 +36,7 @@ const linksMax = 3;
 const paymentsMax = 6;
 const expiryMs = 10_000;
 
-/** A record of one of a few payments: any step, under any version, in any order. */
+/** A record of one of several payments: any status, any version, any order. */
 const arbitraryRecord = fc.record({
   payment: fc.integer({ min: 0, max: paymentsMax - 1 }),
   version: fc.integer({ min: 1, max: 4 }),
@@ -101,7 +101,9 @@ const otherToken = "0x0000000000000000000000000000000000000001";
 
 const RowText = z.object({ row: z.string() });
 
-/** All that is kept and told of links, as text: the rows, and the events in the order of their sending. */
+/**
+ * Reads the stored and published state of links as text: the rows, and the events in outbox order.
+ */
 const readState = async (tx: Transaction, linkIds: readonly string[]) => {
   const ids = sql.array([...linkIds], "text");
   return {
@@ -118,8 +120,8 @@ const readState = async (tx: Transaction, linkIds: readonly string[]) => {
   };
 };
 
-describe("settlements that are applied together", () => {
-  test("leave the rows, and the events in the order, that they leave one by one", async () => {
+describe("settlements applied in a chunk", () => {
+  test("leave the same rows and the same event order as one by one", async () => {
     const linkIds = await createLinks(linksMax);
     const paymentIds = Array.from({ length: paymentsMax }, () => newId("tx"));
     await fc.assert(
@@ -149,7 +151,7 @@ describe("settlements that are applied together", () => {
     );
   });
 
-  test("hold no link while they wait for another one that comes before it", async () => {
+  test("do not hold a link's lock while they wait for a link earlier in the lock order", async () => {
     const [firstLinkId = "", secondLinkId = ""] = (await createLinks(2)).toSorted();
     const { pendingWork } = await rig.pool.transaction(async (tx) => {
       await lockLinks(tx, [firstLinkId]);
@@ -168,7 +170,7 @@ describe("settlements that are applied together", () => {
     ]);
   });
 
-  test("are told each in its own trace", async () => {
+  test("publish each event with the trace of its own settlement", async () => {
     const [id = ""] = await createLinks(1);
     const traceparents = ["1", "2"].map((digit) => `00-${digit.repeat(32)}-${"3".repeat(16)}-01`);
     const events = traceparents.map((traceparent) => {
@@ -190,8 +192,8 @@ describe("settlements that are applied together", () => {
 
 const Plans = z.object({ name: z.string(), custom: z.coerce.number(), kept: z.coerce.number() });
 
-// Guards against statements that Postgres plans anew for every payment, which is half their time.
-test("settlements, however many come at once, are applied by plans that are kept", async () => {
+// Guards against statements that Postgres plans again for every payment, which doubles their time.
+test("settlements use cached generic plans for any chunk size", async () => {
   const linkIds = await createLinks(12);
   const plans = await rig.pool.transaction(async (tx) => {
     const readPlans = () =>
@@ -199,7 +201,7 @@ test("settlements, however many come at once, are applied by plans that are kept
         SELECT name, custom_plans AS custom, generic_plans AS kept FROM pg_prepared_statements
         WHERE name IN ('find_payments', 'lock_links', 'keep_credits') ORDER BY name
       `);
-    // Among few links any plan is cheap.
+    // With few links, any plan is cheap.
     await tx.query(sqlVoid`SAVEPOINT before_all`);
     await tx.query(sqlVoid`
       INSERT INTO links OVERRIDING SYSTEM VALUE
@@ -209,7 +211,7 @@ test("settlements, however many come at once, are applied by plans that are kept
       WHERE links.id = ${linkIds[0] ?? ""}
     `);
     await tx.query(sqlVoid`ANALYZE links`);
-    // Five plans are tried before one is kept.
+    // Postgres tries five custom plans before it caches a generic one.
     for (const id of linkIds.slice(0, 6)) await rig.settleInTransaction(tx, sampleSettlement(id));
     const plansBefore = await readPlans();
     for (const id of linkIds) await rig.settleInTransaction(tx, sampleSettlement(id));
@@ -222,7 +224,7 @@ test("settlements, however many come at once, are applied by plans that are kept
       generic: generic - (plansBefore[index]?.kept ?? 0),
     }));
   });
-  // Of many it looks first whether they tell anything new.
+  // A chunk first checks whether it contains anything new, which is one more `find_payments`.
   expect(plans).toEqual([
     { name: "find_payments", custom: 0, generic: 14 },
     { name: "keep_credits", custom: 0, generic: 13 },
@@ -236,7 +238,7 @@ const eventTypesByStatus = {
   failed: settlementFailed,
 };
 
-/** A consumer of this service on a bus of its own, its statements counted. */
+/** Starts a consumer of this service on its own bus and counts its statements. */
 const startTestConsumer = async () => {
   const bus = createLocalBus();
   const { clock, log, metrics } = rig.context;
@@ -269,7 +271,7 @@ const startTestConsumer = async () => {
   });
   return {
     group,
-    /** Hands settlements over at once, as one claim of a relay; answers what that cost. */
+    /** Publishes settlements as one chunk and returns the number of statements it took. */
     publishSettlements: async (settlements: readonly SettlementState[]): Promise<number> => {
       const countBefore = statementCount;
       await bus.publish(
@@ -292,11 +294,11 @@ const startTestConsumer = async () => {
   };
 };
 
-describe("settlements that come at once", () => {
+describe("settlements that arrive together", () => {
   const consumer = useRig(startTestConsumer);
 
-  // Guards against a backlog of one account that holds up another account's payment for a minute.
-  test("cost as many statements as two of them, also when they are told again", async () => {
+  // Guards against a backlog of one account that delays another account's payment by a minute.
+  test("need as many statements as two of them, and fewer when replayed", async () => {
     const linkIds = await createLinks(20);
     const settlements = Array.from({ length: 250 }, (_, index) =>
       sampleSettlement(linkIds[index % linkIds.length] ?? "", { amount: "1" }),
@@ -312,7 +314,7 @@ describe("settlements that come at once", () => {
     }
   });
 
-  test("of which one cannot be applied: it alone is set aside, with what follows of its key", async () => {
+  test("are applied except for a failing one, which is dead-lettered with later records of its key", async () => {
     const linkIds = await createLinks(3);
     const [failingLinkId = "", otherLinkId = "", lastLinkId = ""] = linkIds;
     const otherLinkSettlement = sampleSettlement(otherLinkId, { amount: "1" });
@@ -330,7 +332,7 @@ describe("settlements that come at once", () => {
     expect(await Promise.all(linkIds.map(getReceivedAmount))).toEqual(["1", "3", "1"]);
     const deadLetters = await listDeadLetters({ pool: rig.pool, group: consumer.group });
     expect(deadLetters.map((deadLetter) => deadLetter.key)).toEqual([failingLinkId, failingLinkId]);
-    // What was rolled back is not counted.
+    // Rolled-back payments are not included in the metric.
     expect((await countAppliedPayments()) - countBefore).toBe(4);
   });
 });

@@ -16,7 +16,7 @@ import { saveDeposits } from "./save-deposits.ts";
 import { saveAccount } from "./save-account.ts";
 import { saveChainProgress } from "./save-chain-progress.ts";
 
-/** Every event that links-api hears, with the handler that applies it. */
+/** Returns the handler for every event type that links-api consumes. */
 export const createEventHandlers = (dependencies: Dependencies): readonly RegisteredHandler[] => [
   on(accountUpdated, saveAccount(dependencies)),
   on(accountSnapshot, saveAccount(dependencies)),

@@ -21,12 +21,12 @@ beforeAll(() => {
 });
 
 const atMinute = (count: number) => new Date(testStartTime.getTime() + count * 60_000);
-/** The link of each test expires here. */
+/** The expiry of each test's link. */
 const expiry = atMinute(15);
 
 type SettlementStep = Partial<Omit<SettlementState, "amount">>;
 
-/** What becomes of a payment of a link by these records of its chain, in their order. */
+/** Applies the steps in order to a payment of a new link, and returns its unapplied reason. */
 const settleAndReadReason = async (
   steps: readonly SettlementStep[],
   source?: string,
@@ -55,8 +55,8 @@ const settleAndReadReason = async (
   return payments[0].reason;
 };
 
-describe("a payment on chain that a late block holds", () => {
-  test("counts if a quorum saw it in time (rule STATE-15)", async () => {
+describe("a payment on chain in a block after the expiry", () => {
+  test("is applied if a quorum saw it in time (rule STATE-15)", async () => {
     const processingStep: SettlementStep = { status: "processing", occurredAt: atMinute(5) };
     const settledStep: SettlementStep = { occurredAt: atMinute(17), witnessedAt: atMinute(5) };
     expect(await settleAndReadReason([processingStep, settledStep])).toBeNull();
@@ -80,19 +80,19 @@ describe("a payment on chain that a late block holds", () => {
     expect(await settleAndReadReason([{ ...lateStep, witnessedAt: justBeforeExpiry }])).toBeNull();
   });
 
-  test("counts by its first step where a record does not tell what a quorum saw", async () => {
+  test("uses the time of its first step if a record has no quorum time", async () => {
     const processingStep: SettlementStep = { status: "processing", occurredAt: atMinute(5) };
     expect(await settleAndReadReason([processingStep, { occurredAt: atMinute(17) }])).toBeNull();
   });
 });
 
-test("a payment in a block before the expiry counts, whenever a quorum saw it", async () => {
+test("a payment in a block before the expiry is applied, whenever a quorum saw it", async () => {
   expect(
     await settleAndReadReason([{ occurredAt: atMinute(14), witnessedAt: atMinute(20) }]),
   ).toBeNull();
 });
 
-test("a provider's notice states its payment's time itself, in any order of arrival (rule NOTICE-4)", async () => {
+test("a provider's notice states the payment's time itself, in any order of arrival (rule NOTICE-4)", async () => {
   const processingStep: SettlementStep = { status: "processing", occurredAt: atMinute(5) };
   const lateStep: SettlementStep = { occurredAt: atMinute(17) };
   expect(await settleAndReadReason([processingStep, lateStep], "provider:acme")).toBe("expired");

@@ -17,7 +17,10 @@ beforeAll(async () => {
 
 const expiryMs = 10_000;
 
-/** A payment may come in steps, twice, late, to the wrong place; between payments things happen. */
+/**
+ * A payment may arrive in steps, twice, late or at a wrong destination. Other operations may happen
+ * between payments.
+ */
 const arbitraryPayment = fc.record({
   kind: fc.constant("payment" as const),
   micros: fc.integer({ min: 1, max: 4_000_000 }),
@@ -47,7 +50,7 @@ type Scenario = typeof arbitraryScenario extends fc.Arbitrary<infer Value> ? Val
 
 const toAmount = (micros: number): string => new Decimal(micros).div(1_000_000).toFixed();
 
-/** Rules STATE-2 to STATE-9 said again, over integers and without a database. */
+/** Implements the rules STATE-2 to STATE-9 again, with integers and without a database. */
 const createModel = (scenario: Scenario) => {
   const model = {
     status: "active" as LinkStatus,
@@ -118,7 +121,7 @@ const createSettlements = (
   }));
 };
 
-test("whatever happens to a link, sum, usage, status, reasons and events are those of the rules (rules KEEP-1, KEEP-2, STATE-2, STATE-5, STATE-7, STATE-8 and STATE-9)", async () => {
+test("sum, usage, status, reasons and events follow the rules for any sequence of operations (rules KEEP-1, KEEP-2, STATE-2, STATE-5, STATE-7, STATE-8 and STATE-9)", async () => {
   await fc.assert(
     fc.asyncProperty(arbitraryScenario, async (scenario) => {
       const startTime = rig.clock.now();

@@ -28,7 +28,7 @@ const rig = useRig(createRig);
 const newAddress = () => toEip55(`0x${randomBytes(20).toString("hex")}`);
 const newHash = () => `0x${randomBytes(32).toString("hex")}`;
 
-/** An account that is paid at an address of its own. */
+/** Creates an account with its own payment address. */
 const createShop = (address = newAddress(), wallet: Partial<Account["wallets"][number]> = {}) => {
   const account: Account = sampleAccount();
   const key = rig.createKeyHeaders({
@@ -57,7 +57,7 @@ const createShop = (address = newAddress(), wallet: Partial<Account["wallets"][n
         },
         body: JSON.stringify({ paymentLinkId }),
       }),
-    /** Each payment of a link: its amount, whether it is applied or why not, oldest amount last. */
+    /** Lists a link's payments as sorted text: amount, then "applied" or the reason. */
     listPayments: async (linkId: string): Promise<string[]> =>
       (await readJson(`payment-links/${linkId}`)).payments
         .map((payment: { amount: string; reason: string | null; status: string }) =>
@@ -73,7 +73,7 @@ type Shop = ReturnType<typeof createShop>;
 
 type Transfer = { shop: Shop; linkId: string; hash: string; amount?: string };
 
-/** A notice of a provider. */
+/** Creates a provider's notice. */
 const createNotice = (
   { amount = "10", hash, linkId, shop }: Transfer,
   overrides: Partial<Omit<SettlementState, "amount">> = {},
@@ -85,7 +85,7 @@ const createNotice = (
     ...overrides,
   });
 
-/** A payment that the watch of the chain found: the one of this number in its transaction. */
+/** Creates a payment found by the chain watch, with its number in the transaction. */
 const createChainPayment = (
   transfer: Transfer,
   { number = 0, ...overrides }: Partial<Omit<SettlementState, "amount">> & { number?: number } = {},
@@ -122,7 +122,7 @@ const receiveDeposit = async (deposit: DepositState): Promise<void> => {
   afterCommit?.();
 };
 
-/** When the links that expire do. */
+/** The expiry of the links that have one. */
 const expiry = new Date(testStartTime.getTime() + 60_000);
 
 const getReceivedAmount = async (linkId: string): Promise<string> =>
@@ -149,9 +149,9 @@ const reportOrders = [
   ["the notice first", true],
 ] as const;
 
-describe("a transfer that the watched chain and a provider's notice report", () => {
+describe("a transfer reported by both the chain watch and a provider's notice", () => {
   test.each(reportOrders)(
-    "counts once, %s (rule STATE-14)",
+    "is credited once, %s (rule STATE-14)",
     async (_description, isNoticeFirst) => {
       const transfer = await createTransfer();
       const reports = [createChainPayment(transfer), createNotice(transfer)];
@@ -169,10 +169,10 @@ describe("a transfer that the watched chain and a provider's notice report", () 
   );
 
   test.each([
-    ["in capitals", (hash: string) => `0x${hash.slice(2).toUpperCase()}`],
+    ["in uppercase", (hash: string) => `0x${hash.slice(2).toUpperCase()}`],
     ["without its prefix", (hash: string) => hash.slice(2)],
-    ["in capitals, prefix included", (hash: string) => hash.toUpperCase()],
-  ])("counts once with its hash %s", async (_spelling, changeSpelling) => {
+    ["in uppercase including the prefix", (hash: string) => hash.toUpperCase()],
+  ])("is credited once with its hash %s", async (_spelling, changeSpelling) => {
     for (const isNoticeFirst of [false, true]) {
       const transfer = await createTransfer();
       const reports = [
@@ -197,7 +197,7 @@ describe("a transfer that the watched chain and a provider's notice report", () 
       "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t",
       "T9yD14Nj9j7xAB4dbGeiX9h8upfCg3PBbY",
     ],
-  ] as const)("counts once on %s too", async (chainId, tokenId, tokenAddress, address) => {
+  ] as const)("is credited once on %s", async (chainId, tokenId, tokenAddress, address) => {
     const shop = createShop(address, { tokenId, chainType: chainId === "tron" ? "TVM" : "SVM" });
     const linkId = await shop.createLink();
     const signature =
@@ -207,13 +207,13 @@ describe("a transfer that the watched chain and a provider's notice report", () 
     await rig.settle(createNotice({ shop, linkId, hash }, chainToken));
     await rig.settle(createChainPayment({ shop, linkId, hash }, chainToken));
     expect(await getReceivedAmount(linkId)).toBe("10");
-    // Base58 tells case apart: this is another transaction.
+    // Base58 is case-sensitive, so this is another transaction.
     const otherHash = chainId === "tron" ? newHash() : signature.toLowerCase();
     await rig.settle(createChainPayment({ shop, linkId, hash: otherHash }, chainToken));
     expect(await getReceivedAmount(linkId)).toBe("20");
   });
 
-  test("counts once when both come in one chunk, and when two providers report it as well", async () => {
+  test("is credited once when both reports and another provider's notice arrive in one chunk", async () => {
     const transfer = await createTransfer();
     const otherNotice = createNotice(transfer, { source: "provider:other" });
     await rig.settle(createNotice(transfer), createChainPayment(transfer), otherNotice);
@@ -225,12 +225,12 @@ describe("a transfer that the watched chain and a provider's notice report", () 
     ]);
   });
 
-  test("counts once when both are processed at the same time, whichever links they name", async () => {
+  test("is credited once when both are processed concurrently, for the same link or for different links", async () => {
     for (const isSameLink of [true, false]) {
       const transfer = await createTransfer();
       const otherLinkId = isSameLink ? transfer.linkId : await transfer.shop.createLink();
       const { pendingWork } = await rig.pool.transaction(async (tx) => {
-        // Both have begun before either one can end.
+        // Both must have started before either one can finish.
         await lockLinks(tx, [transfer.linkId, otherLinkId]);
         const reports = [
           createNotice(transfer),
@@ -247,7 +247,7 @@ describe("a transfer that the watched chain and a provider's notice report", () 
     }
   });
 
-  test("is a second payment of a completed link only if it is another transfer", async () => {
+  test("adds a second payment to a completed link only if it is another transfer", async () => {
     const shop = createShop();
     const linkId = await shop.createLink({ toAmount: "10" });
     const transfer = { shop, linkId, hash: newHash() };
@@ -260,7 +260,7 @@ describe("a transfer that the watched chain and a provider's notice report", () 
     expect(unapplied).toMatchObject({ count: 1, payments: [{ reason: "completed" }] });
   });
 
-  test("repeats the one that counts where an earlier report did not (rule STATE-14)", async () => {
+  test("turns earlier unapplied reports into duplicates of the applied one (rule STATE-14)", async () => {
     const shop = createShop();
     const linkId = await shop.createLink({ expirationDate: expiry.toISOString() });
     const transfer = { shop, linkId, hash: newHash() };
@@ -269,7 +269,7 @@ describe("a transfer that the watched chain and a provider's notice report", () 
     await rig.settle(lateNotice);
     await rig.settle(repeatedNotice);
     expect(await shop.listPayments(linkId)).toEqual(["10 duplicate", "10 expired"]);
-    // The chain's watch saw it before the expiry, in a block that came after (rule STATE-15).
+    // The chain watch saw it before the expiry, in a block after the expiry (rule STATE-15).
     const chainPayment = createChainPayment(transfer, {
       occurredAt: expiry,
       witnessedAt: new Date(expiry.getTime() - 1),
@@ -285,7 +285,7 @@ describe("a transfer that the watched chain and a provider's notice report", () 
     expect(await getReceivedAmount(linkId)).toBe("10");
   });
 
-  test("is shown as doubtful where an earlier report with another amount did not count", async () => {
+  test("is flagged as a conflict when an unapplied earlier report had a different amount", async () => {
     const shop = createShop();
     const linkId = await shop.createLink({ expirationDate: expiry.toISOString() });
     const transfer = { shop, linkId, hash: newHash() };
@@ -295,7 +295,7 @@ describe("a transfer that the watched chain and a provider's notice report", () 
     expect((await shop.readJson("overview")).unapplied).toMatchObject({ count: 1 });
   });
 
-  test("counts once where the chain's report fails, and settles after the notice", async () => {
+  test("is credited once when the chain's report fails first and settles after the notice", async () => {
     const transfer = await createTransfer();
     await rig.settle(createChainPayment(transfer, { status: "failed" }));
     await rig.settle(createNotice(transfer));
@@ -307,7 +307,7 @@ describe("a transfer that the watched chain and a provider's notice report", () 
     ]);
   });
 
-  test("names the payment that counts", async () => {
+  test("shows the id of the applied payment on the duplicate", async () => {
     const transfer = await createTransfer();
     const chainPayment = createChainPayment(transfer);
     await rig.settle(chainPayment);
@@ -320,7 +320,7 @@ describe("a transfer that the watched chain and a provider's notice report", () 
     );
   });
 
-  test("is pending once while both wait", async () => {
+  test("is pending once while both reports are processing", async () => {
     const transfer = await createTransfer();
     const processingState = { status: "processing" as const };
     await rig.settle(
@@ -332,8 +332,8 @@ describe("a transfer that the watched chain and a provider's notice report", () 
   });
 });
 
-describe("several transfers of one transaction", () => {
-  test("count each, and a notice that may mean any of them adds nothing and is shown (rule NOTICE-7)", async () => {
+describe("several transfers in one transaction", () => {
+  test("are each credited, and an ambiguous notice is not credited but shown (rule NOTICE-7)", async () => {
     const transfer = await createTransfer();
     await rig.settle(createChainPayment(transfer), createChainPayment(transfer, { number: 1 }));
     await rig.settle(createNotice(transfer));
@@ -347,7 +347,7 @@ describe("several transfers of one transaction", () => {
     expect(unapplied).toMatchObject({ count: 1, payments: [{ reason: "conflict" }] });
   });
 
-  test("count each where the notice comes first", async () => {
+  test("are each credited when the notice arrives first", async () => {
     const transfer = await createTransfer();
     await rig.settle(createNotice(transfer));
     await rig.settle(createChainPayment(transfer));
@@ -355,7 +355,7 @@ describe("several transfers of one transaction", () => {
     expect(await getReceivedAmount(transfer.linkId)).toBe("20");
   });
 
-  test("count once where a notice adds them up, in both orders", async () => {
+  test("are credited once when a notice reports their sum, in either order", async () => {
     for (const isNoticeFirst of [false, true]) {
       const transfer = await createTransfer();
       const chainPayments = [
@@ -372,7 +372,7 @@ describe("several transfers of one transaction", () => {
     }
   });
 
-  test("count each where a notice means the second one and the first one settles before it", async () => {
+  test("are each credited when a notice matches the second and the first settles earlier", async () => {
     const transfer = await createTransfer();
     const secondTransfer = { ...transfer, amount: "5" };
     const processingState = { status: "processing" as const };
@@ -386,7 +386,7 @@ describe("several transfers of one transaction", () => {
     expect(await getReceivedAmount(transfer.linkId)).toBe("15");
   });
 
-  test("count each, once it is known which of them a notice means, in every order (rule STATE-14)", async () => {
+  test("are each credited once the notice's transfer is known, in every order (rule STATE-14)", async () => {
     for (const order of permute([0, 1, 2])) {
       const transfer = await createTransfer();
       const secondTransfer = { ...transfer, amount: "5" };
@@ -408,7 +408,7 @@ describe("several transfers of one transaction", () => {
     }
   });
 
-  test("are no surplus where a notice means the one that completes the link", async () => {
+  test("leave only the other transfer unapplied when a notice matches the one that completes the link", async () => {
     const shop = createShop();
     const linkId = await shop.createLink({ toAmount: "5" });
     const transfer = { shop, linkId, hash: newHash() };
@@ -422,7 +422,7 @@ describe("several transfers of one transaction", () => {
     expect(unapplied).toMatchObject({ count: 1, payments: [{ reason: "completed" }] });
   });
 
-  test("that two notices of one provider report alike count once until the chain shows two", async () => {
+  test("are credited once for two equal notices of one provider, until the chain shows two", async () => {
     const transfer = await createTransfer();
     await rig.settle(createNotice(transfer));
     await rig.settle(createNotice(transfer));
@@ -436,7 +436,7 @@ describe("several transfers of one transaction", () => {
     expect(await getReceivedAmount(transfer.linkId)).toBe("20");
   });
 
-  test("to different links, addresses or tokens count each", async () => {
+  test("are each credited when links, addresses or tokens differ", async () => {
     const transfer = await createTransfer();
     const otherLinkId = await transfer.shop.createLink();
     await rig.settle(createChainPayment(transfer));
@@ -450,7 +450,7 @@ describe("several transfers of one transaction", () => {
     expect(await getReceivedAmount(otherTransfer.linkId)).toBe("10");
   });
 
-  test("are told apart from a notice with another amount, which counts once and is shown", async () => {
+  test("include one reported with a different amount, which is credited once and flagged as a conflict", async () => {
     for (const isNoticeFirst of [false, true]) {
       const transfer = await createTransfer();
       const reports = [createChainPayment(transfer), createNotice({ ...transfer, amount: "9.7" })];
@@ -461,8 +461,8 @@ describe("several transfers of one transaction", () => {
   });
 });
 
-describe("a transfer that a provider's notice and a deposit report", () => {
-  test("counts once, and the owner is told why the deposit cannot be assigned (rule CALLER-29)", async () => {
+describe("a transfer reported by both a provider's notice and a deposit", () => {
+  test("is credited once, and the owner sees why the deposit cannot be assigned (rule CALLER-29)", async () => {
     const transfer = await createTransfer();
     await rig.settle(createNotice(transfer));
     const deposit = createDeposit(transfer);
@@ -480,7 +480,7 @@ describe("a transfer that a provider's notice and a deposit report", () => {
     expect(await getReceivedAmount(transfer.linkId)).toBe("10");
   });
 
-  test("counts once where the deposit was assigned before the notice came", async () => {
+  test("is credited once when the deposit was assigned before the notice arrived", async () => {
     const transfer = await createTransfer();
     const deposit = createDeposit(transfer);
     await receiveDeposit(deposit);
@@ -493,7 +493,7 @@ describe("a transfer that a provider's notice and a deposit report", () => {
     ]);
   });
 
-  test("counts once when the notice and the assignment come at the same time", async () => {
+  test("is credited once when notice and assignment are concurrent", async () => {
     const transfer = await createTransfer();
     const otherLinkId = await transfer.shop.createLink();
     const deposit = createDeposit(transfer);
@@ -512,7 +512,7 @@ describe("a transfer that a provider's notice and a deposit report", () => {
     expect(Decimal.sum(0, ...received).toFixed()).toBe("10");
   });
 
-  test("of another account at the same address blocks nobody's payment", async () => {
+  test("does not block a payment of another account at the same address", async () => {
     const transfer = await createTransfer();
     const otherShop = createShop(transfer.shop.address);
     const otherShopLinkId = await otherShop.createLink();
@@ -524,8 +524,8 @@ describe("a transfer that a provider's notice and a deposit report", () => {
   });
 });
 
-// Guards against a look-up that grows with all payments.
-test("the reports of a transaction are found by an index, however many payments there are", async () => {
+// Guards against a query whose cost grows with the number of payments.
+test("lockReports finds the reports of a transaction by an index", async () => {
   const transfer = await createTransfer();
   await rig.settle(createChainPayment(transfer));
   const plans = await rig.pool.transaction(async (tx) => {

@@ -13,7 +13,7 @@ const VersionRow = z.object({ version: z.int() });
 
 const minuteMs = 60_000;
 
-/** An account whose first version is written by the link that it makes. */
+/** Creates an account whose first version is stored by creating a link. */
 const createAccountWithLink = async () => {
   const account = sampleAccount({ username: "First" });
   const linkId = await rig.createLink(rig.createKeyHeaders(account), { toAmount: "1" });
@@ -43,10 +43,10 @@ const countVersionJumps = async (): Promise<number> => {
   return Number(/\} (\d+)$/.exec(text)?.[1] ?? 0);
 };
 
-// Guards against an account that is never heard of again once auth-keys was restored: suspended there,
-// its links would go on taking payments (rule EVENT-7).
-describe("of an auth-keys that was restored,", () => {
-  test("a snapshot told more than a minute later replaces a higher version, and versions count on from there (rule EVENT-7)", async () => {
+// Guards against an account that is never updated again after auth-keys was restored. Without this,
+// the links of an account suspended there would keep taking payments (rule EVENT-7).
+describe("after auth-keys was restored", () => {
+  test("a snapshot more than a minute newer replaces a higher version, and versions continue from there (rule EVENT-7)", async () => {
     const { linkId, readUsername, createState } = await createAccountWithLink();
     await rig.receiveAccount(createState(5, "Lost"));
     const jumpsBefore = await countVersionJumps();
@@ -61,7 +61,7 @@ describe("of an auth-keys that was restored,", () => {
     expect(await countVersionJumps()).toBe(jumpsBefore);
   });
 
-  test("a snapshot replaces the lost timeline's state of the same version", async () => {
+  test("a snapshot replaces the state of the same version from before the restore", async () => {
     const { readUsername, createState } = await createAccountWithLink();
     await rig.receiveAccount(createState(2, "Lost"));
     rig.clock.advance(2 * minuteMs);
@@ -69,7 +69,7 @@ describe("of an auth-keys that was restored,", () => {
     expect(await readUsername()).toBe("Restored, and changed since");
   });
 
-  test("nothing that is told within a minute, and no change, replaces a higher version", async () => {
+  test("a snapshot within a minute, or an update event, does not replace a higher version", async () => {
     const { readUsername, createState } = await createAccountWithLink();
     await rig.receiveAccount(createState(5, "Kept"));
     rig.clock.advance(minuteMs);
@@ -79,7 +79,7 @@ describe("of an auth-keys that was restored,", () => {
     expect(await readUsername()).toBe("Kept");
   });
 
-  test("what the lost timeline told does not win when it comes again after the snapshot (rule EVENT-7)", async () => {
+  test("replayed events from before the restore do not replace the snapshot (rule EVENT-7)", async () => {
     const { readUsername, createState } = await createAccountWithLink();
     const lostAt = rig.clock.now();
     const lostStates = [
@@ -107,7 +107,7 @@ describe("of an auth-keys that was restored,", () => {
     expect(await countVersionJumps()).toBe(jumpsBefore);
   });
 
-  test("a change by another process whose clock is behind by less than a minute is taken", async () => {
+  test("accepts an update from a process whose clock is at most a minute behind", async () => {
     const { readUsername, createState } = await createAccountWithLink();
     await rig.receiveAccount(createState(5, "Lost"));
     rig.clock.advance(5 * minuteMs);
@@ -117,7 +117,7 @@ describe("of an auth-keys that was restored,", () => {
     expect(await readUsername()).toBe("Changed since");
   });
 
-  test("an account that was heard of before such times were kept is told anew as well", async () => {
+  test("a snapshot also replaces an account stored before publication times were recorded", async () => {
     const { account, readUsername, createState } = await createAccountWithLink();
     await rig.receiveAccount(createState(5, "Lost"));
     await rig.pool.query(sqlVoid`
@@ -132,7 +132,7 @@ describe("of an auth-keys that was restored,", () => {
   });
 });
 
-test("a clock that was an hour ahead when all was told again keeps no later change away", async () => {
+test("a republish by a clock one hour ahead does not block later updates", async () => {
   const { readUsername, createState } = await createAccountWithLink();
   await rig.receiveAccount(createState(2, "Kept"));
   const clockAhead = new Date(rig.clock.now().getTime() + 60 * minuteMs);
@@ -141,8 +141,8 @@ test("a clock that was an hour ahead when all was told again keeps no later chan
   expect(await readUsername()).toBe("Changed since");
 });
 
-describe("the state with which a link is made", () => {
-  test("never replaces a higher version, however late: it may have been asked for long before", async () => {
+describe("the account state sent when a link is created", () => {
+  test("never replaces a higher version, because it may have been fetched long before", async () => {
     const { readUsername, createState } = await createAccountWithLink();
     await rig.receiveAccount(createState(5, "Kept"));
     rig.clock.advance(60 * minuteMs);
@@ -150,7 +150,7 @@ describe("the state with which a link is made", () => {
     expect(await readUsername()).toBe("Kept");
   });
 
-  test("counts as told when the link is made", async () => {
+  test("has the link's creation time as its publication time", async () => {
     const { readUsername, createState } = await createAccountWithLink();
     await createLinkBy(createState(5, "Made a link"));
     await rig.receiveAccount(createState(4, "Told just before"), accountSnapshot);
@@ -160,7 +160,7 @@ describe("the state with which a link is made", () => {
     expect(await readUsername()).toBe("Restored");
   });
 
-  test("counts on from what a restored auth-keys told, also under the version of the lost one", async () => {
+  test("continues from a restored snapshot, even under a version used before the restore", async () => {
     const { readUsername, createState } = await createAccountWithLink();
     await createLinkBy(createState(5, "Lost"));
     rig.clock.advance(2 * minuteMs);
@@ -169,7 +169,7 @@ describe("the state with which a link is made", () => {
     expect(await readUsername()).toBe("Changed since");
   });
 
-  test("counts on from what a restored auth-keys told", async () => {
+  test("continues from a restored snapshot", async () => {
     const { readUsername, createState } = await createAccountWithLink();
     await createLinkBy(createState(5, "Lost"));
     rig.clock.advance(2 * minuteMs);
@@ -179,7 +179,7 @@ describe("the state with which a link is made", () => {
   });
 });
 
-test("many processes that tell one account anew at once, and make links with it, end at what was told", async () => {
+test("concurrent snapshots and link creations of one account end at the published state", async () => {
   const { account, readUsername, createState } = await createAccountWithLink();
   await rig.receiveAccount(createState(9, "Lost"));
   rig.clock.advance(2 * minuteMs);

@@ -15,9 +15,9 @@ import { saveKey } from "../store/bitcoin-addresses.ts";
 import { reserveAddresses } from "../store/reserve-addresses.ts";
 
 /**
- * Keeps what an account says of itself. A higher version replaces what is known, and so does a snapshot
- * told long after, as auth-keys may have been restored (rule EVENT-7). The first addresses of a new key of
- * Bitcoin are reserved, before a link has them.
+ * Stores an account's published state. A higher version replaces the stored one. A snapshot
+ * published much later also replaces it, because auth-keys may have been restored (rule EVENT-7).
+ * Reserves the first addresses of a new Bitcoin key before a link gets one.
  */
 export const saveAccount =
   (dependencies: Dependencies): EventHandler<typeof accountUpdated> =>
@@ -43,7 +43,7 @@ const reserveAddressesForNewKeys = async (
       return { chainId, descriptor, firstIndex, keyId: computeBitcoinKeyId(chainId, descriptor) };
     },
   );
-  // In one order, so that two transactions never wait for each other.
+  // A fixed order prevents deadlocks between two transactions.
   for (const key of keys.toSorted((a, b) => (a.keyId < b.keyId ? -1 : 1))) {
     const addressRange = await saveKey(tx, key);
     if (addressRange !== undefined)

@@ -4,7 +4,7 @@ import type { Dependencies } from "../dependencies.ts";
 import { updateChainProgress } from "../domain/confirmations.ts";
 import { lockChainProgress, upsertChainProgress } from "../store/chain-progress.ts";
 
-/** Keeps how far a chain is, so that payers see how far their payments are. */
+/** Stores a chain's progress so that payers can see the confirmations of their payments. */
 export const saveChainProgress =
   ({ clock }: Dependencies): EventHandler<typeof chainAdvanced> =>
   async (tx, chainAdvance) => {

@@ -72,7 +72,7 @@ const createObservedDeposit = (
   return applyDepositEvents(deposit, laterEvents, now);
 };
 
-/** Tells the payments of assigned deposits whether their chain has taken them away (rule STATE-10). */
+/** Updates the orphaned flag on the payments of assigned deposits (rule STATE-10). */
 const updateAssignedPayments = async (
   dependencies: Dependencies,
   tx: Transaction,
@@ -94,7 +94,7 @@ const updateAssignedPayments = async (
     if (link === undefined || storedPayment === undefined) return [];
     const settlement = createDepositSettlement(deposit, link.id);
     const getToken = (tokenId: string) => dependencies.getToken(tokenId).token;
-    // It was judged when it was assigned.
+    // Needs no other reports: the payment was evaluated when the deposit was assigned.
     return evaluateSettlement(settlement, {
       link,
       storedPayment,

@@ -1,4 +1,7 @@
 import { topics } from "@payment-links/contracts";
 
-/** What settlement-listener must know to have heard, before it forgets a payment without a link. */
+/**
+ * The topics that settlement-listener must have consumed before it drops a deferred payment without
+ * a link.
+ */
 export const watermarkTopics: readonly string[] = [topics.paymentLinks];

@@ -21,9 +21,9 @@ import { serializeDeposit } from "./serialize-deposit.ts";
 import { serializePayment } from "./serialize-payment.ts";
 
 /**
- * POST /console/api/deposits/:id/assign: the owner says for which active link a deposit was. It becomes
- * a payment of that link, credited with its events in the transaction that says so (rule CALLER-29).
- * Deposit first, then link: whoever takes both takes them in this order.
+ * POST /console/api/deposits/:id/assign: the owner assigns a deposit to an active link. The deposit
+ * becomes a payment of that link. The same transaction credits it and publishes its events (rule
+ * CALLER-29). The lock order is deposit first, then link.
  */
 export const assignOwnDeposit =
   (dependencies: Dependencies) =>

@@ -31,7 +31,7 @@ const createBitcoinAccount = (walletAddress: string, firstAddressIndex?: number)
     ],
   });
 
-/** A shop that is paid in bitcoins, with what its calls need. */
+/** Creates a shop that is paid in bitcoin, with helpers for its requests. */
 const createShop = (descriptor = generateDescriptor(), firstAddressIndex?: number) => {
   const account = createBitcoinAccount(descriptor, firstAddressIndex);
   const keyHeaders = rig.createKeyHeaders(account);
@@ -56,7 +56,7 @@ const createShop = (descriptor = generateDescriptor(), firstAddressIndex?: numbe
       deriveBitcoinAddresses("bitcoin", descriptor, { startIndex: index, count: 1 })[0],
     deactivate: (id: string) => callConsole("POST", `/${id}/deactivate`),
     readAddressGap: async (id: string) => (await callConsole("GET", `/${id}`)).addressGap,
-    /** A payment to a link's own address, in one of its states. */
+    /** Reports a payment to a link's own address with one of the statuses. */
     pay: async (id: string, status: "processing" | "settled" | "failed" = "settled") =>
       rig.settle(
         sampleSettlement(id, {
@@ -71,7 +71,7 @@ const createShop = (descriptor = generateDescriptor(), firstAddressIndex?: numbe
 };
 
 describe("a link on Bitcoin (rule API-33)", () => {
-  test("takes the next address of its owner's key, and nobody but the owner sees the key", async () => {
+  test("takes the next address of its owner's key and does not reveal the key to anyone else", async () => {
     const shop = createShop();
     const [firstLinkId = "", secondLinkId = ""] = await shop.createLinks(2);
     expect([await shop.readAddress(firstLinkId), await shop.readAddress(secondLinkId)]).toEqual([
@@ -90,7 +90,7 @@ describe("a link on Bitcoin (rule API-33)", () => {
     expect(responsesText).not.toContain("xpub");
   });
 
-  test("made with fifty others at once shares its address with none, whoever makes them", async () => {
+  test("gets a unique address among 50 concurrent requests by two accounts with the same key", async () => {
     const descriptor = generateDescriptor();
     const shops = [createShop(descriptor), createShop(descriptor)];
     const ids = await Promise.all(
@@ -107,7 +107,7 @@ describe("a link on Bitcoin (rule API-33)", () => {
     expect(addresses.toSorted()).toEqual(expected.toSorted());
   });
 
-  test("does not wait for another key's, only for its own", async () => {
+  test("waits for a create on the same key but not for one on another key", async () => {
     const [ownShop, otherShop] = [createShop(), createShop()];
     const keyId = computeBitcoinKeyId("bitcoin", ownShop.descriptor);
     let waitingCreate: Promise<string> | undefined;
@@ -123,7 +123,7 @@ describe("a link on Bitcoin (rule API-33)", () => {
     expect(await ownShop.readAddress(id)).toBe(ownShop.deriveAddress(1));
   });
 
-  test("repeated under one idempotency key takes one address, and a refused one none", async () => {
+  test("repeated with one idempotency key takes one address, and a rejected request takes none", async () => {
     const shop = createShop();
     const idempotencyHeaders = createIdempotencyHeaders();
     const ids = [
@@ -143,7 +143,7 @@ describe("a link on Bitcoin (rule API-33)", () => {
     expect(await shop.readAddress(await shop.createLink())).toBe(shop.deriveAddress(1));
   });
 
-  test("that is refused waits for no other of its key", async () => {
+  test("that is rejected does not wait for another create on its key", async () => {
     const shop = createShop();
     const keyId = computeBitcoinKeyId("bitcoin", shop.descriptor);
     await transact(rig.pool, async (tx) => {
@@ -153,7 +153,7 @@ describe("a link on Bitcoin (rule API-33)", () => {
     });
   });
 
-  test("that is rolled back leaves its address to the next", async () => {
+  test("that is rolled back leaves its address to the next link", async () => {
     const shop = createShop();
     const keyId = computeBitcoinKeyId("bitcoin", shop.descriptor);
     const allocateAndRollBack = () =>
@@ -165,7 +165,7 @@ describe("a link on Bitcoin (rule API-33)", () => {
     expect(await shop.readAddress(await shop.createLink())).toBe(shop.deriveAddress(0));
   });
 
-  test("is not made where the wallet is one address, as it was before keys were asked for", async () => {
+  test("is rejected if the wallet is a single address from before keys were required", async () => {
     const keyHeaders = rig.createKeyHeaders(
       createBitcoinAccount("bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu"),
     );
@@ -186,7 +186,7 @@ const createIdempotencyHeaders = () => ({ "idempotency-key": `bitcoin-${(keyCoun
 
 describe("the address of a link that has ended", () => {
   test.each(["deactivated", "expired", "paid"] as const)(
-    "is never given to another link, also a year after the link was %s (rule API-33)",
+    "is never reused, even a year after the link was %s (rule API-33)",
     async (endReason) => {
       const shop = createShop();
       const expirationDate = new Date(rig.clock.now().getTime() + dayMs).toISOString();
@@ -207,7 +207,7 @@ describe("the addresses of the next links on a key", () => {
   const listReservations = async (firstAddress: string | undefined) =>
     (await rig.listEvents(firstAddress ?? "")).map(({ type, data }) => [type, data]);
 
-  test("are reserved before the first link is made, and 20 at least at any time (rule CHAIN-28)", async () => {
+  test("are reserved before the first link, and at least 20 are reserved at any time (rule CHAIN-28)", async () => {
     const shop = createShop();
     await rig.receiveAccount({ ...shop.account, version: 2 });
     const addresses = deriveBitcoinAddresses("bitcoin", shop.descriptor, {
@@ -232,7 +232,7 @@ describe("the addresses of the next links on a key", () => {
     ]);
   });
 
-  test("are reserved with a key's first link where its wallet was not heard of before", async () => {
+  test("are reserved with a key's first link if its wallet was not received before", async () => {
     const shop = createShop();
     await shop.createLink();
     const [[, { addresses }] = ["", {}]] = await listReservations(shop.deriveAddress(1));
@@ -241,7 +241,7 @@ describe("the addresses of the next links on a key", () => {
     );
   });
 
-  test("are not reserved for a wallet that is one address, or whose token the catalogue lacks", async () => {
+  test("are not reserved for a single-address wallet or a token that the catalogue lacks", async () => {
     const { account, descriptor } = createShop();
     const [wallet] = account.wallets;
     if (wallet === undefined) throw new Error("the shop has a wallet");
@@ -258,14 +258,14 @@ describe("the addresses of the next links on a key", () => {
   });
 });
 
-describe("the first index of a wallet on Bitcoin", () => {
+describe("the first address index of a Bitcoin wallet", () => {
   const createShopWithFirstIndex = (firstAddressIndex: number) => {
     const shop = createShop(generateDescriptor(), firstAddressIndex);
     return { ...shop, publishAccount: () => rig.receiveAccount({ ...shop.account, version: 2 }) };
   };
 
-  test.each(["before", "without"] as const)(
-    "is that of the first link's address, where the account was heard of %s it (rule CALLER-33)",
+  test.each(["before", "never"] as const)(
+    "is the index of the first link's address, account event received: %s (rule CALLER-33)",
     async (accountTiming) => {
       const shop = createShopWithFirstIndex(7);
       if (accountTiming === "before") await shop.publishAccount();
@@ -274,7 +274,7 @@ describe("the first index of a wallet on Bitcoin", () => {
         shop.deriveAddress(7),
         shop.deriveAddress(8),
       ]);
-      // The addresses below are the owner's own, and no part of the gap.
+      // Lower indexes belong to the owner and are not part of the gap.
       expect(await shop.readAddressGap(secondLinkId)).toBe(2);
     },
   );
@@ -292,7 +292,7 @@ describe("the first index of a wallet on Bitcoin", () => {
     return response.status === 200 ? response.json : response.json.errors[0].code;
   };
 
-  test("is suggested above all addresses that the node has seen used, and that links had (rule CALLER-33)", async () => {
+  test("is suggested above all addresses that the node reports as used and that links had (rule CALLER-33)", async () => {
     const shop = createShop();
     rig.bitcoin.usedAddresses = new Set([shop.deriveAddress(0) ?? "", shop.deriveAddress(3) ?? ""]);
     expect(await suggestFirstIndex(shop, shop.descriptor)).toEqual({
@@ -310,7 +310,7 @@ describe("the first index of a wallet on Bitcoin", () => {
     });
   });
 
-  test("is not suggested for what is no account's key on Bitcoin", async () => {
+  test("is not suggested for anything but an account's Bitcoin key", async () => {
     const shop = createShop();
     expect(await suggestFirstIndex(shop, "bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu")).toBe(
       "INVALID_WALLET_ADDRESS",
@@ -342,8 +342,8 @@ describe("the first index of a wallet on Bitcoin", () => {
   });
 });
 
-describe("the gap of a key's addresses", () => {
-  test("is told to the owner with each link that has one: all since the last that was paid", async () => {
+describe("the address gap of a key", () => {
+  test("is shown to the owner for each Bitcoin link as the number of addresses since the last paid one", async () => {
     const shop = createShop();
     const ids = await shop.createLinks(22);
     const [firstLinkId = "", secondLinkId = ""] = ids;

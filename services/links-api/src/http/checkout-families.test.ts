@@ -31,7 +31,7 @@ const createAccount = (tokenId: string, overrides: Partial<Account> = {}): Accou
   });
 };
 
-/** A link that asks for 0.25 of a token, as payers see it. */
+/** Creates a link for 0.25 of a token and returns its checkout. */
 const createCheckout = async (tokenId: string, body: object = {}) => {
   const account = createAccount(tokenId);
   const id = await rig.createLink(rig.createKeyHeaders(account), { toAmount: "0.25", ...body });
@@ -40,7 +40,7 @@ const createCheckout = async (tokenId: string, body: object = {}) => {
   return { id, path, ...json, page: (await rig.call(path)).text };
 };
 
-/** What a page says, without its marks. */
+/** Returns the text of a page without its markup. */
 const toPlainText = (page: string): string =>
   page
     .replaceAll(/<[^>]*>/g, "")
@@ -49,7 +49,7 @@ const toPlainText = (page: string): string =>
 
 describe("the checkout outside EVM", () => {
   test.each(["usdc-solana", "btc"])(
-    "%s: the longest name and description there are, of the longest letters, fit into a QR code",
+    "%s: the longest name and description fit into a QR code",
     async (tokenId) => {
       const keyHeaders = rig.createKeyHeaders(
         createAccount(tokenId, { username: "😀".repeat(100) }),
@@ -61,7 +61,7 @@ describe("the checkout outside EVM", () => {
     },
   );
 
-  test("Tron: two calls to base58check addresses, with what they may cost", async () => {
+  test("Tron: offers two calls to base58check addresses with their cost limits", async () => {
     const { instructions, page, path } = await createCheckout("usdt-tron");
     expect(instructions).toMatchObject({
       amount: "0.25",
@@ -90,7 +90,8 @@ describe("the checkout outside EVM", () => {
     expect(page).toContain(approve.data);
     expect(page).toContain("/checkout/assets/tron.js");
     expect(page).not.toContain("checkout.js");
-    // Wallets ask their nodes from within the page, and nobody else is asked; TronLink opens on a phone.
+    // Wallets call their nodes from the page, and the policy allows no other hosts. TronLink opens
+    // on a phone.
     const { headers } = await rig.call(path);
     const policy = headers.get("content-security-policy");
     expect(policy).toContain("connect-src 'self' https://api.trongrid.io;");
@@ -109,7 +110,7 @@ describe("the checkout outside EVM", () => {
     ["usdc-solana", "transferRequestUrl"],
     ["btc", "uri"],
   ])(
-    "%s: a request that a wallet opens or scans, on the page and as a QR code (rule CHAIN-10)",
+    "%s: shows a payment URI that a wallet opens or scans, as a link and as a QR code (rule CHAIN-10)",
     async (tokenId, uriField) => {
       const description = "Order 7 & <b>more</b>";
       const { id, instructions, page, ...link } = await createCheckout(tokenId, { description });
@@ -118,7 +119,7 @@ describe("the checkout outside EVM", () => {
       expect(new URL(uri).searchParams.get("amount")).toBe("0.25");
       expect(new URL(uri).searchParams.get("message")).toBe(description);
       expect(new URL(uri).pathname).toBe(link.destinationAddress);
-      // As HTML has it: nothing of a stranger's text is markup there.
+      // In its HTML form: user text must not become markup.
       expect(page).toContain(`href="${uri.replaceAll("&", "&amp;").replaceAll("'", "&#39;")}"`);
       const image = await rig.call(`/checkout/qr/${id}/payment.svg`);
       expect(image.status).toBe(200);
@@ -129,7 +130,7 @@ describe("the checkout outside EVM", () => {
     },
   );
 
-  test("Solana: the transaction request comes first, and the transfer request stays beside it", async () => {
+  test("Solana: shows the transaction request first and the transfer request after it", async () => {
     const { id, instructions, page } = await createCheckout("usdc-solana");
     const request = `solana:https://pay.example/checkout/solana/${id}`;
     expect(instructions.transactionRequestUrl).toBe(request);
@@ -145,7 +146,7 @@ describe("the checkout outside EVM", () => {
     ].map((text) => page.indexOf(text));
     expect(textPositions).toEqual(textPositions.toSorted((a, b) => a - b));
     expect(textPositions[0]).toBeGreaterThan(0);
-    // What pays on other chains is not offered.
+    // Wallet apps of other chains are not offered.
     expect(page).not.toContain("metamask");
     const image = await rig.call(`/checkout/qr/${id}/request.svg`);
     expect(scanQrImage(image.text).text).toBe(request);
@@ -156,7 +157,7 @@ describe("the checkout outside EVM", () => {
     ["usdc-base", "USDC", "Base", "tell its owner the transaction"],
     ["btc", "BTC", "Bitcoin", "The address is this link's own"],
   ])(
-    "%s: an exchange's user is told what to do, and what happens then, in two lines",
+    "%s: tells exchange users what to do and what happens next",
     async (tokenId, symbol, network, expectedOutcome) => {
       const { destinationAddress, page, path } = await createCheckout(tokenId);
       const plainText = toPlainText(page);
@@ -173,7 +174,7 @@ describe("the checkout outside EVM", () => {
   );
 
   test.each(["usdc-ethereum", "usdt-tron", "usdc-solana"])(
-    "%s: an exchange's user is sent elsewhere where nobody would see what came",
+    "%s: tells exchange users to use their own wallet if direct transfers are not tracked",
     async (tokenId) => {
       const { page, path } = await createCheckout(tokenId);
       expect(toPlainText(page)).toContain(
@@ -187,7 +188,7 @@ describe("the checkout outside EVM", () => {
     },
   );
 
-  test("a payment that was seen stands on the page with not to pay again (rule CHAIN-13)", async () => {
+  test("a pending payment is shown with the advice not to pay again (rule CHAIN-13)", async () => {
     const { id, path, destinationAddress } = await createCheckout("btc");
     await rig.settle(
       sampleSettlement(id, {
@@ -206,8 +207,8 @@ describe("the checkout outside EVM", () => {
     expect(germanResponse.text).toContain("Diese Adresse ist nur für diesen Link.");
   });
 
-  // Guards against a payer whose wallet writes the change first, and who is never told of the payment.
-  test("Bitcoin: a transaction's payment is told of, whichever output it is", async () => {
+  // Guards against wallets that put the change output first: the payer would never see the payment.
+  test("Bitcoin: finds the payment of a transaction at any output index", async () => {
     const { id, destinationAddress } = await createCheckout("btc");
     const otherCheckout = await createCheckout("btc");
     const transactionHash = "ab".repeat(32);
@@ -240,7 +241,7 @@ describe("the checkout outside EVM", () => {
     expect(await fetchPayment(transactionHash.slice(0, -1))).toBeNull();
   });
 
-  test("there is no payment request, and no QR code of one, where there is none to make (rule CHAIN-10)", async () => {
+  test("no payment URI and no QR code exist if there is no payment request (rule CHAIN-10)", async () => {
     const tronCheckout = await createCheckout("usdt-tron");
     expect((await rig.call(`/checkout/qr/${tronCheckout.id}/payment.svg`)).status).toBe(404);
     const paidCheckout = await createCheckout("btc");
@@ -259,7 +260,7 @@ describe("the checkout outside EVM", () => {
     }
   });
 
-  test("a chain that is not on says so, in every family", async () => {
+  test("a chain that is not watched is reported as the reason in every family", async () => {
     const otherRig = await createRig({ settlementChains: ["10"] });
     try {
       for (const [tokenId] of families) {
@@ -277,11 +278,14 @@ describe("the checkout outside EVM", () => {
   });
 });
 
-// Guards against a caller who forgets which transfers are read: nobody else would notice.
+// Guards against a caller that does not pass the tracked chains. No other test would notice.
 test.each([
   ["usdc-base", ["batch", "suffix", "approve_and_pay"]],
   ["usdc-ethereum", ["batch", "approve_and_pay"]],
-])("of %s payers are offered a suffix only if transfers are read there", async (tokenId, kinds) => {
-  const { instructions } = await createCheckout(tokenId, { toAmount: "25" });
-  expect(instructions.ways.map(({ kind }: { kind: string }) => kind)).toEqual(kinds);
-});
+])(
+  "for %s, offers a suffix transfer only if direct transfers are tracked",
+  async (tokenId, kinds) => {
+    const { instructions } = await createCheckout(tokenId, { toAmount: "25" });
+    expect(instructions.ways.map(({ kind }: { kind: string }) => kind)).toEqual(kinds);
+  },
+);

@@ -18,7 +18,7 @@ const createLink = (body: object = {}) =>
 const fetchCheckout = (id: string, query = "") => rig.call(`/checkout/payment-links/${id}${query}`);
 
 describe("GET /checkout/payment-links/:id (rule CHAIN-10)", () => {
-  test("tells anyone what to pay, where, with which reference, and how the link stands", async () => {
+  test("returns amount, destination, reference and status to anyone", async () => {
     const id = await createLink({ maxUsage: 3, expirationDate: "2026-12-24T18:00:00Z" });
     const response = await fetchCheckout(id);
     expect(response.status).toBe(200);
@@ -68,7 +68,7 @@ describe("GET /checkout/payment-links/:id (rule CHAIN-10)", () => {
     ]);
   });
 
-  test("shows payments on their way, and asks for what remains once they have settled", async () => {
+  test("returns pending payments, and requests the remaining amount after they settle", async () => {
     const id = await createLink();
     const pendingSettlement = sampleSettlement(id, {
       amount: "10.5",
@@ -99,7 +99,7 @@ describe("GET /checkout/payment-links/:id (rule CHAIN-10)", () => {
     });
   });
 
-  test("shows a payment that its chain took back no more, until it comes again (rule CHAIN-24)", async () => {
+  test("omits an orphaned payment until its chain has it again (rule CHAIN-24)", async () => {
     const id = await createLink();
     const pendingSettlement = sampleSettlement(id, { status: "processing", blockNumber: null });
     const countPending = async () => (await fetchCheckout(id)).json.pendingPayments.length;
@@ -113,7 +113,7 @@ describe("GET /checkout/payment-links/:id (rule CHAIN-10)", () => {
     expect((await fetchCheckout(id)).json).toMatchObject({ pendingPayments: [], currentUsage: 1 });
   });
 
-  test("shows no payment on its way that cannot count, however it will end, and as many others", async () => {
+  test("omits pending payments that can never be applied, however many there are", async () => {
     const id = await createLink();
     const createChainPayment = (
       overrides: Partial<Parameters<typeof sampleSettlement>[1]>,
@@ -128,7 +128,7 @@ describe("GET /checkout/payment-links/:id (rule CHAIN-10)", () => {
     );
     const otherDestination = { destinationAddress: "0x8617E340B3D01FA5F11F306F4090FD50E238070D" };
     const otherToken = { tokenAddress: "0x60a3E35Cc302bFA44Cb288Bc5a4F316Fdb1adb42" };
-    // By a provider's first word: its last may tell another destination.
+    // A provider's first notice. The final notice may name another destination.
     const providerNotice = sampleSettlement(id, { ...otherDestination, status: "processing" });
     const firstSeenAt = new Date(rig.clock.now().getTime() + 1);
     const newerPayments = Array.from({ length: 11 }, (_, count) =>
@@ -152,7 +152,7 @@ describe("GET /checkout/payment-links/:id (rule CHAIN-10)", () => {
     expect(await readPageStatus(url)).toContain("Do not pay again.");
   });
 
-  test("tells of a larger payment on its way that it needs more blocks, where its chain says so", async () => {
+  test("returns more needed blocks for a larger pending payment if the chain requires them", async () => {
     const id = await createLink();
     const chainId = newId("evt");
     const createPending = (amount: string) =>
@@ -176,7 +176,7 @@ describe("GET /checkout/payment-links/:id (rule CHAIN-10)", () => {
     expect(getConfirmations(smallPayment.id)).toEqual({ seen: 1, needed: 1 });
   });
 
-  test("tells of each payment on its way how many blocks lie on top of its own", async () => {
+  test("returns the confirmations of each pending payment", async () => {
     const id = await createLink();
     const chainId = newId("evt");
     const createPending = (blockNumber: number | null, overrides: object = {}) =>
@@ -206,7 +206,7 @@ describe("GET /checkout/payment-links/:id (rule CHAIN-10)", () => {
     expect(await readConfirmations()).toEqual([{ seen: 3, needed: 12 }, null, null]);
   });
 
-  test("given a transaction, tells what became of the payment in it, and null while it is unknown", async () => {
+  test("given a transaction hash, returns its payment, or null while it is unknown", async () => {
     const linkId = await createLink();
     const transactionHash = `0x${"ab".repeat(32)}`;
     const fetchWithTransaction = async (hash: string) =>
@@ -224,7 +224,7 @@ describe("GET /checkout/payment-links/:id (rule CHAIN-10)", () => {
     expect((await fetchWithTransaction("a".repeat(101))).errors[0].code).toBe("string_too_long");
   });
 
-  test("given more payments on their way than it shows, shows the newest ten", async () => {
+  test("returns only the newest ten pending payments", async () => {
     const id = await createLink();
     for (let count = 0; count < 12; count += 1) {
       const firstSeenAt = new Date(rig.clock.now().getTime() + count);
@@ -235,7 +235,7 @@ describe("GET /checkout/payment-links/:id (rule CHAIN-10)", () => {
     expect(pendingPayments[0].dateCreated).toBe("2026-11-21T10:00:00.011Z");
   });
 
-  test("given another amount, tells how that is paid", async () => {
+  test("given a different amount, returns instructions for it", async () => {
     const { json } = await fetchCheckout(await createLink(), "?amount=30.25");
     expect(json.instructions).toMatchObject({ amount: "30.25", amountBaseUnits: "30250000" });
     expect(json.remainingAmount).toBe("25.5");
@@ -251,12 +251,12 @@ describe("GET /checkout/payment-links/:id (rule CHAIN-10)", () => {
     ["?amount=1e80", "decimal_max_digits"],
     ["?amount=0.0000001", "INVALID_PAYMENT_LINK_AMOUNT"],
     [`?amount=${"9".repeat(72)}`, "decimal_max_digits"],
-  ])("given %s, answers 422 %s", async (query, code) => {
+  ])("given %s, returns 422 %s", async (query, code) => {
     const response = await fetchCheckout(await createLink(), query);
     expect([response.status, response.json.errors[0].code]).toEqual([422, code]);
   });
 
-  test("given a link that takes no payments, tells why, and no reference (rule CHAIN-11)", async () => {
+  test("given a link that takes no payments, returns the reason and no reference (rule CHAIN-11)", async () => {
     const account = sampleAccount();
     const keyHeaders = rig.createKeyHeaders(account);
     const completedId = await rig.createLink(keyHeaders, { toAmount: "1" });
@@ -282,7 +282,7 @@ describe("GET /checkout/payment-links/:id (rule CHAIN-10)", () => {
   });
 
   test.each(["plink_01m7y4kb9sfvktcnzb0r3g9a0s", "x", "%00"])(
-    "given %s, of which nothing is known, answers 404",
+    "given the unknown id %s, returns 404",
     async (id) => {
       const { status, json } = await fetchCheckout(id);
       expect(status).toBe(404);
@@ -292,7 +292,7 @@ describe("GET /checkout/payment-links/:id (rule CHAIN-10)", () => {
 });
 
 describe("a service that watches no chain", () => {
-  test("tells so, and tells nobody a reference (rule CHAIN-11)", async () => {
+  test("reports that and returns no payment reference (rule CHAIN-11)", async () => {
     const otherRig = await createRig();
     try {
       const id = await otherRig.createLink(otherRig.createKeyHeaders(sampleAccount()), {
@@ -307,7 +307,7 @@ describe("a service that watches no chain", () => {
 });
 
 describe("GET /checkout/transactions/:id", () => {
-  test("follows a payment from its first sight to its settlement", async () => {
+  test("follows a payment from its first report to its settlement", async () => {
     const id = await createLink();
     const payment = sampleSettlement(id, {
       amount: "25.5",
@@ -339,7 +339,7 @@ describe("GET /checkout/transactions/:id", () => {
     });
   });
 
-  test("given a payment that failed, or does not count, says so, and why", async () => {
+  test("returns the status of a failed payment and the reason of an unapplied one", async () => {
     const id = await createLink();
     const failedPayment = sampleSettlement(id, { status: "failed" });
     const wrongTokenPayment = sampleSettlement(id, { chainId: "1" });
@@ -358,14 +358,14 @@ describe("GET /checkout/transactions/:id", () => {
     });
   });
 
-  test.each(["x", newId("tx"), newId("plink")])("given %s, answers 404", async (id) => {
+  test.each(["x", newId("tx"), newId("plink")])("given %s, returns 404", async (id) => {
     const response = await rig.call(`/checkout/transactions/${id}`);
     expect([response.status, response.json.errors[0].code]).toEqual([404, "NOT_FOUND"]);
   });
 });
 
-describe("the calls of the checkout", () => {
-  test("are limited per address", async () => {
+describe("checkout requests", () => {
+  test("are rate limited per IP address", async () => {
     const limit = { tokensPerSecond: 0.001, burst: 2 };
     const limitedRig = await createRig({ limits: { perKey: limit, perAddress: limit } });
     try {
@@ -384,7 +384,7 @@ describe("the calls of the checkout", () => {
 });
 
 describe("the checkout of a suspended account", () => {
-  test("takes no payment and says so; what is paid all the same counts, and is told (rule CALLER-17)", async () => {
+  test("takes no payment and says so, but still applies and publishes a payment that arrives (rule CALLER-17)", async () => {
     const account = sampleAccount();
     const id = await rig.createLink(rig.createKeyHeaders(account), { toAmount: "25.5" });
     expect((await fetchCheckout(id)).json.instructions).not.toBeNull();

@@ -20,8 +20,8 @@ const post = (path: string, body?: string, headers = sessionHeaders) =>
 const createLink = async (body: object = {}): Promise<string> =>
   (await post("", JSON.stringify({ toAmount: "5", ...body }))).json.id;
 
-describe("the console's payment links", () => {
-  test("creating answers as the public call, and needs no scope", async () => {
+describe("the console's payment link endpoints", () => {
+  test("create a link with the same response as the public API, without a scope", async () => {
     const created = await post("", '{"toAmount":"5"}');
     expect(created.status).toBe(200);
     expect(Object.keys(created.json)).toEqual(["id", "url"]);
@@ -30,7 +30,7 @@ describe("the console's payment links", () => {
     expect([rejected.status, rejected.json.errors[0].code]).toEqual([422, "missing"]);
   });
 
-  test("one link shows its newest 100 payments, and the pages all of them", async () => {
+  test("return a link with its newest 100 payments, and all payments in pages", async () => {
     const id = await createLink({ toAmount: "1000" });
     const created: string[] = [];
     for (let index = 0; index < 103; index += 1) {
@@ -55,7 +55,7 @@ describe("the console's payment links", () => {
     expect((await get(`/${id}/payments?offset=x`)).status).toBe(422);
   });
 
-  test("deactivating answers the link, tells it once, and is refused from then on (rule STATE-4)", async () => {
+  test("deactivate a link once with one event, and reject further attempts (rule STATE-4)", async () => {
     const id = await createLink();
     const response = await post(`/${id}/deactivate`);
     expect(response.status).toBe(200);
@@ -73,7 +73,7 @@ describe("the console's payment links", () => {
     ]);
   });
 
-  test("the audit log is told of a deactivation: who, how and from where; of a refused one nothing", async () => {
+  test("audit a deactivation with actor, method and address, but not a rejected one", async () => {
     const otherAccount = sampleAccount();
     const headers = { ...rig.createSessionHeaders(otherAccount), "user-agent": "Browser/1.0" };
     const { id } = (await post("", '{"toAmount":"5"}', headers)).json;
@@ -96,7 +96,7 @@ describe("the console's payment links", () => {
     ]);
   });
 
-  test("the audit log is told where a person's new link settles to, once, and of a key's nothing", async () => {
+  test("audit the destination of a link created by a person once, but not links created by a key", async () => {
     const otherAccount = sampleAccount();
     const headers = rig.createSessionHeaders(otherAccount);
     const { id } = (await post("", '{"toAmount":"5"}', headers)).json;
@@ -114,7 +114,7 @@ describe("the console's payment links", () => {
     expect(auditRecords[0]).toMatchObject({ detail, method: "siwe", actor: { kind: "session" } });
   });
 
-  test("given a completed or an expired link, deactivating is refused (rules STATE-4 and STATE-5)", async () => {
+  test("reject the deactivation of a completed or expired link (rules STATE-4 and STATE-5)", async () => {
     const completedId = await createLink();
     await rig.settle(sampleSettlement(completedId, { amount: "5" }));
     const expirationDate = new Date(rig.clock.now().getTime() + 1000).toISOString();
@@ -125,12 +125,12 @@ describe("the console's payment links", () => {
     }
   });
 
-  test("given a payment that completes the link first, a deactivation under way is refused", async () => {
+  test("reject a deactivation when a concurrent payment completes the link first", async () => {
     const id = await createLink();
     const deactivation = await rig.pool.transaction(async (tx) => {
       await lockLinks(tx, [id]);
       const pendingDeactivation = post(`/${id}/deactivate`);
-      // The call saw an active link, and waits for its row.
+      // The request saw an active link and waits for its row lock.
       await rig.waitUntilBlocked(tx);
       await rig.settleInTransaction(tx, sampleSettlement(id, { amount: "5" }));
       return { pendingDeactivation };
@@ -140,7 +140,7 @@ describe("the console's payment links", () => {
     expect(await rig.listEvents(id)).toHaveLength(3);
   });
 
-  test("what is another's answers 404, as if it did not exist (rule CALLER-6)", async () => {
+  test("return 404 for another account's link, as if it did not exist (rule CALLER-6)", async () => {
     const id = await createLink();
     const otherSessionHeaders = rig.createSessionHeaders(sampleAccount());
     const responses = [
@@ -155,7 +155,7 @@ describe("the console's payment links", () => {
     expect((await rig.retrieve(id)).status).toBe("active");
   });
 
-  test("given no session, a key instead, or another site's request, is refused", async () => {
+  test("reject requests without a session, with an API key, or from another site", async () => {
     const id = await createLink();
     const keyHeaders = rig.createKeyHeaders(account);
     for (const headers of [{}, keyHeaders, { cookie: "session-links=unknown" }]) {

@@ -36,11 +36,12 @@ const dayMs = 24 * 60 * 60 * 1000;
 const Terminated = z.object({ isTerminated: z.boolean() });
 
 describe("Idempotency-Key (rule API-19)", () => {
-  test("given the same key and body, answers as the first time, and there is one link and one event", async () => {
+  test("given the same key and body, returns the first response and creates one link and one event", async () => {
     const owner = sampleAccount();
     const keyHeaders = rig.createKeyHeaders(owner);
     const firstResponse = await createLink("order-1", '{"toAmount":"5"}', keyHeaders);
-    // The key stands for the owner: another of their API keys, or the console, repeats it too.
+    // Idempotency keys belong to the owner, so a repeat may use another API key of the owner or the
+    // console.
     const sessionHeaders = rig.createSessionHeaders({ ...owner, version: 2, handle: "moved_on" });
     const secondResponse = await createLink(
       "order-1",
@@ -61,14 +62,14 @@ describe("Idempotency-Key (rule API-19)", () => {
     expect(await rig.listEvents(firstResponse.json.id)).toHaveLength(1);
   });
 
-  test("given the same key and other bytes, answers 422 IDEMPOTENCY_KEY_REUSED", async () => {
+  test("given the same key and another body, returns 422 IDEMPOTENCY_KEY_REUSED", async () => {
     await createLink("order-2", '{"toAmount":"5"}');
     const response = await createLink("order-2", '{"toAmount": "5"}');
     expect(response.status).toBe(422);
     expect(response.json.errors[0].code).toBe("IDEMPOTENCY_KEY_REUSED");
   });
 
-  test("given another owner's key of the same name, makes a link of their own", async () => {
+  test("given another owner's equal key, creates a link for that owner", async () => {
     const otherKeyHeaders = rig.createKeyHeaders(sampleAccount());
     const ownResponse = await createLink("order-3", '{"toAmount":"5"}');
     const otherResponse = await createLink("order-3", '{"toAmount":"6"}', otherKeyHeaders);
@@ -76,7 +77,7 @@ describe("Idempotency-Key (rule API-19)", () => {
     expect(otherResponse.json.id).not.toBe(ownResponse.json.id);
   });
 
-  test("given the first call still running, answers 409 at once, and its crash leaves nothing (rule API-20)", async () => {
+  test("while the first request runs, returns 409 immediately, and its crash leaves nothing stored (rule API-20)", async () => {
     const ownedKey = { ownerId: account.id, key: "order-4" };
     await rig.pool
       .transaction(async (tx) => {
@@ -90,7 +91,7 @@ describe("Idempotency-Key (rule API-19)", () => {
     expect((await createLink("order-4", '{"toAmount":"5"}')).status).toBe(200);
   });
 
-  test("given ten calls at once, makes one link", async () => {
+  test("given ten concurrent requests, creates one link", async () => {
     const ownKeyHeaders = rig.createKeyHeaders(sampleAccount());
     const calls = Array.from({ length: 10 }, () =>
       createLink("order-5", '{"toAmount":"5"}', ownKeyHeaders),
@@ -103,12 +104,12 @@ describe("Idempotency-Key (rule API-19)", () => {
     expect(await countLinks(ownKeyHeaders)).toBe(1);
   });
 
-  test("given a connection that breaks before the answer is stored, stores no link either (rule API-20)", async () => {
+  test("given a connection that breaks before the response is stored, stores no link (rule API-20)", async () => {
     const ownKeyHeaders = rig.createKeyHeaders(sampleAccount());
     const { brokenCall } = await rig.pool.transaction(async (tx) => {
       await tx.query(sqlVoid`LOCK TABLE idempotency_keys IN SHARE MODE`);
       const brokenCall = createLink("order-10", '{"toAmount":"5"}', ownKeyHeaders);
-      // The call has inserted its link, and waits to insert its answer.
+      // The request has inserted its link and waits to insert its response.
       await rig.waitUntilBlocked(tx);
       await tx.query(sql.type(Terminated)`
         SELECT pg_terminate_backend(pid) AS "isTerminated" FROM pg_locks
@@ -119,12 +120,12 @@ describe("Idempotency-Key (rule API-19)", () => {
     });
     expect((await brokenCall).status).toBe(500);
     expect(await countLinks(ownKeyHeaders)).toBe(0);
-    // Other bytes: the key is free.
+    // A different body is accepted only because the key is still unused.
     expect((await createLink("order-10", '{"toAmount":"6"}', ownKeyHeaders)).status).toBe(200);
     expect(await countLinks(ownKeyHeaders)).toBe(1);
   });
 
-  test("given a refused first call, keeps nothing, so that the mended call may use the key (rule API-20)", async () => {
+  test("given a rejected first request, stores nothing, so a corrected request may use the key (rule API-20)", async () => {
     expect((await createLink("order-6", '{"toAmount":"x"}')).status).toBe(422);
     expect((await createLink("order-6", '{"toAmount":"5"}')).status).toBe(200);
   });
@@ -135,15 +136,15 @@ describe("Idempotency-Key (rule API-19)", () => {
     ["x".repeat(256), 422],
     ["x".repeat(255), 200],
     ["a b~", 200],
-  ])("given the key %j, answers %i (rule API-18)", async (idempotencyKey, status) => {
+  ])("given the key %j, returns %i (rule API-18)", async (idempotencyKey, status) => {
     const response = await createLink(idempotencyKey, '{"toAmount":"5"}');
     expect(response.status).toBe(status);
     if (status === 422) expect(response.json.errors[0].code).toBe("IDEMPOTENCY_KEY_INVALID");
-    // Checked before the body.
+    // The key is checked before the body.
     if (status === 422) expect((await createLink(idempotencyKey, "{")).text).toBe(response.text);
   });
 
-  test("given an expiry that has passed since, a repeat is still answered; after 24 hours it is not (rule API-20)", async () => {
+  test("repeats the response after the link's expiry has passed, but not after 24 hours (rule API-20)", async () => {
     const keyHeaders = rig.createKeyHeaders(sampleAccount());
     const body = '{"toAmount":"5","expirationDate":"2026-11-21T10:30:00Z"}';
     const firstResponse = await createLink("order-7", body, keyHeaders);
@@ -157,7 +158,7 @@ describe("Idempotency-Key (rule API-19)", () => {
     expect(otherResponse.json.id).not.toBe(firstResponse.json.id);
   });
 
-  test("answers older than 24 hours are deleted, younger ones stay", async () => {
+  test("deletes responses older than 24 hours and retains newer ones", async () => {
     await createLink("order-8", '{"toAmount":"5"}');
     rig.clock.advance(dayMs);
     const recentResponse = await createLink("order-9", '{"toAmount":"5"}');

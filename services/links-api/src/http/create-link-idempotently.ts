@@ -14,8 +14,8 @@ import { type PreparedLink, insertPreparedLink } from "./insert-prepared-link.ts
 type IdempotentRequest = { ownerId: string; key: string; bodyBytes: Buffer };
 
 /**
- * Creates a link once per owner and idempotency key, and answers a repeat as the first call was
- * answered (rules API-19, API-20).
+ * Creates a link once per owner and idempotency key, and returns the first response for a repeat
+ * (rules API-19, API-20).
  */
 export const createLinkIdempotently = async (
   dependencies: Dependencies,
@@ -34,8 +34,8 @@ export const createLinkIdempotently = async (
       if (!storedResponse.bodyHash.equals(bodyHash)) throw createApiError("IDEMPOTENCY_KEY_REUSED");
       return { response: storedResponse.answer, isNew: false };
     }
-    // Not sooner: a repeat is answered even where its body would be refused by now, as an expiry may
-    // have passed.
+    // The body is parsed only now: a repeat gets its response even if the body has become invalid,
+    // for example because its expiry has passed.
     const { response } = await insertPreparedLink(tx, prepare());
     await saveResponse(tx, ownedKey, { bodyHash, answer: response }, now);
     return { response, isNew: true };

@@ -13,7 +13,7 @@ const postLink = (headers: Record<string, string>, body: unknown) =>
   });
 
 describe("POST /v1/payment-link", () => {
-  test("answers id and url alone, and the link can be retrieved at once with its owner (rules API-2, API-6, API-7 and API-8)", async () => {
+  test("returns only id and url, and the link can be retrieved immediately with its owner (rules API-2, API-6, API-7 and API-8)", async () => {
     const account = sampleAccount();
     const created = await postLink(rig.createKeyHeaders(account), {
       toAmount: "25.500",
@@ -85,7 +85,7 @@ describe("POST /v1/payment-link", () => {
     });
   });
 
-  test("tells of the link once, with a payment reference that the API never shows (rules CHAIN-1 and CHAIN-11)", async () => {
+  test("publishes the link once, with a payment reference that the API never returns (rules CHAIN-1 and CHAIN-11)", async () => {
     const id = await rig.createLink(rig.createKeyHeaders(sampleAccount()), {
       toAmount: 3,
       maxUsage: 2,
@@ -113,7 +113,7 @@ const listErrorCodes = (response: { json: { errors: { code: string }[] } }) =>
 
 const createBody = (overrides: object = {}) => JSON.stringify({ toAmount: "1", ...overrides });
 
-describe("POST /v1/payment-link, what it refuses", () => {
+describe("POST /v1/payment-link, rejected requests", () => {
   const validationCases: [string, string, string[]][] = [
     ["an empty body", "", ["missing"]],
     ["no amount", "{}", ["missing"]],
@@ -155,7 +155,7 @@ describe("POST /v1/payment-link, what it refuses", () => {
     ["7 decimals of a number", '{"toAmount":0.1234567}', ["INVALID_PAYMENT_LINK_AMOUNT"]],
   ];
   test.each(validationCases)(
-    "given %s, answers 422, one code per problem (rules API-14 and ERROR-1)",
+    "given %s, returns 422 with one code per problem (rules API-14 and ERROR-1)",
     async (_case, body, codes) => {
       const headers = {
         ...rig.createKeyHeaders(sampleAccount()),
@@ -173,13 +173,13 @@ describe("POST /v1/payment-link, what it refuses", () => {
     },
   );
 
-  test("given a body that is not sent as JSON, answers 422 model_attributes_type", async () => {
+  test("given a body that is not sent as JSON, returns 422 model_attributes_type", async () => {
     const headers = { ...rig.createKeyHeaders(sampleAccount()), "content-type": "text/plain" };
     const response = await postLink(headers, createBody());
     expect([response.status, listErrorCodes(response)]).toEqual([422, ["model_attributes_type"]]);
   });
 
-  test("given 64 KiB, reads them; given one byte more, answers 413", async () => {
+  test("accepts a body of 64 KiB and returns 413 for one more byte", async () => {
     const headers = rig.createKeyHeaders(sampleAccount());
     const padBody = (length: number) => createBody().padEnd(length, " ");
     expect((await postLink(headers, padBody(64 * 1024))).status).toBe(200);
@@ -187,7 +187,7 @@ describe("POST /v1/payment-link, what it refuses", () => {
     expect([response.status, listErrorCodes(response)]).toEqual([413, ["PAYLOAD_TOO_LARGE"]]);
   });
 
-  test("given no key, an unknown, an expired, one without the scope, answers which (rules API-2 and API-18)", async () => {
+  test("returns a distinct error for a missing, unknown or expired key and for a missing scope (rules API-2 and API-18)", async () => {
     const account = sampleAccount();
     const expiredKeyHeaders = rig.createKeyHeaders(account, {
       expiresAt: new Date("2026-11-21T10:00:00.000Z"),
@@ -200,13 +200,14 @@ describe("POST /v1/payment-link, what it refuses", () => {
       [readOnlyKeyHeaders, 403, "INSUFFICIENT_API_SCOPE"],
     ];
     for (const [headers, status, code] of attempts) {
-      // A stranger does not hear what is wrong with the body and the idempotency key.
+      // Authentication comes first: an unauthenticated caller gets no errors about body or
+      // idempotency key.
       const response = await postLink({ ...headers, "idempotency-key": "\u00fc" }, "{");
       expect([response.status, listErrorCodes(response)]).toEqual([status, [code]]);
     }
   });
 
-  test("given an account without handle or default wallet, answers 409, but the body comes first (rule API-18)", async () => {
+  test("given an account without handle or default wallet, returns 409 after body validation (rule API-18)", async () => {
     const [wallet] = sampleAccount().wallets;
     const accounts = [
       sampleAccount({ handle: null }),
@@ -215,7 +216,7 @@ describe("POST /v1/payment-link, what it refuses", () => {
     ];
     for (const account of accounts) {
       const headers = rig.createKeyHeaders(account);
-      // The wallet's token decides the precision, so that check comes after the wallet's.
+      // The wallet's token decides the precision, so this check comes after the wallet check.
       const walletErrorResponse = await postLink(headers, createBody({ toAmount: "0.1234567" }));
       expect([walletErrorResponse.status, listErrorCodes(walletErrorResponse)]).toEqual([
         409,
@@ -227,7 +228,7 @@ describe("POST /v1/payment-link, what it refuses", () => {
   });
 });
 
-describe("POST /v1/payment-link, what it takes", () => {
+describe("POST /v1/payment-link, accepted requests", () => {
   const amountCases: [string, string][] = [
     ["0.1", "0.1"],
     ["12345678901234567.123456", "12345678901234567.123456"],
@@ -240,7 +241,7 @@ describe("POST /v1/payment-link, what it takes", () => {
     ['".5"', "0.5"],
   ];
   test.each(amountCases)(
-    "given the amount %s, keeps exactly %s (rule API-13)",
+    "given the amount %s, stores exactly %s (rule API-13)",
     async (amountJson, storedAmount) => {
       const response = await postLink(
         rig.createKeyHeaders(sampleAccount()),
@@ -251,7 +252,7 @@ describe("POST /v1/payment-link, what it takes", () => {
     },
   );
 
-  test("given optional fields at their limits, keeps them; given null or strangers, ignores them (rule API-16)", async () => {
+  test("stores optional fields at their limits, and ignores null and unknown fields (rule API-16)", async () => {
     const headers = rig.createKeyHeaders(sampleAccount());
     const description = "\u{1f4b6}".repeat(500);
     const fullLinkId = await rig.createLink(headers, {
@@ -273,7 +274,7 @@ describe("POST /v1/payment-link, what it takes", () => {
     expect(await rig.retrieve(minimalLinkId)).toMatchObject(nullFields);
   });
 
-  test("given an owner who changed since, the link follows the newest state this service was told (rule API-9)", async () => {
+  test("returns the link with the owner's newest state that this service received (rule API-9)", async () => {
     const account = sampleAccount();
     const id = await rig.createLink(rig.createKeyHeaders(account), { toAmount: "1" });
     const changedAccount = { ...account, version: 3, handle: "renamed_shop", username: "Renamed" };
@@ -285,9 +286,9 @@ describe("POST /v1/payment-link, what it takes", () => {
   });
 });
 
-// This comes last, because services let auth-keys rest for a while after it was away.
-describe("POST /v1/payment-link, without auth-keys", () => {
-  test("given auth-keys away, answers 500 CANNOT_CREATE_PAYMENT_LINK and makes nothing (rule ERROR-3)", async () => {
+// This runs last because services pause calls to auth-keys for a while after an outage.
+describe("POST /v1/payment-link during an auth-keys outage", () => {
+  test("returns 500 CANNOT_CREATE_PAYMENT_LINK and creates nothing (rule ERROR-3)", async () => {
     const headers = rig.createKeyHeaders(sampleAccount());
     rig.auth.isUnavailable = true;
     const response = await postLink(headers, createBody());

@@ -31,9 +31,10 @@ import {
 } from "./insert-prepared-link.ts";
 
 /**
- * POST /v1/payment-link and POST /console/api/payment-links: an order becomes a link that settles to
- * the owner's default wallet. Without an idempotency key, and off Bitcoin, that is one statement. What a person makes
- * stands in the audit log, what a key makes does not.
+ * POST /v1/payment-link and POST /console/api/payment-links: creates a link that settles to the
+ * owner's default wallet. Without an idempotency key, and except on Bitcoin, this takes one
+ * statement. Links that a person creates are recorded in the audit log, links that a key creates
+ * are not.
  */
 export const createLink =
   (dependencies: Dependencies, callerKind: "key" | "person") =>

@@ -12,7 +12,7 @@ const EmptyRow = z.object({});
 const path = "/v1/payment-link";
 const deepPath = `${path}?offset=1000000`;
 
-/** Runs work while nobody can read links; then all goes on. */
+/** Runs `run` while reads of `links` are blocked. */
 const whileLinksLocked = async (run: () => Promise<void>): Promise<void> => {
   const lockReleased = Promise.withResolvers<void>();
   const lockAcquired = Promise.withResolvers<void>();
@@ -30,16 +30,16 @@ const whileLinksLocked = async (run: () => Promise<void>): Promise<void> => {
   }
 };
 
-/** Waits until so many connections wait for links. */
+/** Waits until `count` connections are blocked on `links`. */
 const waitUntilConnectionsWait = (count: number) =>
   waitUntil(
     `${count} connections wait for links`,
     async () => rig.pool.state().acquiredConnections > count,
   );
 
-// Guards the neighbours of whoever reads far down a list: with every connection taken by such pages,
-// they would wait until those are read.
-test("pages far down lists hold one connection, whoever asks, and a neighbour's list another (rule API-26)", async () => {
+// Guards other accounts: if deep pages of lists could take every connection, all other requests
+// would wait for them.
+test("deep pages of all accounts share one connection, so another account's list is not blocked (rule API-26)", async () => {
   const headers = Array.from({ length: 6 }, () => rig.createKeyHeaders(sampleAccount()));
   const neighbourKeyHeaders = rig.createKeyHeaders(sampleAccount());
   await rig.createLink(neighbourKeyHeaders, { toAmount: "1" });
@@ -47,13 +47,13 @@ test("pages far down lists hold one connection, whoever asks, and a neighbour's 
   await whileLinksLocked(async () => {
     for (const keyHeaders of headers) {
       calls.push(rig.call(deepPath, { headers: keyHeaders }));
-      // By the time that a later call is answered, this one is under way.
+      // When a later request has been answered, this one is in progress.
       await rig.call(path);
     }
     await waitUntilConnectionsWait(1);
     calls.push(rig.call(path, { headers: neighbourKeyHeaders }));
     await waitUntilConnectionsWait(2);
-    // The test's own is the third.
+    // The third connection is the test's own.
     const { acquiredConnections, waitingClients } = rig.pool.state();
     expect([acquiredConnections, waitingClients]).toEqual([3, 0]);
   });
@@ -62,7 +62,7 @@ test("pages far down lists hold one connection, whoever asks, and a neighbour's 
   expect(responses.at(-1)?.json.data).toHaveLength(1);
 });
 
-test("an account that asks for another page far down meanwhile is told to come back (rule API-26)", async () => {
+test("rejects an account's second deep page while its first one is in progress (rule API-26)", async () => {
   const account = sampleAccount();
   const [headers, sessionHeaders] = [
     rig.createKeyHeaders(account),

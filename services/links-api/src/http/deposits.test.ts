@@ -22,7 +22,7 @@ const rig = useRig(createRig);
 
 const newAddress = () => toEip55(`0x${randomBytes(20).toString("hex")}`);
 
-/** An account that is paid at an address of its own, with ways to act for it. */
+/** Creates an account with its own payment address, with helpers that act on its behalf. */
 const createShop = (
   walletAddress = newAddress(),
   overrides: Partial<Account["wallets"][number]> = {},
@@ -76,7 +76,7 @@ const createDeposit = (
   ...overrides,
 });
 
-/** The listener tells of deposits, all in one chunk. */
+/** Receives deposits from the listener, all in one chunk. */
 const receiveDeposits = (...deposits: readonly DepositState[]): Promise<void> =>
   receiveDepositsPublishedAt(testStartTime, ...deposits);
 
@@ -100,7 +100,9 @@ const receiveDepositsPublishedAt = async (
   afterCommit?.();
 };
 
-/** What a deposit and its owner look like outside EVM, as settlement-listener tells of it. */
+/**
+ * A deposit and its owner's wallet on chains other than EVM, as settlement-listener reports them.
+ */
 const nonEvmCases: readonly (readonly [
   chainId: string,
   {
@@ -154,7 +156,7 @@ const createShopWithDeposit = async (body?: object) => {
 };
 
 describe("the list of deposits (rule CALLER-29)", () => {
-  test("shows what reached an address at which the account's links are paid, and nobody else's", async () => {
+  test("shows what arrived at an address of the account's links, and only to that account", async () => {
     const { deposit, shop } = await createShopWithDeposit();
     const otherShop = createShop();
     await otherShop.createLink();
@@ -175,7 +177,7 @@ describe("the list of deposits (rule CALLER-29)", () => {
     expect((await otherShop.listDeposits()).data).toEqual([]);
   });
 
-  test("shows a deposit to each account that is paid there, and what one decides to that one alone", async () => {
+  test("shows a deposit to each account with a link at its address, and keeps their decisions separate", async () => {
     const shop = createShop();
     const otherShop = createShop(shop.address);
     await shop.createLink();
@@ -189,7 +191,7 @@ describe("the list of deposits (rule CALLER-29)", () => {
     ]);
   });
 
-  test("names likely links with their reasons, the likeliest first, and none by a strange token or address", async () => {
+  test("shows likely links with their reasons, the likeliest first, and none for another token", async () => {
     const shop = createShop();
     const exactLinkId = await shop.createLink({ toAmount: "10" });
     const nearLinkId = await shop.createLink({ toAmount: "11" });
@@ -221,10 +223,10 @@ describe("the list of deposits (rule CALLER-29)", () => {
     expect(otherTokenListed).toMatchObject({ token: null, likelyLinks: [] });
   });
 
-  test("names a link that was made in the same second as the block, and none that was made later", async () => {
+  test("shows a link created in the same second as the block as likely, but no later one", async () => {
     const shop = createShop();
     const sameSecondLinkId = await shop.createLink({ toAmount: "10" });
-    // Blocks tell whole seconds.
+    // Block times are whole seconds.
     const createDepositAt = (date: string) => createDeposit(shop, { occurredAt: new Date(date) });
     await rig.pool.query(sqlVoid`
       UPDATE links SET created_at = '2026-11-21T10:00:00.999Z' WHERE id = ${sameSecondLinkId}
@@ -239,7 +241,7 @@ describe("the list of deposits (rule CALLER-29)", () => {
     expect(deposits.map(listLikelyLinks)).toEqual([[[sameSecondLinkId, ["amount", "time"]]], []]);
   });
 
-  test("leaves out what its chain took away, and pages what is there", async () => {
+  test("omits orphaned deposits, also across pages", async () => {
     const shop = createShop();
     await shop.createLink();
     const deposits = Array.from({ length: 14 }, (_, index) =>
@@ -263,7 +265,7 @@ describe("the list of deposits (rule CALLER-29)", () => {
     );
   });
 
-  test("is a file as well, with everything that was decided", async () => {
+  test("can be exported as CSV with all decisions", async () => {
     const { deposit, linkId, shop } = await createShopWithDeposit();
     const dismissedDeposit = createDeposit(shop, { payer: null });
     await receiveDeposits(dismissedDeposit);
@@ -282,7 +284,7 @@ describe("the list of deposits (rule CALLER-29)", () => {
 });
 
 describe("an assigned deposit (rule CALLER-29)", () => {
-  test("is a payment of its link like any other, with its events and the audit log's entry", async () => {
+  test("becomes a normal payment of its link, with events and an audit event", async () => {
     const { deposit, linkId, shop } = await createShopWithDeposit();
     const response = await shop.assign(deposit.id, linkId);
     expect(response.status).toBe(200);
@@ -315,7 +317,7 @@ describe("an assigned deposit (rule CALLER-29)", () => {
   });
 
   test.each(nonEvmCases)(
-    "is shown and credited in the forms of %s as on EVM",
+    "is listed and credited on %s as on EVM",
     async (chainId, { tokenId, chainType, address, ...overrides }) => {
       const shop = createShop(address, { tokenId, chainType });
       const linkId = await shop.createLink();
@@ -336,7 +338,7 @@ describe("an assigned deposit (rule CALLER-29)", () => {
     },
   );
 
-  test("is refused for a look-alike of the link's token, whose symbol its owner is told (rule CHAIN-27)", async () => {
+  test("is rejected for a look-alike of the link's token, and the owner sees that token's symbol (rule CHAIN-27)", async () => {
     const shop = createShop();
     const linkId = await shop.createLink();
     const usdbcDeposit = createDeposit(shop, {
@@ -357,7 +359,7 @@ describe("an assigned deposit (rule CALLER-29)", () => {
     expect((await shop.dismiss(usdbcDeposit.id)).status).toBe(200);
   });
 
-  test("is refused with a word for each reason, and changes nothing", async () => {
+  test("is rejected with a separate code for each reason, and changes nothing", async () => {
     const shop = createShop();
     const otherShop = createShop();
     const linkId = await shop.createLink();
@@ -387,7 +389,7 @@ describe("an assigned deposit (rule CALLER-29)", () => {
     ]);
   });
 
-  test("is refused by a link that is paid elsewhere, and by one that has ended", async () => {
+  test("is rejected for a link with another address and for one that has ended", async () => {
     const shop = createShop();
     const firstLinkId = await shop.createLink();
     const deposit = createDeposit(shop);
@@ -414,7 +416,7 @@ describe("an assigned deposit (rule CALLER-29)", () => {
     expect((await rig.retrieve(firstLinkId)).receivedAmount).toBe("0");
   });
 
-  test("is credited once, however many assign it at once and to whichever links", async () => {
+  test("is credited once when many requests assign it concurrently to several links", async () => {
     const { deposit, shop } = await createShopWithDeposit();
     const links = await Promise.all(
       Array.from({ length: 4 }, () => shop.createLink({ toAmount: "1000" })),
@@ -439,7 +441,7 @@ describe("an assigned deposit (rule CALLER-29)", () => {
     expect(formatResult(await shop.dismiss(deposit.id))).toBe("409 DEPOSIT_ALREADY_ASSIGNED");
   });
 
-  test("is credited once by two who both found it free, and wait for their links", async () => {
+  test("is credited once when two requests both find it unassigned and wait for their links", async () => {
     const { deposit, shop } = await createShopWithDeposit();
     const links = [
       await shop.createLink({ toAmount: "1000" }),
@@ -459,7 +461,7 @@ describe("an assigned deposit (rule CALLER-29)", () => {
     expect(new Set(received)).toEqual(new Set(["0", "10"]));
   });
 
-  test("takes its turn with the payments of the same link, and completes it once", async () => {
+  test("takes turns with other payments of the link, which is completed once", async () => {
     const shop = createShop();
     const linkId = await shop.createLink({ toAmount: "1000", maxUsage: 1 });
     const deposits = Array.from({ length: 8 }, () => createDeposit(shop));
@@ -472,7 +474,7 @@ describe("an assigned deposit (rule CALLER-29)", () => {
     expect(await rig.retrieve(linkId)).toMatchObject({ status: "completed", receivedAmount: "10" });
   });
 
-  test("meets a chain that takes it away at the same moment with one clear end", async () => {
+  test("has a consistent result when its chain orphans it concurrently", async () => {
     for (let round = 0; round < 10; round += 1) {
       const { deposit, linkId, shop } = await createShopWithDeposit();
       const [response] = await Promise.all([
@@ -493,7 +495,7 @@ describe("an assigned deposit (rule CALLER-29)", () => {
     }
   });
 
-  test("keeps its credit where its chain takes it away later, and is flagged", async () => {
+  test("keeps its credit and is flagged when it is orphaned later", async () => {
     const { deposit, linkId, shop } = await createShopWithDeposit();
     await shop.assign(deposit.id, linkId);
     await receiveDeposits({ ...deposit, version: 3, status: "orphaned" });
@@ -509,7 +511,7 @@ describe("an assigned deposit (rule CALLER-29)", () => {
     expect((await rig.listEvents(linkId)).map(({ type }) => type)).toHaveLength(3);
   });
 
-  test("is flagged no more once its chain has it again", async () => {
+  test("loses the flag once its chain has it again", async () => {
     const { deposit, linkId, shop } = await createShopWithDeposit();
     await shop.assign(deposit.id, linkId);
     const { sessionHeaders: headers } = shop;
@@ -525,8 +527,8 @@ describe("an assigned deposit (rule CALLER-29)", () => {
   });
 });
 
-describe("what is told of a deposit", () => {
-  test("counts once, whatever is told again and in whatever order", async () => {
+describe("a reported deposit", () => {
+  test("is stored and credited once, regardless of repeats and order", async () => {
     const { deposit, linkId, shop } = await createShopWithDeposit();
     await receiveDeposits({ ...deposit, version: 1, status: "seen" }, deposit, deposit);
     expect((await shop.listDeposits()).data).toEqual([
@@ -540,8 +542,8 @@ describe("what is told of a deposit", () => {
     ]);
   });
 
-  // Guards against a log that is read from its beginning once more (rule KEEP-5).
-  test("is not taken away again by what was told before it came back", async () => {
+  // Guards against replaying a topic from the beginning (rule KEEP-5).
+  test("is not orphaned again by replayed reports from before its return", async () => {
     const { deposit, linkId, shop } = await createShopWithDeposit();
     const orphaned = { ...deposit, version: 3, status: "orphaned" } as const;
     const returned = { ...deposit, version: 4 };
@@ -564,7 +566,7 @@ describe("what is told of a deposit", () => {
     expect((await readLink()).payments).toMatchObject([{ applied: true, orphaned: true }]);
   });
 
-  test("in one chunk is not taken away again by what was told before it came back", async () => {
+  test("is not orphaned again by reports from before its return in the same chunk", async () => {
     const { deposit, shop } = await createShopWithDeposit();
     const newDeposit = createDeposit(shop);
     const createStates = (initialState: DepositState) =>
@@ -583,7 +585,7 @@ describe("what is told of a deposit", () => {
     );
   });
 
-  test("by a listener that was restored, takes it away once under a lower version", async () => {
+  test("is orphaned once under a lower version, as from a restored listener", async () => {
     const { deposit, linkId, shop } = await createShopWithDeposit();
     await receiveDeposits({ ...deposit, version: 7 });
     await receiveDeposits({ ...deposit, version: 3, status: "orphaned" });
@@ -593,7 +595,7 @@ describe("what is told of a deposit", () => {
     expect((await shop.assign(deposit.id, linkId)).status).toBe(200);
   });
 
-  test("assigned, is orphaned no more once a restored listener has it settled (rules STATE-10 and EVENT-7)", async () => {
+  test("is no longer flagged as orphaned once a restored listener has it settled (rules STATE-10 and EVENT-7)", async () => {
     const { deposit, linkId, shop } = await createShopWithDeposit();
     await shop.assign(deposit.id, linkId);
     await receiveDeposits({ ...deposit, version: 3, status: "orphaned" });
@@ -614,14 +616,14 @@ describe("what is told of a deposit", () => {
     expect((await rig.retrieve(linkId)).receivedAmount).toBe("10");
   });
 
-  test("is nobody's where no link was ever paid at its address", async () => {
+  test("is not shown if no link was ever paid at its address", async () => {
     const shop = createShop();
     await receiveDeposits(createDeposit(shop));
     await shop.createLink();
     expect((await shop.listDeposits()).data).toEqual([]);
   });
 
-  test("dismissed, leaves the list, and can still be assigned (rule CALLER-29)", async () => {
+  test("leaves the list when dismissed, and can still be assigned (rule CALLER-29)", async () => {
     const { deposit, linkId, shop } = await createShopWithDeposit();
     expect((await shop.dismiss(deposit.id)).json).toMatchObject({ decision: "dismissed" });
     expect((await shop.dismiss(deposit.id)).status).toBe(200);
@@ -633,13 +635,13 @@ describe("what is told of a deposit", () => {
   });
 });
 
-describe("a deposit at an address that many strangers claimed before", () => {
+describe("a deposit at an address that many other accounts claimed first", () => {
   const claimAddress = async (address: string, count: number): Promise<void> => {
     for (let createdCount = 0; createdCount < count; createdCount += 1)
       await createShop(address).createLink({ toAmount: "1" });
   };
 
-  test("reaches the account that came last, which assigns it (rule API-35)", async () => {
+  test("reaches the last account, which can assign it (rule API-35)", async () => {
     const address = newAddress();
     await claimAddress(address, 25);
     const shop = createShop(address);
@@ -653,7 +655,7 @@ describe("a deposit at an address that many strangers claimed before", () => {
         likelyLinks: [expect.objectContaining({ id: linkId })],
       }),
     ]);
-    // Listing again neither doubles it nor loses it.
+    // A repeated request neither duplicates nor loses it.
     expect((await shop.listDeposits()).data).toHaveLength(1);
     expect((await shop.assign(deposit.id, linkId)).status).toBe(200);
     expect(await rig.retrieve(linkId)).toMatchObject({ receivedAmount: "10" });
@@ -661,7 +663,7 @@ describe("a deposit at an address that many strangers claimed before", () => {
     expect((await shop.listDeposits("?decision=assigned")).data).toHaveLength(1);
   });
 
-  test("is in the file of that account, and is not what its chain took away", async () => {
+  test("is in that account's export, unless it is orphaned", async () => {
     const address = newAddress();
     await claimAddress(address, 20);
     const shop = createShop(address);
@@ -687,7 +689,7 @@ describe("a deposit at an address that many strangers claimed before", () => {
     expect(link.json.payments).toMatchObject([{ applied: true, orphaned: true }]);
   });
 
-  test("is copied for a bounded number of accounts until one of the others looks", async () => {
+  test("is copied for a limited number of accounts until another one lists it", async () => {
     const address = newAddress();
     await claimAddress(address, 25);
     const deposit = createDeposit({ address });
@@ -698,7 +700,7 @@ describe("a deposit at an address that many strangers claimed before", () => {
     expect(count).toBe(21);
   });
 
-  test("is not shown to an account that comes to the address after it", async () => {
+  test("is not shown to an account that uses the address later", async () => {
     const address = newAddress();
     await claimAddress(address, 25);
     await receiveDeposits(createDeposit({ address }));

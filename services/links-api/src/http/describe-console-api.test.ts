@@ -11,15 +11,15 @@ beforeAll(async () => {
 afterAll(() => rig.close());
 
 describe.each(["/v1/openapi.json", "/console/api/openapi.json"])("GET %s", (path) => {
-  test("is valid OpenAPI 3.1, every reference resolved (rule API-1)", async () => {
+  test("is valid OpenAPI 3.1 with every reference resolved (rule API-1)", async () => {
     const { json } = await rig.call(path);
     expect(await new Validator().validate(json)).toMatchObject({ valid: true });
-    // The check itself can fail.
+    // Proves that the validator can fail.
     expect(await new Validator().validate({ ...json, info: {} })).toMatchObject({ valid: false });
   });
 });
 
-/** The session cookie that the service of a path reads, by its scheme's name. */
+/** Returns the name of the security scheme of the session cookie for a path. */
 const getSessionScheme = (path: string): string => {
   if (path.startsWith("/console/api/webhook-")) return "sessionWebhooks";
   const isLinksPath = /^\/console\/api\/(payment-links|payments\.csv|deposits|overview)/.test(path);
@@ -27,7 +27,7 @@ const getSessionScheme = (path: string): string => {
 };
 
 describe("GET /console/api/openapi.json", () => {
-  test("describes every operation of console and checkout, with who may call it", async () => {
+  test("describes every console and checkout operation with its allowed callers", async () => {
     const { json } = await rig.call("/console/api/openapi.json");
     const operations = consoleOperations({
       catalogue: rig.dependencies.catalogue,
@@ -44,7 +44,7 @@ describe("GET /console/api/openapi.json", () => {
     expect(json.tags.map((tag: { name: string }) => tag.name).sort()).toEqual([...tags].sort());
   });
 
-  test("describes every JSON route of the console and the checkout that this service has", () => {
+  test("describes every JSON route of the console and the checkout in this service", () => {
     const describedRoutes = consoleOperations({
       catalogue: rig.dependencies.catalogue,
       now: () => new Date(),

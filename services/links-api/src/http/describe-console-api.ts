@@ -12,8 +12,9 @@ import {
 type DocumentDependencies = Pick<Dependencies, "baseUrl" | "catalogue" | "clock">;
 
 /**
- * Describes what the console and the checkout call as OpenAPI 3.1. Other services answer some of it;
- * what they answer is told by the contracts, from which they too take their routes.
+ * Describes the operations of the console and the checkout as OpenAPI 3.1. Other services serve
+ * some of them. Their responses are described in the contracts package, from which they also take
+ * their routes.
  */
 export const describeConsoleApi = ({ baseUrl, catalogue, clock }: DocumentDependencies) =>
   createDocument(

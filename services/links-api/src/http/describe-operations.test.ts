@@ -14,7 +14,7 @@ beforeAll(async () => {
 
 type DescribedResponse = { name: string; status: string; operation: Json; response: Json };
 
-/** Every answer of every operation, under a name to find it by. */
+/** Lists every response of every operation with a name. */
 const listResponses = (document: Json): DescribedResponse[] =>
   Object.entries<Json>(document.paths).flatMap(([path, item]) =>
     Object.entries<Json>(item).flatMap(([method, operation]) =>
@@ -36,10 +36,10 @@ const requiredHeaders = (document: Json, { response }: DescribedResponse): strin
     .map(([name]) => name)
     .sort();
 
-describe.each(documentPaths)("what %s says of every answer", (documentPath) => {
+describe.each(documentPaths)("the responses in %s", (documentPath) => {
   const responses = () => listResponses(documents[documentPath]);
 
-  test("an answer of a limit says so, but for the 404 of a path that names nothing", () => {
+  test("include rate limit headers, except for the 404 of an unknown path", () => {
     const document = documents[documentPath];
     const limits = ["RateLimit", "RateLimit-Policy"];
     expect(responses().length).toBeGreaterThan(20);
@@ -59,7 +59,7 @@ describe.each(documentPaths)("what %s says of every answer", (documentPath) => {
     }
   });
 
-  test("what is worth a retry says how, and nothing else does (rule ERROR-4)", () => {
+  test("describe a retry if it is useful, and only then (rule ERROR-4)", () => {
     for (const { response, name, operation, status } of responses()) {
       const isListNotFound = operation.operationId === "listPaymentLinks" && status === "404";
       const isInUse = response.description.includes("IDEMPOTENCY_KEY_IN_USE");
@@ -72,7 +72,7 @@ describe.each(documentPaths)("what %s says of every answer", (documentPath) => {
     }
   });
 
-  test("what writes says that a failure may have been none, and how a repeat is safe", () => {
+  test("of write operations state that a failed request may have succeeded, and how to repeat it safely", () => {
     for (const { response, name, operation, status } of responses()) {
       if (status < "500" || !/^(post|patch|delete) /.test(name)) continue;
       const acceptsIdempotencyKey = operation.parameters?.some(
@@ -87,7 +87,7 @@ describe.each(documentPaths)("what %s says of every answer", (documentPath) => {
     }
   });
 
-  test("tells what is answered where no operation is, and every validation code", () => {
+  test("include the errors outside of operations, and every validation code", () => {
     const { description } = documents[documentPath].info;
     for (const code of [
       "BAD_REQUEST",
@@ -101,7 +101,7 @@ describe.each(documentPaths)("what %s says of every answer", (documentPath) => {
     }
   });
 
-  test("says of every number what bounds it, and of every amount what it is in", () => {
+  test("include the bounds of every number and the unit of every amount", () => {
     const visit = (value: Json, jsonPath: string, isDescribed = false): void => {
       if (typeof value !== "object" || value === null) return;
       const hasDescription = isDescribed || typeof value.description === "string";
@@ -123,7 +123,7 @@ describe.each(documentPaths)("what %s says of every answer", (documentPath) => {
   });
 });
 
-test("the public API's document says of each of its fields what it is", () => {
+test("the public API's document describes each of its fields", () => {
   const { components } = documents["/v1/openapi.json"];
   const isSelfExplanatory = (field: Json): boolean =>
     field.$ref !== undefined || field.const !== undefined || field.items?.$ref !== undefined;
@@ -141,7 +141,7 @@ test("the public API's document says of each of its fields what it is", () => {
   expect(undescribedFields).toEqual([]);
 });
 
-describe("answers have the headers that are told of them", () => {
+describe("responses include the headers that the document requires", () => {
   test.each([
     ["/v1/payment-link", "get", "/v1/payment-link", 401],
     ["/v1/payment-link/%ZZ", "get", "/v1/payment-link/{id}", 404],
@@ -163,10 +163,10 @@ describe("answers have the headers that are told of them", () => {
   });
 });
 
-describe("a webhook as it is told", () => {
+describe("a webhook in the document", () => {
   const webhooks = (): Json[] => Object.values(documents["/v1/openapi.json"].webhooks);
 
-  test("its signature can be checked by what is said (rule HOOK-12)", () => {
+  test("describes how to verify its signature (rule HOOK-12)", () => {
     for (const { post } of webhooks()) {
       const parameterDescriptions = Object.fromEntries(
         post.parameters.map((parameter: Json) => [parameter.name, parameter.description]),
@@ -184,7 +184,7 @@ describe("a webhook as it is told", () => {
     }
   });
 
-  test("and what ends it, and when it comes again (rules HOOK-13, HOOK-14)", () => {
+  test("describes what acknowledges it and when it is retried (rules HOOK-13, HOOK-14)", () => {
     for (const { post } of webhooks()) {
       const { "2XX": receivedResponse, default: otherResponses } = post.responses;
       expect(receivedResponse.description).toContain("10 s");

@@ -20,7 +20,7 @@ import { sessionCookiePaths } from "@payment-links/http";
 const describeErrorCode = (code: ApiErrorCode): string =>
   `\`${code}\`: ${createApiError(code).entries[0]?.message ?? ""}`;
 
-/** What holds for the refusals of every operation, and for what is none. */
+/** The text about errors of all operations and of requests outside of them. */
 export const errorGuide = `Branch on an error's code, never on its message; the set of codes is open. What is worth a retry says
 so where it stands; all else is answered so again. Wait a second, twice as long each time after that, and
 some random part of it more; never less than \`Retry-After\`. Where a call that writes is answered with 500 or
@@ -101,7 +101,7 @@ export const sessionSchemes = {
   "webhook-dispatcher": "sessionWebhooks",
 } as const satisfies Record<SessionService, string>;
 
-/** The scheme of the service that serves a console path. */
+/** Returns the security scheme of the service that serves a console path. */
 const getSessionScheme = (path: string): string => {
   const service = sessionServices.find((candidate) =>
     sessionCookiePaths[candidate].some(
@@ -140,7 +140,7 @@ const describeResponses = ({ responses, mediaTypes = [] }: Operation): ZodOpenAp
     ]),
   );
 
-/** What is not JSON is told as text. */
+/** Describes content other than JSON as text. */
 const buildTextContent = (mediaTypes: readonly string[]) =>
   mediaTypes.length === 0
     ? {}
@@ -183,7 +183,7 @@ const errorCodeAdvice: Partial<Record<ApiErrorCode, string>> = {
   IDEMPOTENCY_KEY_REUSED: "Nothing was done: another call takes a key of its own.",
 };
 
-/** Whether a status is worth a retry, and how one is safe (rule ERROR-4). */
+/** Describes whether a status is worth a retry, and how to retry safely (rule ERROR-4). */
 const describeRetry = (operation: Operation, status: number): string[] => {
   const { acceptsIdempotencyKey, unexpectedError = "INTERNAL_ERROR", method } = operation;
   if (status === 429) return ["Try again once `Retry-After` is over: nothing was done."];
@@ -196,7 +196,10 @@ const describeRetry = (operation: Operation, status: number): string[] => {
     : ["Try again, waiting longer each time, but look first: it may have been done."];
 };
 
-/** A path that does not decode is answered before any limit is asked. */
+/**
+ * The response headers of an error. A path that cannot be decoded is rejected before any rate
+ * limit.
+ */
 const getErrorHeaders = (operation: Operation, status: number) => {
   if (status === 429) return RetryHeaders;
   if (status === 503) return OptionalRetryHeaders;
@@ -259,11 +262,14 @@ const RedirectHeaders = LimitHeaders.extend({
   Location: z.string().meta({ description: "Where to go on." }),
 });
 
-/** How schemas are written: answers stay open, as a further field is no break (rule API-1). */
+/**
+ * Options for the schemas. Responses stay open to new fields because an added field is not a
+ * breaking change (rule API-1).
+ */
 export const documentOptions: CreateDocumentOptions = {
   override: ({ jsonSchema }) => {
     if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
-    // The bounds of every JavaScript integer say nothing of ours.
+    // The bounds of JavaScript's safe integers are not limits of the API.
     if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
     if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
   },

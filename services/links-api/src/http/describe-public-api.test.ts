@@ -20,7 +20,7 @@ beforeAll(async () => {
 
 const resolveReference = (ref: string): Json => resolveRef(document, ref);
 
-/** Every object within the document, with the key under which it stands. */
+/** Visits every object in the document with its key. */
 const walk = (value: Json, visit: (value: Json, key: string) => void, key = ""): void => {
   if (typeof value !== "object" || value === null) return;
   visit(value, key);
@@ -32,7 +32,7 @@ const operations = (): Json[] =>
     Object.values(item),
   );
 
-/** Holds a value against a schema of the document: what it says of types, fields and nulls. */
+/** Checks a value against a schema of the document: types, fields and nulls. Returns the errors. */
 const findSchemaErrors = (value: Json, schema: Json, path = "$"): string[] => {
   if (schema.$ref !== undefined)
     return findSchemaErrors(value, resolveReference(schema.$ref), path);
@@ -75,14 +75,14 @@ const getResponseSchema = (path: string, method: string): Json =>
   document.paths[path][method].responses["200"].content["application/json"].schema;
 
 describe("GET /v1/openapi.json", () => {
-  test("is OpenAPI 3.1 at version 1.0.0, on the service's own address", () => {
+  test("is OpenAPI 3.1 at version 1.0.0 with the service's own address", () => {
     expect(document.openapi).toMatch(/^3\.1\./);
     expect(document.info).toMatchObject({ title: "Payment Links", version: "1.0.0" });
     expect(document.info.description).toContain("compare receivedAmount");
     expect(document.servers).toEqual([{ url: "http://127.0.0.1" }]);
   });
 
-  test("names every /v1 route of the service but its own, and no other (rule API-1)", () => {
+  test("includes exactly the service's /v1 routes, except its own (rule API-1)", () => {
     const servedRoutes = createPublicRoutes(rig.dependencies)
       .filter(({ path }) => path.startsWith("/v1/") && path !== "/v1/openapi.json")
       .map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, "{$1}")}`);
@@ -93,7 +93,7 @@ describe("GET /v1/openapi.json", () => {
     expect(describedRoutes).toHaveLength(3);
   });
 
-  test("refers to nothing that it does not hold, and closes no answer to new fields (rule API-1)", () => {
+  test("contains everything that it references, and keeps responses open to new fields (rule API-1)", () => {
     const refs: string[] = [];
     walk(document, (value) => {
       if (typeof value.$ref === "string") refs.push(value.$ref);
@@ -120,7 +120,7 @@ describe("GET /v1/openapi.json", () => {
     );
   });
 
-  test("each operation has a name of its own, parameters that its path has, and whole answers", () => {
+  test("gives each operation a unique name, its path parameters, and complete responses", () => {
     const names = operations().map(({ operationId }) => operationId);
     expect(new Set(names).size).toBe(names.length);
     for (const name of names) expect(name).toMatch(/^[a-z][A-Za-z]+$/);
@@ -144,7 +144,7 @@ describe("GET /v1/openapi.json", () => {
     }
   });
 
-  test("tells of the key, each scope, the idempotency key, and every code of each status", () => {
+  test("includes the key, each scope, the idempotency key, and every code of each status", () => {
     const { apiKey } = document.components.securitySchemes;
     expect(apiKey).toMatchObject({ type: "apiKey", in: "header", name: "X-API-Key" });
     expect(apiKey.description).toContain("payment_link:read");
@@ -222,7 +222,7 @@ describe("GET /v1/openapi.json", () => {
     expect(createOperation.responses["429"].headers).toHaveProperty("Retry-After");
   });
 
-  test("describes each webhook, and what a type to come will be, with the three headers", () => {
+  test("describes each webhook, and future types, with the three headers", () => {
     expect(Object.keys(document.webhooks)).toEqual([...webhookTypes, "other"]);
     for (const { post } of Object.values<Json>(document.webhooks)) {
       expect(post.parameters.map((parameter: Json) => parameter.name)).toEqual([
@@ -234,7 +234,7 @@ describe("GET /v1/openapi.json", () => {
     }
   });
 
-  test("a transaction is required in the webhook that has one, and not in the other", () => {
+  test("requires a transaction in the webhook type that has one, and not in the others", () => {
     const getDataSchema = (type: string): Json =>
       resolveReference(
         document.webhooks[type].post.requestBody.content["application/json"].schema.$ref,
@@ -244,14 +244,14 @@ describe("GET /v1/openapi.json", () => {
     expect(getDataSchema("other").properties).toBeUndefined();
   });
 
-  test("calls the headers of webhooks as they are configured", () => {
+  test("uses the configured names of the webhook headers", () => {
     const { webhooks } = describePublicApi({ ...rig.dependencies, webhookHeaderPrefix: "Shop" });
     const text = JSON.stringify(webhooks);
     expect(text).toContain('"Shop-Signature"');
     expect(text).not.toContain("Service-");
   });
 
-  test("describes the answers as they are: nothing missing, nothing beyond, no type wrong", async () => {
+  test("describes the responses exactly: no missing fields, no unknown fields, no wrong types", async () => {
     const headers = rig.createKeyHeaders(
       sampleAccount({ bio: "Tea", links: ["https://tea.example/"] }),
     );
@@ -269,7 +269,7 @@ describe("GET /v1/openapi.json", () => {
     expect(findSchemaErrors(page, getResponseSchema("/v1/payment-link", "get"))).toEqual([]);
     const retrievedSchema = getResponseSchema("/v1/payment-link/{id}", "get");
     expect(findSchemaErrors(link, retrievedSchema)).toEqual([]);
-    // The check itself can fail.
+    // Proves that the check can fail.
     expect(findSchemaErrors({ ...link, toAmount: 5, extra: 1 }, retrievedSchema)).toEqual([
       "$.toAmount is a integer",
       "$.extra is unknown",

@@ -65,7 +65,7 @@ const apiKeyScheme = {
     .join(", ")}.`,
 } as const;
 
-/** What is sent to endpoints: the types that there are, and what any other will be like. */
+/** The webhooks: all current types, and the form of future ones. */
 const webhooks = {
   "payment_link.transaction.succeeded": {
     operationId: "paymentLinkTransactionSucceeded",

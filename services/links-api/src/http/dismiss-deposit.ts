@@ -9,7 +9,9 @@ import type { Deposit } from "../domain/deposit.ts";
 import { updateDepositDecision, lockOwnDeposit } from "../store/deposits.ts";
 import { serializeDeposit } from "./serialize-deposit.ts";
 
-/** POST /console/api/deposits/:id/dismiss: a deposit that was for no link leaves the list. */
+/**
+ * POST /console/api/deposits/:id/dismiss: removes a deposit that belongs to no link from the list.
+ */
 export const dismissOwnDeposit =
   (dependencies: Dependencies) =>
   async (req: Request, res: Response, { account, credential }: Caller): Promise<void> => {

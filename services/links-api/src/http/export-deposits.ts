@@ -7,7 +7,7 @@ import type { Dependencies } from "../dependencies.ts";
 import type { Deposit, DepositDecision } from "../domain/deposit.ts";
 import { copySharedDeposits, listDepositsAfter } from "../store/deposits.ts";
 
-/** GET /console/api/deposits.csv: the account's deposits, newest first (rule CALLER-27). */
+/** GET /console/api/deposits.csv: exports the account's deposits, newest first (rule CALLER-27). */
 export const exportDeposits =
   (dependencies: Dependencies) =>
   async (req: Request, res: Response, { account }: Caller): Promise<void> => {
@@ -48,12 +48,12 @@ type ExportSource = {
   formatRow: (deposit: Deposit) => string;
 };
 
-/** Few enough that writing them keeps nobody else waiting. */
+/** Small enough that formatting a chunk does not delay other requests. */
 const depositsPerChunk = 250;
 
 async function* streamChunks({ header, formatRow, readPart, filter }: ExportSource) {
   yield header;
-  // The loop ends, as each part holds only deposits older than those before.
+  // The loop ends because each part contains only deposits older than those before.
   for (let last: Deposit | undefined; ;) {
     const page = { ...filter, last, limit: depositsPerChunk };
     const { rows, text } = await readPart(async (db) =>

@@ -16,7 +16,7 @@ const rig = useRig(createRig);
 const linksPath = "/console/api/payment-links.csv";
 const paths = [linksPath, "/console/api/payments.csv", "/console/api/deposits.csv"];
 
-/** An account whose export is far larger than all buffers on the way to its reader. */
+/** Creates an account whose export is far larger than all buffers between service and client. */
 const createLargeShop = async () => {
   const account = sampleAccount();
   const id = await rig.createLink(rig.createKeyHeaders(account), { toAmount: "5" });
@@ -40,10 +40,12 @@ const readMetric = async (name: string, labels: string): Promise<number> => {
 const countExports = (outcome: string) =>
   readMetric("payment_links_exports_total", `outcome="${outcome}"`);
 
-/** What a part holds at most, with the piece that is being written. */
+/** The upper limit of a part plus the piece that is being written. */
 const bufferedBytesMax = (128 + 32) * 1_024;
 
-/** Waits until exports do nothing but wait for their readers. Checks meanwhile what they hold. */
+/**
+ * Waits until all exports wait for their clients. Meanwhile checks the number of buffered bytes.
+ */
 const waitUntilExportsWait = async (exportCount: number): Promise<void> => {
   let stablePollCount = 0;
   let bufferedBefore = 0;
@@ -65,7 +67,7 @@ const waitUntilExportsWait = async (exportCount: number): Promise<void> => {
 };
 
 describe("exports", () => {
-  test("end a reader that takes less than 8 KiB/s for 30 seconds (rule CALLER-35)", async () => {
+  test("end a client that reads less than 8 KiB/s for 30 seconds (rule CALLER-35)", async () => {
     const { sessionHeaders } = await createLargeShop();
     const reader = await startSlowExport(sessionHeaders);
     expect(reader.status).toBe(200);
@@ -78,34 +80,29 @@ describe("exports", () => {
     expect(reader.isClosed()).toBe(true);
   });
 
-  test("hold a bounded number of bytes while their readers read nothing (rule CALLER-35)", async () => {
+  test("buffer a limited number of bytes while their clients read nothing (rule CALLER-35)", async () => {
     const { sessionHeaders } = await createLargeShop();
     const readers = [await startSlowExport(sessionHeaders), await startSlowExport(sessionHeaders)];
     await waitUntilExportsWait(2);
     for (const reader of readers) reader.disconnect();
   });
 
-  test.each(paths)(
-    "%s uses no connection of the pool that requests use (rule CALLER-36)",
-    async (path) => {
-      const { sessionHeaders } = createSmallShop();
-      const { exportRequest } = await rig.pool.transaction(async (tx) => {
-        await tx.query(
-          sqlVoid`LOCK TABLE links, deposits, paid_addresses IN ACCESS EXCLUSIVE MODE`,
-        );
-        const exportRequest = fetch(`${rig.publicUrl}${path}`, { headers: sessionHeaders });
-        // The one connection is that of this transaction.
-        await waitUntil("the export reads on a connection of its own", async () => {
-          const lockWaits = await countLockWaits(tx);
-          return lockWaits > 0 && rig.pool.state().acquiredConnections === 1;
-        });
-        return { exportRequest };
+  test.each(paths)("%s uses no connection of the request pool (rule CALLER-36)", async (path) => {
+    const { sessionHeaders } = createSmallShop();
+    const { exportRequest } = await rig.pool.transaction(async (tx) => {
+      await tx.query(sqlVoid`LOCK TABLE links, deposits, paid_addresses IN ACCESS EXCLUSIVE MODE`);
+      const exportRequest = fetch(`${rig.publicUrl}${path}`, { headers: sessionHeaders });
+      // The only connection in use is the one of this transaction.
+      await waitUntil("the export reads on a connection of its own", async () => {
+        const lockWaits = await countLockWaits(tx);
+        return lockWaits > 0 && rig.pool.state().acquiredConnections === 1;
       });
-      expect((await exportRequest).status).toBe(200);
-    },
-  );
+      return { exportRequest };
+    });
+    expect((await exportRequest).status).toBe(200);
+  });
 
-  test("fail alone, in bounded time and only for as long as their connection to Postgres is silent (rule CALLER-36)", async () => {
+  test("fail in bounded time, and only while their own Postgres connection does not respond (rule CALLER-36)", async () => {
     const account = sampleAccount();
     const keyHeaders = rig.createKeyHeaders(account);
     const id = await rig.createLink(keyHeaders, { toAmount: "5" });

@@ -15,7 +15,10 @@ import {
   searchLinks,
 } from "../store/link-search.ts";
 
-/** GET /console/api/payment-links.csv: the owner's links, or those looked for (rule CALLER-27). */
+/**
+ * GET /console/api/payment-links.csv: exports the owner's links, optionally filtered (rule
+ * CALLER-27).
+ */
 export const exportLinks =
   (dependencies: Dependencies) =>
   async (req: Request, res: Response, { account }: Caller): Promise<void> => {
@@ -34,7 +37,7 @@ export const exportLinks =
     });
   };
 
-/** A link, and when its row is written. */
+/** A link, and the time at which its row is written. */
 type CsvRow = { link: LinkView; now: Date };
 
 const createCsvFormat = ({ checkoutUrl, getToken }: Dependencies, handle: string) =>
@@ -59,14 +62,14 @@ const createCsvFormat = ({ checkoutUrl, getToken }: Dependencies, handle: string
 
 type ExportSource = {
   query: Omit<LinkQuery, "now">;
-  /** Where it begins; undefined where there is no link. */
+  /** The start of the export; undefined if there is no link. */
   start: LinkCursor | undefined;
   readPart: ReadPart<Pool>;
   header: string;
   formatRow: (row: CsvRow) => string;
 };
 
-/** Few enough that writing them keeps nobody else waiting. */
+/** Small enough that formatting a chunk does not delay other requests. */
 const linksPerChunk = 250;
 
 async function* streamChunks(
@@ -74,11 +77,11 @@ async function* streamChunks(
   { header, formatRow, readPart, start, query }: ExportSource,
 ) {
   yield header;
-  // The loop ends, as each part holds only links older than those before.
+  // The loop ends because each part contains only links older than those before.
   for (let before = start; before !== undefined;) {
     const page = { ...query, before, limit: linksPerChunk, offset: 0 };
     const { nextCursor, text } = await readPart(async (db) => {
-      // An export may take an hour, in which links expire.
+      // An export may take an hour, during which links expire.
       const now = clock.now();
       const { lastScannedId, links } = await searchLinks(db, { ...page, now });
       const { rows, text } = formatPart(links, (link) => formatRow({ link, now }));

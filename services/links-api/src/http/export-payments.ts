@@ -17,7 +17,10 @@ import {
   listLinksAfter,
 } from "../store/own-payments.ts";
 
-/** GET /console/api/payments.csv: the payments on the owner's links, or on one (rule CALLER-27). */
+/**
+ * GET /console/api/payments.csv: exports the payments on the owner's links, or on one of them (rule
+ * CALLER-27).
+ */
 export const exportPayments =
   (dependencies: Dependencies) =>
   async (req: Request, res: Response, { account }: Caller): Promise<void> => {
@@ -37,11 +40,11 @@ export const exportPayments =
     });
   };
 
-/** All payments, none of them on a link that is made after this. */
+/** Exports all payments except those on links created after this call. */
 const exportAllPayments = async (source: ExportSource, userId: string) =>
   streamAllPayments(source, userId, await source.readPart((db) => findStartCursor(db, userId)));
 
-/** The payments of one link that are there now, which are counted. */
+/** Exports the payments that one link has now, with their count. */
 const exportLinkPayments = async (
   source: ExportSource,
   res: Response,
@@ -87,9 +90,9 @@ type ExportSource = {
   formatRow: (row: CsvRow) => string;
 };
 
-/** Few enough that writing them keeps nobody else waiting. */
+/** Small enough that formatting a chunk does not delay other requests. */
 const paymentsPerChunk = 250;
-/** Links are walked over in larger steps while they have few payments. */
+/** The step grows while links have few payments. */
 const linksPerStep = { min: 250, max: 1_000 };
 
 async function* streamAllPayments(
@@ -98,7 +101,7 @@ async function* streamAllPayments(
   start: LinkCursor | undefined,
 ) {
   let limit = linksPerStep.min;
-  // The loop ends, as each step holds only links older than those before.
+  // The loop ends because each step contains only links older than those before.
   for (let before = start; before !== undefined;) {
     const cursor = before;
     const { firstPart, links } = await source.readPart(async (db) => {
@@ -106,7 +109,8 @@ async function* streamAllPayments(
       return { links: nextLinks, firstPart: await readFirstPart(db, source, nextLinks) };
     });
     const lastPayment = yield* streamPayments(source, links, firstPart);
-    // Then it ended with the whole of one link, and the next step begins behind that one.
+    // With `hasMore`, the part ended with all payments of one link, and the next step starts after
+    // that link.
     before = firstPart.hasMore ? links.find(({ id }) => id === lastPayment?.linkId) : links.at(-1);
     limit = firstPart.hasMore ? linksPerStep.min : Math.min(2 * limit, linksPerStep.max);
   }
@@ -122,7 +126,7 @@ async function* streamLinkPayments(
   yield* streamPayments(source, [link], firstPart);
 }
 
-/** Payments that are written, the last of them, and whether more may follow. */
+/** The CSV text of some payments, the last of them, and whether more may follow. */
 type ExportPart = { text: string; lastPayment: Payment | undefined; hasMore: boolean };
 
 const createPart = (
@@ -150,8 +154,8 @@ const readFirstPart = async (
 };
 
 /**
- * Writes the first payments of links, and whatever more the last of these links has. Returns the last
- * payment of the first part.
+ * Yields the first payments of links, and then the remaining payments of the last of these links.
+ * Returns the last payment of the first part.
  */
 async function* streamPayments(
   source: ExportSource,

@@ -27,7 +27,7 @@ const createShop = (account: Account = sampleAccount()) => {
     account,
     fetchExport,
     createLink: (body: object = {}) => rig.createLink(keyHeaders, { toAmount: "5", ...body }),
-    /** The lines of an export, without the first. */
+    /** Reads the lines of an export without the header. */
     readLines: async (path: string): Promise<string[]> => {
       const [, ...lines] = (await (await fetchExport(path)).text()).trimEnd().split("\r\n");
       return lines;
@@ -35,7 +35,7 @@ const createShop = (account: Account = sampleAccount()) => {
   };
 };
 
-/** The first cell of each line. */
+/** Returns the first cell of each line. */
 const parseIds = (lines: readonly string[]) =>
   lines.map((line) => line.slice(1, line.indexOf(`",`)));
 
@@ -49,7 +49,7 @@ const readLinkIds = async (userId: string): Promise<string[]> => {
 };
 
 describe("GET /console/api/payment-links.csv (rule CALLER-27)", () => {
-  test("writes a link as RFC 4180 has it, exact, and nothing in it is a formula", async () => {
+  test("writes a link as exact RFC 4180 values, and no cell is a formula", async () => {
     const { account, fetchExport, createLink } = createShop();
     const description = `=cmd|'/c calc'!A1, "x"\r\nline`;
     const expirationDate = new Date(rig.clock.now().getTime() + 60_000).toISOString();
@@ -76,20 +76,20 @@ describe("GET /console/api/payment-links.csv (rule CALLER-27)", () => {
   });
 
   test.each([linksPath, paymentsPath, "/console/api/deposits.csv"])(
-    "%s starts with a byte order mark, by which spreadsheets read it as UTF-8 (rule CALLER-34)",
+    "%s starts with a byte order mark so that spreadsheets read it as UTF-8 (rule CALLER-34)",
     async (path) => {
       const { fetchExport, createLink } = createShop();
       await createLink({ description: "Grüße, 東京" });
       const bytes = new Uint8Array(await (await fetchExport(path)).arrayBuffer());
       expect(Array.from(bytes.subarray(0, 3))).toEqual([0xef, 0xbb, 0xbf]);
-      // One mark alone: a second one would be a part of the first column's name.
+      // Exactly one mark: a second one would be part of the first column's name.
       const text = new TextDecoder().decode(bytes);
       expect(text).toMatch(/^id,/);
       if (path === linksPath) expect(text).toContain(`"Grüße, 東京"`);
     },
   );
 
-  test("has every own link once, newest first, over many parts, by the same filters as the list", async () => {
+  test("contains every own link once, newest first, across many parts, with the same filters as the list", async () => {
     const shop = createShop();
     await createShop().createLink({ description: "needle" });
     const firstLinkId = await shop.createLink({ description: "Needle" });
@@ -122,13 +122,13 @@ describe("GET /console/api/payment-links.csv (rule CALLER-27)", () => {
     expect(await readTotalCount("?q=hay")).toBeNull();
   });
 
-  test("of an account that was never ready is the first line alone", async () => {
+  test("contains only the header for an account that was never ready", async () => {
     const account = sampleAccount({ handle: null, wallets: [] });
     const response = await createShop(account).fetchExport(linksPath);
     expect([response.status, (await response.text()).split("\r\n").length]).toEqual([200, 2]);
   });
 
-  test("what cannot be written cuts the file off, so that it never looks whole", async () => {
+  test("aborts the response on an error, so that the file never looks complete", async () => {
     const shop = createShop();
     const id = await shop.createLink();
     await insertLinkCopies(rig.pool, id, { count: 1_000 });
@@ -140,7 +140,7 @@ describe("GET /console/api/payment-links.csv (rule CALLER-27)", () => {
 });
 
 describe("GET /console/api/payments.csv (rule CALLER-27)", () => {
-  test("writes a payment with its ids, amount, state, times and transaction hash", async () => {
+  test("writes a payment with its ids, amount, status, times and transaction hash", async () => {
     const { createLink, readLines, fetchExport } = createShop();
     const linkId = await createLink({ description: "@SUM(A1)" });
     const payment = sampleSettlement(linkId, {
@@ -176,7 +176,7 @@ describe("GET /console/api/payments.csv (rule CALLER-27)", () => {
     expect(line).toContain(`"settled","false","wrong_token","false","1","","none"`);
   });
 
-  test("has every payment on own links once, link by link, however many links and payments there are", async () => {
+  test("contains every payment on own links once, grouped by link, for any number of links and payments", async () => {
     const shop = createShop();
     const [fewPaymentsLinkId, noPaymentsLinkId, manyPaymentsLinkId, lastLinkId] = [
       await shop.createLink(),
@@ -222,7 +222,7 @@ describe("GET /console/api/payments.csv (rule CALLER-27)", () => {
     ).toEqual([]);
   });
 
-  test("of another's link, or of none, is 404; what is no link's id is 422", async () => {
+  test("returns 404 for another account's link or an unknown one, and 422 for an invalid id", async () => {
     const { fetchExport } = createShop();
     for (const link of [await createShop().createLink(), newId("plink")]) {
       expect((await fetchExport(`${paymentsPath}?link=${link}`)).status).toBe(404);
@@ -233,8 +233,8 @@ describe("GET /console/api/payments.csv (rule CALLER-27)", () => {
 });
 
 /**
- * Asks for an export whose first statement waits for a table for a second: what is read next waits for its
- * turn until the clock has gone on as far.
+ * Sends an export request whose first statement waits one second for a table lock. Later reads wait
+ * until the clock has advanced by the same time.
  */
 const requestDuringLock = async (
   table: "links" | "payments",
@@ -255,8 +255,8 @@ const readRemainingLines = async (response: Response): Promise<string[]> => {
   return (await response.text()).trimEnd().split("\r\n").slice(1);
 };
 
-describe("an export, while links are made and paid,", () => {
-  test("of links has those that it has counted", async () => {
+describe("an export during concurrent writes", () => {
+  test("of links contains exactly the counted links", async () => {
     const shop = createShop();
     await shop.createLink();
     await shop.createLink();
@@ -267,7 +267,7 @@ describe("an export, while links are made and paid,", () => {
     expect(parseIds(await readRemainingLines(response))).toEqual(ids);
   });
 
-  test("of links tells one as expired whose expiry passed after it began", async () => {
+  test("of links shows a link as expired if its expiry passes during the export", async () => {
     const shop = createShop();
     const expirationDate = new Date(rig.clock.now().getTime() + 500).toISOString();
     await shop.createLink({ expirationDate });
@@ -276,7 +276,7 @@ describe("an export, while links are made and paid,", () => {
     expect(row.split(",")[2]).toBe('"inactive"');
   });
 
-  test("of links has none where there was none", async () => {
+  test("of links is empty if there was no link at the start", async () => {
     const shop = createShop();
     const response = await requestDuringLock("links", () => shop.fetchExport(linksPath));
     expect(response.headers.get("x-total-count")).toBe("0");
@@ -284,7 +284,7 @@ describe("an export, while links are made and paid,", () => {
     expect(await readRemainingLines(response)).toEqual([]);
   });
 
-  test("of one link's payments has those that it has counted", async () => {
+  test("of one link's payments contains exactly the counted payments", async () => {
     const shop = createShop();
     const link = await shop.createLink({ toAmount: "100" });
     const settlePayments = async (count: number) => {
@@ -306,7 +306,7 @@ describe("an export, while links are made and paid,", () => {
     expect(parseIds(await readRemainingLines(response)).toSorted()).toEqual(paidIds.toSorted());
   });
 
-  test("of all payments has none on a link made after it began", async () => {
+  test("of all payments contains none on a link created after the start", async () => {
     const shop = createShop();
     const settlePayment = async () => {
       const payment = sampleSettlement(await shop.createLink());
@@ -320,8 +320,8 @@ describe("an export, while links are made and paid,", () => {
   });
 });
 
-describe("exports that are read slowly, or not at all,", () => {
-  test("hold no connection, and an account has two of them at once, until their reader leaves", async () => {
+describe("exports whose clients read slowly or not at all", () => {
+  test("use no connection, and are limited to two per account until the client disconnects", async () => {
     const shop = createShop();
     const neighbourShop = createShop();
     await insertLinkCopies(rig.pool, await shop.createLink(), {

@@ -5,9 +5,9 @@ import type { Dependencies } from "../dependencies.ts";
 import { readCheckoutLink } from "./read-checkout-link.ts";
 
 /**
- * GET /checkout/payment-links/:id: how a link stands right now and how it is paid on its chain, for
- * anyone. `?amount=` asks for the instructions for another amount than the remaining one,
- * `?sourceTransaction=` for what became of the payment in that transaction.
+ * GET /checkout/payment-links/:id: returns a link's current status and its payment instructions,
+ * for anyone. `?amount=` requests instructions for another amount than the remaining one.
+ * `?sourceTransaction=` requests the payment in that transaction.
  */
 export const getCheckoutLink =
   (dependencies: Dependencies) =>

@@ -6,7 +6,8 @@ import { findPayment } from "../store/payments.ts";
 import { serializeCheckoutTransaction } from "./serialize-checkout-transaction.ts";
 
 /**
- * GET /checkout/transactions/:id: how a payment stands right now, for anyone who knows its id.
+ * GET /checkout/transactions/:id: returns the current status of a payment, for anyone who knows its
+ * id.
  */
 export const getCheckoutTransaction =
   (dependencies: Dependencies) =>

@@ -14,7 +14,10 @@ import { serializePayment } from "./serialize-payment.ts";
 
 const paymentsMax = 100;
 
-/** GET /console/api/payment-links/:id: an own link with its newest payments, unapplied ones too. */
+/**
+ * GET /console/api/payment-links/:id: returns an own link with its newest payments, including
+ * unapplied ones.
+ */
 export const getConsoleLink =
   (dependencies: Dependencies) =>
   async (req: Request, res: Response, caller: Caller): Promise<void> => {
@@ -34,7 +37,7 @@ export const getConsoleLink =
     });
   };
 
-/** Shows what an active link lacks, if that cannot be sent (rule STATE-16). */
+/** Serializes an active link's remaining amount if it is too small to be sent (rule STATE-16). */
 const serializeRemainder = ({ getToken }: Dependencies, link: LinkView, now: Date) => {
   if (statusAt(link, now) !== "active") return {};
   const remainder = getUnsendableRemainder(link, getToken(link.tokenId).token);

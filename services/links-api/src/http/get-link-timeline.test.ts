@@ -27,13 +27,13 @@ const createShop = () => {
   return { account, fetchTimeline, createLink, key: keyHeaders, readEntries, sessionHeaders };
 };
 
-/** Waits a second of the held clock, and answers the time as it is shown. */
+/** Advances the fake clock and returns the new time as an ISO string. */
 const advanceClock = (ms = 1000): string => {
   rig.clock.advance(ms);
   return rig.clock.now().toISOString();
 };
 
-/** What is told, with the payment's id and what became of it. */
+/** Summarizes entries as kind and time, with the payment's id and result. */
 const summarize = (entries: readonly TimelineEntry[]) =>
   entries.map(({ at, kind, payment }) => [
     kind,
@@ -46,7 +46,7 @@ const summarize = (entries: readonly TimelineEntry[]) =>
 const createSeenFields = () => ({ firstSeenAt: rig.clock.now(), occurredAt: rig.clock.now() });
 
 describe("GET /console/api/payment-links/:id/story (rule CALLER-26)", () => {
-  test("tells all that happened in order, with each payment's time and id", async () => {
+  test("returns everything that happened in order, with each payment's time and id", async () => {
     const { createLink, readEntries } = createShop();
     const t0 = advanceClock();
     const expirationDate = new Date(rig.clock.now().getTime() + 10_000).toISOString();
@@ -85,13 +85,13 @@ describe("GET /console/api/payment-links/:id/story (rule CALLER-26)", () => {
     await rig.settle({ ...secondSettlement, version: 2, status: "settled" });
     const t7 = advanceClock();
     await rig.settle({ ...firstSettlement, version: 3, status: "settled", isOrphaned: true });
-    // Told once more, it changes nothing.
+    // The same report in a later version changes nothing.
     advanceClock();
     await rig.settle({ ...firstSettlement, version: 4, status: "settled", isOrphaned: true });
     await rig.settle({ ...failingSettlement, version: 3, status: "failed" });
     const orphanedEntry = (await readEntries(id)).at(-1);
     expect(orphanedEntry?.payment).toMatchObject({ id: firstSettlement.id, orphaned: true });
-    // Its chain has it again: what happened stays told, of the payment as it is now.
+    // After the payment returns, the orphaned entry stays and shows the payment's current state.
     await rig.settle({ ...firstSettlement, version: 5, status: "settled", isOrphaned: false });
     const { orphaned: _, ...returnedPayment } = orphanedEntry?.payment ?? {};
     expect((await readEntries(id)).at(-1)).toEqual({ ...orphanedEntry, payment: returnedPayment });
@@ -115,7 +115,7 @@ describe("GET /console/api/payment-links/:id/story (rule CALLER-26)", () => {
   });
 
   test.each(["processing", "settled", "failed"] as const)(
-    "keeps that a payment was taken back before it settled, once it is told again as %s",
+    "retains the orphaned entry of an unsettled payment that is later reported as %s",
     async (status) => {
       const shop = createShop();
       const id = await shop.createLink();
@@ -136,7 +136,7 @@ describe("GET /console/api/payment-links/:id/story (rule CALLER-26)", () => {
     },
   );
 
-  test("tells of a deactivation, and who made the link: a key or a person", async () => {
+  test("includes a deactivation, and whether a key or a person created the link", async () => {
     const { createLink, readEntries, sessionHeaders } = createShop();
     const keyLinkId = await createLink();
     const body = JSON.stringify({ toAmount: "1" });
@@ -154,7 +154,7 @@ describe("GET /console/api/payment-links/:id/story (rule CALLER-26)", () => {
     expect(created?.by).toEqual({ kind: "api_key", id: expect.stringMatching(/^key_/) });
   });
 
-  test("of what was there before such things were written down it tells what is known, and no time for the rest", async () => {
+  test("returns null times for data from before they were recorded", async () => {
     const { createLink, readEntries } = createShop();
     const id = await createLink({ toAmount: "1" });
     const appliedSettlement = sampleSettlement(id, { ...createSeenFields(), amount: "1" });
@@ -184,10 +184,10 @@ describe("GET /console/api/payment-links/:id/story (rule CALLER-26)", () => {
     expect(summarize(await readEntries(id))).toEqual(summarize(entries));
   });
 
-  test("in pages has everything once, in the order in which it is told at once", async () => {
+  test("returns every entry exactly once and in order across pages", async () => {
     const { fetchTimeline, createLink } = createShop();
     const id = await createLink({ toAmount: "100000" });
-    // Many of one instant, and some of another.
+    // Entries with equal times, and some with a different time.
     for (let round = 0; round < 3; round += 1) {
       rig.clock.advance(round === 1 ? 0 : 1000);
       await rig.settle(
@@ -211,7 +211,7 @@ describe("GET /console/api/payment-links/:id/story (rule CALLER-26)", () => {
     expect(times).toEqual(times.toSorted());
   });
 
-  test("another's link, or none, is 404; what is no place is 422", async () => {
+  test("returns 404 for another account's link or an unknown one, and 422 for an invalid cursor", async () => {
     const { fetchTimeline, createLink } = createShop();
     const { createLink: createOtherLink } = createShop();
     for (const id of [await createOtherLink(), newId("plink"), "plink_x"]) {
@@ -239,12 +239,12 @@ describe("GET /console/api/payment-links/:id/story (rule CALLER-26)", () => {
     );
   });
 
-  // Guards everybody else: anyone may send many payments to a link.
-  test("of 60,000 payments touches few pages, wherever it is read", async () => {
+  // Guards other accounts: anyone may send many payments to a link.
+  test("reads few database pages at any position of 60,000 payments", async () => {
     const { createLink } = createShop();
     const id = await createLink();
     await insertUnappliedPayments(rig.pool, id, 60_000);
-    // Or the planner may go by the few of which autovacuum learned between two parts.
+    // Otherwise the planner may rely on statistics that autovacuum took between two inserts.
     await rig.pool.query(sqlVoid`ANALYZE payments`);
     const middle = new Date(testStartTime.getTime() + 30_000);
     for (const kind of [undefined, "payment_seen", "payment_orphaned"] as const) {

@@ -21,7 +21,9 @@ import { serializePayment } from "./serialize-payment.ts";
 
 const entriesMax = 50;
 
-/** GET /console/api/payment-links/:id/story: what happened with an own link (rule CALLER-26). */
+/**
+ * GET /console/api/payment-links/:id/story: returns the timeline of an own link (rule CALLER-26).
+ */
 export const getLinkTimeline =
   ({ clock, pool }: Dependencies) =>
   async (req: Request, res: Response, { account }: Caller): Promise<void> => {
@@ -33,7 +35,7 @@ export const getLinkTimeline =
       : undefined;
     if (lifecycle === undefined) throw createApiError("NOT_FOUND");
     const linkPositions = listLinkPositions(lifecycle, clock.now());
-    // One more than is shown tells whether anything follows.
+    // One more than a page contains, to find out whether another page follows.
     const positions = await listTimeline(pool, {
       linkId,
       linkPositions,
@@ -58,7 +60,7 @@ const serializeTimelineEntry = (
   payment: payment === undefined ? null : serializePayment(payment),
 });
 
-/** Some was written down later than payments were. */
+/** Some times were first recorded only after payments existed. */
 const isTimeKnown = (kind: TimelineEntryKind, payment: Payment | undefined): boolean => {
   if (payment === undefined) return true;
   if (kind === "payment_orphaned") return payment.orphanedAt !== null;

@@ -29,7 +29,7 @@ describe("GET /v1/payment-link/:id", () => {
     "plink_%00",
     "a'--",
     "x".repeat(2000),
-  ])("given the id %s, answers 404 CANNOT_FIND_PAYMENT_LINK (rule API-6)", async (id) => {
+  ])("given the id %s, returns 404 CANNOT_FIND_PAYMENT_LINK (rule API-6)", async (id) => {
     const response = await rig.call(`/v1/payment-link/${id}`);
     expect(response.status).toBe(404);
     expect(response.json).toEqual({
@@ -37,18 +37,18 @@ describe("GET /v1/payment-link/:id", () => {
     });
   });
 
-  test("given a path that does not decode, answers 404, not 500", async () => {
+  test("given a path that cannot be decoded, returns 404 instead of 500", async () => {
     expect((await rig.call("/v1/payment-link/%ff")).status).toBe(404);
   });
 
-  test("needs no credentials, and bad ones do not harm (rule API-6)", async () => {
+  test("needs no credentials and ignores invalid ones (rule API-6)", async () => {
     const id = await rig.createLink(rig.createKeyHeaders(sampleAccount()), { toAmount: "1" });
     const response = await rig.call(`/v1/payment-link/${id}`, { headers: { "x-api-key": "bad" } });
     expect(response.status).toBe(200);
     expect(response.headers.get("content-type")).toBe("application/json; charset=utf-8");
   });
 
-  test("given a changed profile, shows it; the destination stays the link's own (rule API-11)", async () => {
+  test("returns the owner's current profile, but keeps the link's own destination (rule API-11)", async () => {
     const account = sampleAccount();
     const id = await rig.createLink(rig.createKeyHeaders(account), { toAmount: "1" });
     const [wallet] = account.wallets;
@@ -90,7 +90,7 @@ describe("GET /v1/payment-link/:id", () => {
     });
   });
 
-  test("given an older state after a newer one, keeps the newer; a jump in versions is counted (rule EVENT-3)", async () => {
+  test("ignores an older account state after a newer one, and increments a metric for version jumps (rule EVENT-3)", async () => {
     const account = sampleAccount();
     const id = await rig.createLink(rig.createKeyHeaders(account), { toAmount: "1" });
     await receiveAccount({ ...account, version: 5, username: "Fifth" });
@@ -113,7 +113,7 @@ describe("paths and methods", () => {
     ["GET", "/console/api", 404, "NOT_FOUND"],
     ["DELETE", "/v1/payment-link", 405, "METHOD_NOT_ALLOWED"],
     ["POST", "/v1/payment-link/plink_x", 405, "METHOD_NOT_ALLOWED"],
-  ])("%s %s answers %i %s in the envelope", async (method, path, status, code) => {
+  ])("%s %s returns %i %s in the error envelope", async (method, path, status, code) => {
     const response = await rig.call(path, { method });
     expect([response.status, response.json.errors[0].code]).toEqual([status, code]);
     if (status === 405) expect(response.headers.get("allow")).toContain("GET");

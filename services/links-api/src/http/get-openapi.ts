@@ -1,6 +1,9 @@
 import type { Request, Response } from "express";
 
-/** GET /v1/openapi.json and GET /console/api/openapi.json: a document, written once at the start. */
+/**
+ * GET /v1/openapi.json and GET /console/api/openapi.json: returns a document serialized once at
+ * startup.
+ */
 export const getOpenapi = (document: object) => {
   const text = JSON.stringify(document);
   return (_req: Request, res: Response): void => {

@@ -31,7 +31,7 @@ const getToday = () => rig.clock.now().toISOString().slice(0, 10);
 const emptyCount = { count: 0, hasMore: false };
 
 describe("GET /console/api/overview (rule CALLER-25)", () => {
-  test("of an account without anything shows nothing, and counts 0", async () => {
+  test("returns empty lists and zero counts for an account without data", async () => {
     const account = sampleAccount({ handle: null, wallets: [] });
     const { json, status } = await rig.call(path, { headers: rig.createSessionHeaders(account) });
     expect([status, json]).toEqual([
@@ -45,7 +45,7 @@ describe("GET /console/api/overview (rule CALLER-25)", () => {
     ]);
   });
 
-  test("adds up exactly what counts, by day in UTC and token, of this account alone", async () => {
+  test("adds up exactly the applied payments, by UTC day and token, of this account only", async () => {
     const { account, createLink, readOverview } = createShop();
     const linkId = await createLink();
     const accountWithOtherToken = {
@@ -73,7 +73,7 @@ describe("GET /console/api/overview (rule CALLER-25)", () => {
       }),
     );
     const firstDay = getToday();
-    // One millisecond before midnight, and midnight.
+    // One millisecond before midnight, and midnight itself.
     rig.clock.advance(dayMs - (rig.clock.now().getTime() % dayMs) - 1);
     await rig.settle(sampleSettlement(linkId, { amount: "1" }));
     rig.clock.advance(1);
@@ -97,7 +97,7 @@ describe("GET /console/api/overview (rule CALLER-25)", () => {
     expect((await readOverview("?days=366")).received).toHaveLength(1);
   });
 
-  test("counts a payment once, whatever is told again, and keeps its credit when its chain takes it away", async () => {
+  test("adds a replayed payment once, and keeps its amount after it is orphaned", async () => {
     const { createLink, readOverview } = createShop();
     const payment = sampleSettlement(await createLink(), { amount: "5", status: "processing" });
     const settledPayment = { ...payment, version: 2, status: "settled" as const };
@@ -112,7 +112,7 @@ describe("GET /console/api/overview (rule CALLER-25)", () => {
     expect((await readOverview()).received).toEqual(expected);
   });
 
-  test("shows the newest 20 payments that do not count, with their reasons, and how many there are", async () => {
+  test("returns the newest 20 unapplied payments with their reasons, and their total number", async () => {
     const { createLink, readOverview } = createShop();
     const linkId = await createLink({ toAmount: "1" });
     await rig.settle(sampleSettlement(linkId, { amount: "1" }));
@@ -137,7 +137,7 @@ describe("GET /console/api/overview (rule CALLER-25)", () => {
     expect(unapplied.payments[1].reason).toBe("completed");
   });
 
-  test("counts links by the status of this moment, and no further than 10,000", async () => {
+  test("returns the number of links by current status, up to 10,000", async () => {
     const { createLink, readOverview, sessionHeaders } = createShop();
     const expirationDate = new Date(rig.clock.now().getTime() + 1000).toISOString();
     await createLink({ expirationDate });
@@ -176,7 +176,7 @@ describe("GET /console/api/overview (rule CALLER-25)", () => {
     ["0", "greater_than_equal"],
     ["367", "less_than_equal"],
     ["x", "int_parsing"],
-  ])("of %s days answers 422 %s", async (days, code) => {
+  ])("for %s days, returns 422 %s", async (days, code) => {
     const response = await rig.call(`${path}?days=${days}`, {
       headers: createShop().sessionHeaders,
     });

@@ -15,7 +15,7 @@ const daysDefault = 30;
 const unappliedPaymentsMax = 20;
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** GET /console/api/overview: money and links of the account at a glance (rule CALLER-25). */
+/** GET /console/api/overview: summarizes the account's money and links (rule CALLER-25). */
 export const getOverview =
   ({ clock, pool, getToken }: Dependencies) =>
   async (req: Request, res: Response, { account }: Caller): Promise<void> => {
@@ -23,7 +23,7 @@ export const getOverview =
     const userId = account.id;
     const now = clock.now();
     const fromDay = new Date(now.getTime() - (days - 1) * dayMs).toISOString().slice(0, 10);
-    // One after another: a page that is looked at often takes one connection, not four.
+    // Sequential, so that this frequently loaded page uses one connection instead of four.
     const received = await listDailyReceived(pool, { fromDay, userId });
     const links = await countLinks(pool, { now, userId });
     const unapplied = await countUnappliedPayments(pool, userId);

@@ -6,7 +6,10 @@ import type { Dependencies } from "../dependencies.ts";
 import type { LinkView } from "../domain/link-view.ts";
 import { findOwnLinkView } from "../store/link-views.ts";
 
-/** The link that a console path names; another's is answered as if it did not exist. */
+/**
+ * Returns the link that a console path names. Throws `NOT_FOUND` for another account's link, as if
+ * it did not exist.
+ */
 export const getOwnLink = async (
   dependencies: Dependencies,
   req: Request,

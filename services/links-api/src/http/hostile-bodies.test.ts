@@ -11,7 +11,7 @@ beforeAll(async () => {
   keyHeaders = rig.createKeyHeaders(sampleAccount());
 });
 
-/** Of the processor: how long it took by the clock says as much of what else the machine does. */
+/** CPU time, because elapsed time also depends on the machine's other load. */
 const batchCpuMsMax = 1_000;
 const concurrentRequests = 8;
 const batches = getPropertyRunOptions({ soak: 1_250 });
@@ -29,7 +29,7 @@ const arbitraryHostileText = fc.oneof(
   fc.constantFrom("\0", "\ud800", "NaN", "Infinity", "2027-01-01", "2027-02-30T25:00Z", "'; --"),
   fc.date({ noInvalidDate: true }).map((date) => date.toISOString()),
 );
-/** JSON text, so that numbers which no binary float can hold arrive as they were written. */
+/** JSON text, so that numbers beyond the precision of a float arrive unchanged. */
 const arbitraryJsonText = fc.oneof(
   arbitraryHostileText.map((text) => JSON.stringify(text)),
   arbitraryNumberText,
@@ -48,7 +48,7 @@ const arbitraryField = fc.constantFrom(
 const arbitraryObject = fc
   .array(fc.tuple(arbitraryField, arbitraryJsonText), { maxLength: 6 })
   .map((members) => `{${members.map(([name, value]) => `"${name}":${value}`).join(",")}}`);
-/** Right except for random parts: what passes the first check must not break a later one. */
+/** Valid except for random parts: what passes the first check must not break a later one. */
 const arbitraryNearlyValid = fc
   .record({
     amount: fc.oneof(
@@ -73,8 +73,8 @@ const arbitraryBody = fc.oneof(
   { weight: 1, arbitrary: fc.uint8Array({ maxLength: 400 }).map((bytes) => Buffer.from(bytes)) },
 );
 
-// Guards against bodies that our own code cannot read, or that cost it more than they should.
-test(`given ${batches.numRuns * concurrentRequests} generated bodies, none is answered with 5xx, and none costs more than 1 s`, async () => {
+// Guards against bodies that our own code cannot parse or that cost too much CPU time.
+test(`given ${batches.numRuns * concurrentRequests} generated bodies, no response is a 5xx and no batch takes more than 1 s of CPU time`, async () => {
   const statuses = new Map<number, number>();
   const send = async (body: string | Buffer): Promise<void> => {
     const response = await rig.call("/v1/payment-link", {
@@ -104,7 +104,7 @@ test(`given ${batches.numRuns * concurrentRequests} generated bodies, none is an
     }),
     { ...batches, endOnFailure: true },
   );
-  // Both kinds of answer occurred; otherwise the bodies were only noise.
+  // Both kinds of response occurred; otherwise the bodies would be mere noise.
   expect(statuses.get(200)).toBeGreaterThan(batches.numRuns / 20);
   expect(statuses.get(422)).toBeGreaterThan(batches.numRuns);
 });

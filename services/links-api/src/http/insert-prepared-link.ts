@@ -11,20 +11,23 @@ import type { StoredResponse } from "../store/idempotency-keys.ts";
 import { type NewLink, insertLink } from "../store/links.ts";
 import { reserveAddresses } from "../store/reserve-addresses.ts";
 
-/** A link as it is written, and what its maker is answered. */
+/** A link to insert, and the response for its creator. */
 export type NewLinkWithResponse = NewLink & { response: StoredResponse["answer"] };
 
-/** An order that nothing speaks against: it becomes a link once it is known where it is paid to. */
+/** A validated request. It becomes a link once its destination is known. */
 export type PreparedLink = {
   owner: PayableAccount;
   buildNewLink: (destinationAddress: string) => NewLinkWithResponse;
 };
 
-/** Whether the link needs an address of its own, taken in the transaction that writes it. */
+/** Returns whether the link needs its own address, allocated in the transaction that inserts it. */
 export const needsOwnAddress = ({ owner }: PreparedLink): boolean =>
   isBitcoinChainId(owner.token.chain.id);
 
-/** Writes a link, on Bitcoin with an address of its owner's key that no other link ever has (rule API-33). */
+/**
+ * Inserts a link. On Bitcoin it gets an address of its owner's key that no other link ever gets
+ * (rule API-33).
+ */
 export const insertPreparedLink = async (
   tx: Transaction,
   { owner, buildNewLink }: PreparedLink,

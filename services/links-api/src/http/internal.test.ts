@@ -11,7 +11,7 @@ const rig = useRig(createRig);
 const EmptyRow = z.object({}).strict();
 
 describe("POST /internal/republish/payment-links", () => {
-  test("has every link's present state told once, as a snapshot that makes no new version (rule EVENT-5)", async () => {
+  test("publishes every link's current state once, as a snapshot with an unchanged version (rule EVENT-5)", async () => {
     const keyHeaders = rig.createKeyHeaders(sampleAccount());
     const ids: string[] = [];
     for (let index = 0; index < 3; index += 1) {
@@ -45,11 +45,11 @@ describe("POST /internal/republish/payment-links", () => {
 });
 
 describe("readiness", () => {
-  test("given the schema and the database, the service is ready", async () => {
+  test("is ready with the schema and the database", async () => {
     expect((await rig.internalCall("/readyz")).status).toBe(200);
   });
 
-  test("given no database, it is not, and list and create say so in their own words (rule ERROR-3)", async () => {
+  test("is not ready without a database, and list and create return their own errors (rule ERROR-3)", async () => {
     const otherRig = await createRig();
     await otherRig.pool.end();
     expect((await otherRig.internalCall("/readyz")).status).toBe(503);

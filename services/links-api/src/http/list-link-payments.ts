@@ -7,7 +7,7 @@ import { listPayments } from "../store/payments.ts";
 import { getOwnLink } from "./get-own-link.ts";
 import { serializePayment } from "./serialize-payment.ts";
 
-/** GET /console/api/payment-links/:id/payments: all payments of an own link, newest first. */
+/** GET /console/api/payment-links/:id/payments: lists all payments of an own link, newest first. */
 export const listLinkPayments =
   (dependencies: Dependencies) =>
   async (req: Request, res: Response, caller: Caller): Promise<void> => {

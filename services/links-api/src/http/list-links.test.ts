@@ -13,7 +13,7 @@ const fetchPage = async (headers: Record<string, string>, query = "") =>
 
 const listIds = (page: { data: { id: string }[] }) => page.data.map(({ id }) => id);
 
-/** An account with a link in every status, the newest last. */
+/** Creates an account with a link in every status, the newest last. */
 const createMixedLinks = async () => {
   const account = sampleAccount();
   const headers = rig.createKeyHeaders(account);
@@ -46,12 +46,12 @@ describe("GET /v1/payment-link", () => {
     [20, [10, 10]],
     [21, [10, 10, 1]],
   ])(
-    "given %i links, pages them newest first, and ends with nextOffset null (rules API-4 and API-5)",
+    "given %i links, returns pages newest first, and nextOffset null on the last one (rules API-4 and API-5)",
     async (count, expectedSizes) => {
       const headers = rig.createKeyHeaders(sampleAccount());
       const created: string[] = [];
       for (let index = 0; index < count; index += 1) {
-        // Some in the same millisecond, some later: they are still in the order of creation.
+        // Some links share a millisecond. They must still be in order of creation.
         if (index % 3 === 0) rig.clock.advance(1);
         created.unshift(await rig.createLink(headers, { toAmount: "1" }));
       }
@@ -71,7 +71,7 @@ describe("GET /v1/payment-link", () => {
     },
   );
 
-  test("given a status, answers the links that have it right now, whether or not the expiry job ran (rules API-4 and STATE-3)", async () => {
+  test("given a status, returns the links with that current status, whether or not the expiry job has run (rules API-4 and STATE-3)", async () => {
     const { headers, ids } = await createMixedLinks();
     const expectLists = async () => {
       expect(listIds(await fetchPage(headers))).toEqual([
@@ -99,7 +99,7 @@ describe("GET /v1/payment-link", () => {
     await expectLists();
   });
 
-  /** A link that ends in an hour, and a clock five hours ahead. */
+  /** Creates a link that expires in an hour, and a clock that is five hours ahead. */
   const createLinkAndFastClock = async () => {
     const expirationDate = new Date(rig.clock.now().getTime() + hourMs).toISOString();
     const headers = rig.createKeyHeaders(sampleAccount());
@@ -111,7 +111,7 @@ describe("GET /v1/payment-link", () => {
     };
   };
 
-  test("shows a link as active that was marked by a clock which was ahead, once that is right", async () => {
+  test("lists a link as active again if a fast clock marked it as expired and the clock was corrected", async () => {
     const { headers, id, fastClock } = await createLinkAndFastClock();
     const job = createLinkExpiryJob({ ...rig.dependencies, clock: fastClock });
     await job.run();
@@ -126,7 +126,7 @@ describe("GET /v1/payment-link", () => {
     expect(listIds(await fetchPage(headers, "?status=inactive"))).toEqual([id]);
   });
 
-  test("shows it as active also where the process started anew before its clock was right", async () => {
+  test("lists such a link as active again also after a restart with the correct clock", async () => {
     const { headers, id, fastClock } = await createLinkAndFastClock();
     await createLinkExpiryJob({ ...rig.dependencies, clock: fastClock }).run();
     expect(listIds(await fetchPage(headers, "?status=inactive"))).toEqual([id]);
@@ -139,7 +139,7 @@ describe("GET /v1/payment-link", () => {
     expect(listIds(await fetchPage(headers, "?status=inactive"))).toEqual([id]);
   });
 
-  test("given a filter and an offset, counts within the filtered list (rule API-5)", async () => {
+  test("given a filter and an offset, applies the offset to the filtered list (rule API-5)", async () => {
     const account = sampleAccount();
     const headers = rig.createKeyHeaders(account);
     const expiresAt = new Date(rig.clock.now().getTime() + 1000).toISOString();
@@ -158,7 +158,7 @@ describe("GET /v1/payment-link", () => {
     expect([listIds(pageBeyondEnd), pageBeyondEnd.nextOffset]).toEqual([[], null]);
   });
 
-  test("shows every field of a link and no other, transactionUrl always null (rules API-7 and API-10)", async () => {
+  test("returns all fields of a link and no others, with transactionUrl always null (rules API-7 and API-10)", async () => {
     const { headers, ids } = await createMixedLinks();
     const { data } = await fetchPage(headers, "?status=completed");
     const { user: _user, ...retrieved } = await rig.retrieve(ids.completed);
@@ -166,7 +166,7 @@ describe("GET /v1/payment-link", () => {
     expect(data).toEqual([{ ...retrieved, transactionUrl: null }]);
   });
 
-  test("shows an owner every link of theirs, made by any key or in the console, and nobody else's (rule API-4)", async () => {
+  test("returns all links of the owner, created by any key or in the console, and no others (rule API-4)", async () => {
     const account = sampleAccount();
     const keyLinkId = await rig.createLink(rig.createKeyHeaders(account), { toAmount: "1" });
     const created = await rig.call("/console/api/payment-links", {
@@ -187,7 +187,7 @@ describe("GET /v1/payment-link", () => {
     ["?offset=-1", ["greater_than_equal"]],
     ["?offset=2147483648", ["less_than_equal"]],
     ["?status=x&offset=x", ["enum", "int_parsing"]],
-  ])("given %s, answers 422 %j", async (query, codes) => {
+  ])("given %s, returns 422 %j", async (query, codes) => {
     const response = await rig.call(`/v1/payment-link${query}`, {
       headers: rig.createKeyHeaders(sampleAccount({ handle: null })),
     });
@@ -195,7 +195,7 @@ describe("GET /v1/payment-link", () => {
     expect(response.json.errors.map(({ code }: { code: string }) => code)).toEqual(codes);
   });
 
-  test("given unknown parameters, ignores them; given an account that is not ready, answers 409 (rules API-16 and API-18)", async () => {
+  test("ignores unknown parameters, and returns 409 for an account that is not ready (rules API-16 and API-18)", async () => {
     expect(
       (await fetchPage(rig.createKeyHeaders(sampleAccount()), "?limit=50&order=x")).limit,
     ).toBe(10);
@@ -208,7 +208,7 @@ describe("GET /v1/payment-link", () => {
     }
   });
 
-  test("given a key without the scope, answers 403 (rule API-4)", async () => {
+  test("given a key without the scope, returns 403 (rule API-4)", async () => {
     const headers = rig.createKeyHeaders(sampleAccount(), { scopes: ["payment_link:create"] });
     const response = await rig.call("/v1/payment-link", { headers });
     expect([response.status, response.json.errors[0].code]).toEqual([

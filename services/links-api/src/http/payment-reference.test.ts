@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
 import { createReferenceGenerator } from "./payment-reference.ts";
 
-test("references are 32 hex digits, and none is given out twice, also beyond what is drawn at once", () => {
+test("references are 32 hex digits and unique, also across several random fills", () => {
   const [generateOne, generateOther] = [createReferenceGenerator(), createReferenceGenerator()];
   const references = Array.from({ length: 1_000 }, (_, index) =>
     index % 2 === 0 ? generateOne() : generateOther(),

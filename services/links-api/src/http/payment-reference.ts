@@ -4,8 +4,9 @@ const referenceBytes = 16;
 const referencesPerFill = 256;
 
 /**
- * Makes a source of payment references: 16 random bytes in hex, each given out once. They are drawn
- * many at a time, because asking the system for randomness is one of the dearest steps of a create.
+ * Creates a generator of payment references: 16 random bytes in hex, each returned once. It draws
+ * many at a time because requesting randomness from the system is one of the most expensive steps
+ * of a create.
  */
 export const createReferenceGenerator = (): (() => string) => {
   const randomBuffer = Buffer.alloc(referenceBytes * referencesPerFill);

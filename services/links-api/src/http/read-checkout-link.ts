@@ -8,7 +8,7 @@ import { findPaymentBySourceIdPrefix } from "../store/payments.ts";
 import { readLink } from "../store/read-link.ts";
 import { serializeCheckoutLink } from "./serialize-checkout-link.ts";
 
-/** How the payments are named that a transaction makes on a link. */
+/** Returns the `sourceId` prefix of the payments that a transaction makes on a link. */
 export const getSourceIdPrefix = (
   dependencies: Dependencies,
   link: OwnedLinkView,
@@ -18,7 +18,7 @@ export const getSourceIdPrefix = (
   return buildSourceIdPrefix({ chainId: chain.id, transactionHash, linkId: link.id });
 };
 
-/** Reads how a link stands right now and how it is paid on its chain, as the checkout tells it. */
+/** Reads a link's current status and its payment instructions for the checkout. */
 export const readCheckoutLink = async (
   dependencies: Dependencies,
   linkId: string,

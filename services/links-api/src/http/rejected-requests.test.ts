@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { type Rig, createRig } from "../testing/create-rig.ts";
 import { sampleAccount } from "../testing/samples.ts";
 
-/* A refusal is not a failure: what somebody is refused must not cost the pool a connection. */
+/* A rejected request is not a failure, so it must not cost the pool a connection. */
 
 const linksPath = "/console/api/payment-links";
 const createBody = '{"toAmount":"5"}';
@@ -38,9 +38,9 @@ const rejectedCalls: readonly [
   ["POST /inactive/deactivate", "409 PAYMENT_LINK_NOT_ACTIVE", undefined, ""],
 ];
 
-describe("200 refusals", () => {
+describe("200 rejected requests", () => {
   test.each(rejectedCalls)(
-    "of %s by %s cost the pool no connection",
+    "of %s with %s do not cost the pool a connection",
     async (requestLine, expected, body, key) => {
       const [method = "", path = ""] = requestLine.split(" ");
       const requestPath = `${linksPath}${path.replace("inactive", inactiveId)}`;
@@ -51,7 +51,7 @@ describe("200 refusals", () => {
           headers,
           ...(body === undefined ? {} : { body }),
         });
-        // Two of four calls at once may also meet one another at their key.
+        // Up to four requests run concurrently, so two may also conflict on their idempotency key.
         const allowedResults = [expected, "409 IDEMPOTENCY_KEY_IN_USE"];
         expect(allowedResults).toContain(`${response.status} ${response.json.errors[0].code}`);
       });

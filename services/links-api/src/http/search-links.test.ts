@@ -14,7 +14,7 @@ const ReferenceRow = z.object({ reference: z.string() });
 
 type LinkBody = { description?: string; expirationDate?: string; toAmount?: string };
 
-/** A signed-in person with the links of these orders, a second apart, the newest last. */
+/** Creates a signed-in person with these links, created a second apart, the newest last. */
 const createShop = async (bodies: readonly LinkBody[] = []) => {
   const account = sampleAccount();
   const headers = rig.createKeyHeaders(account);
@@ -32,7 +32,7 @@ const createShop = async (bodies: readonly LinkBody[] = []) => {
 };
 
 describe("a search among the console's links (rule CALLER-24)", () => {
-  test("finds a link by its id or its payment reference, of its owner alone", async () => {
+  test("finds a link by its id or its payment reference, only for its owner", async () => {
     const { searchIds, ids } = await createShop([{}, {}]);
     const [firstLinkId = ""] = ids;
     const { reference } = await rig.pool.one(sql.type(ReferenceRow)`
@@ -64,7 +64,7 @@ describe("a search among the console's links (rule CALLER-24)", () => {
     [" of ", [0]],
     ["'", []],
   ])(
-    "finds the text %j in descriptions, whatever the case, and takes no sign for another",
+    "finds the text %j in descriptions regardless of case, without wildcards",
     async (q, expectedIndexes) => {
       const descriptions = ["Red Shoes of Ada", "GRÖSSE, Größe", "50% off_", "shoes \\", "Αθήνα"];
       const bodies: LinkBody[] = descriptions.map((description) => ({ description }));
@@ -74,7 +74,7 @@ describe("a search among the console's links (rule CALLER-24)", () => {
     },
   );
 
-  test("filters combine, by the status of this moment and the time of creation, which ends before `to`", async () => {
+  test("combines filters, with the current status and a creation time before `to`", async () => {
     const expirationDate = new Date(rig.clock.now().getTime() + 60_000).toISOString();
     const teaFields = { description: "tea" };
     const shop = await createShop([
@@ -133,7 +133,7 @@ describe("a search among the console's links (rule CALLER-24)", () => {
     expect(await searchIds({ before: thirdLinkId })).toEqual([expiredId, firstLinkId]);
   });
 
-  test("pages by `before` are stable: what is made meanwhile neither repeats a link nor hides one", async () => {
+  test("pages by `before` neither repeat nor skip links when links are created meanwhile", async () => {
     const shop = await createShop(Array.from({ length: 25 }, () => ({ description: "tea" })));
     for (const filter of [{}, { q: "tea" }] as Record<string, string>[]) {
       const seenIds: string[] = [];
@@ -151,7 +151,7 @@ describe("a search among the console's links (rule CALLER-24)", () => {
     }
   });
 
-  test("pages by offset count what was found, as everywhere", async () => {
+  test("pages by offset contain only matching links, as in other lists", async () => {
     const shop = await createShop(
       Array.from({ length: 23 }, (_, index) => ({ description: index % 2 === 0 ? "tea" : "milk" })),
     );
@@ -172,14 +172,14 @@ describe("a search among the console's links (rule CALLER-24)", () => {
     [{ from: "yesterday", to: "2026-02-30" }, Array(2).fill("datetime_from_date_parsing")],
     [{ before: "plink_x" }, ["string_pattern_mismatch"]],
     [{ status: "open", offset: "-1" }, ["enum", "greater_than_equal"]],
-  ])("given %j, answers 422 %j", async (query, codes) => {
+  ])("given %j, returns 422 %j", async (query, codes) => {
     const { search } = await createShop();
     const response = await search(query);
     expect(response.status).toBe(422);
     expect(response.json.errors.map(({ code }: { code: string }) => code)).toEqual(codes);
   });
 
-  test("before a link that is nobody's or another's, answers 404", async () => {
+  test("given an unknown link or another account's link in `before`, returns 404", async () => {
     const { search } = await createShop();
     const { ids } = await createShop([{}]);
     for (const beforeId of [newId("plink"), ids[0] ?? ""]) {
@@ -187,7 +187,7 @@ describe("a search among the console's links (rule CALLER-24)", () => {
     }
   });
 
-  test("the public list knows none of the console's filters", async () => {
+  test("the public list supports none of the console's filters", async () => {
     const { headers, ids } = await createShop([{ description: "tea" }, {}]);
     const query = "q=tea&token=usdc-ethereum&from=2100-01-01&before=x";
     const { json } = await rig.call(`/v1/payment-link?${query}`, { headers });
@@ -196,7 +196,7 @@ describe("a search among the console's links (rule CALLER-24)", () => {
   });
 });
 
-describe("a search among very many links (rule CALLER-24)", () => {
+describe("a search in a very large number of links (rule CALLER-24)", () => {
   let shop: Awaited<ReturnType<typeof createShop>>;
   beforeAll(async () => {
     shop = await createShop([{ description: "needle" }]);
@@ -206,7 +206,7 @@ describe("a search among very many links (rule CALLER-24)", () => {
     });
   });
 
-  test("looks at 5,000 of them, says how far it came, and goes on there until the end", async () => {
+  test("scans 5,000 links, returns how far it got, and continues from there to the end", async () => {
     let beforeId: string | undefined;
     const pages: [number, boolean][] = [];
     for (let requestCount = 0; requestCount < 3; requestCount += 1) {

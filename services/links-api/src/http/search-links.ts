@@ -14,7 +14,10 @@ import {
 } from "../store/link-search.ts";
 import { serializeListedLink } from "./serialize-link.ts";
 
-/** GET /console/api/payment-links: all links of the owner, or those looked for (rule CALLER-24). */
+/**
+ * GET /console/api/payment-links: lists all links of the owner, or those that match a search (rule
+ * CALLER-24).
+ */
 export const searchOwnLinks =
   (dependencies: Dependencies) =>
   async (req: Request, res: Response, { account }: Caller): Promise<void> => {
@@ -51,10 +54,10 @@ const requireLinkCursor = async (
   return cursor;
 };
 
-/** One more than is shown tells whether anything follows. */
+/** One more than a page contains, to find out whether another page follows. */
 const limit = pageSize + 1;
 
-/** Without a filter but the status, whole lists are found in their own indexes, however far down. */
+/** Without filters other than the status, a list has its own index and is fast at any offset. */
 const findPage = async (
   dependencies: Dependencies,
   res: Response,

@@ -18,15 +18,15 @@ type CheckoutState = {
   instructionsResult: InstructionsResult;
   /** Payments that are seen but have not settled. */
   pendingPayments: readonly PendingPayment[];
-  /** The payment in the transaction that was asked for, if it was seen. */
+  /** The payment in the requested transaction, if it was seen. */
   followedPayment: Payment | undefined;
   wrongToken: WrongToken | undefined;
   now: Date;
 };
 
 /**
- * Shows a link to those who are about to pay it. This is the only place that shows its payment
- * reference (rule CHAIN-11). `reason` says why `instructions` is null.
+ * Serializes a link for its payers. Only this response contains the payment reference (rule
+ * CHAIN-11). `reason` says why `instructions` is null.
  */
 export const serializeCheckoutLink = (
   dependencies: Dependencies,

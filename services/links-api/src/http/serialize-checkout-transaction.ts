@@ -3,7 +3,10 @@ import type { Dependencies } from "../dependencies.ts";
 import type { Payment } from "../domain/payment.ts";
 import { serializePublicPayment } from "./serialize-payment.ts";
 
-/** Shows a payment to its payer. It tells nothing of them but the transaction's public hash. */
+/**
+ * Serializes a payment for its payer. It reveals nothing about the payer but the public transaction
+ * hash.
+ */
 export const serializeCheckoutTransaction = (
   dependencies: Dependencies,
   payment: Payment,

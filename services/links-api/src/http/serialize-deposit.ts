@@ -18,7 +18,10 @@ import { findSameTransfer } from "../domain/same-transfer.ts";
 import { listLikelyLinks } from "../store/deposits.ts";
 import { listReports } from "../store/payment-reports.ts";
 
-/** Deposits as their owner sees them, each undecided one with the links that it was likeliest for. */
+/**
+ * Creates a serializer for deposits as their owner sees them. Undecided deposits include their
+ * likely links.
+ */
 export const createDepositSerializer = async (
   dependencies: Dependencies,
   deposits: readonly Deposit[],
@@ -58,7 +61,10 @@ export const createDepositSerializer = async (
   };
 };
 
-/** Finds the payment as which an undecided deposit counts already, because a notice reported it (rule STATE-14). */
+/**
+ * Finds the payment that already credits an undecided deposit because a notice reported it (rule
+ * STATE-14).
+ */
 const findCreditedPayment = (
   { catalogue }: Dependencies,
   deposit: Deposit,
@@ -71,7 +77,7 @@ const findCreditedPayment = (
   return sameTransfer?.original.isApplied === true ? sameTransfer.original : undefined;
 };
 
-/** A deposit without any links. */
+/** Serializes a deposit without any links. */
 export const serializeDeposit = (
   { catalogue, checkoutUrl }: Dependencies,
   deposit: Deposit,

@@ -13,7 +13,7 @@ import { statusAt } from "../domain/link.ts";
 
 type SerializationContext = { handle: string; now: Date };
 
-/** Shows a link as lists have it (rules API-7, API-10). */
+/** Serializes a link in the form of lists (rules API-7, API-10). */
 export const serializeListedLink = (
   dependencies: Dependencies,
   link: LinkView,
@@ -34,7 +34,7 @@ export const serializeListedLink = (
   transactionUrl: null,
 });
 
-/** Shows one link, with the page of its last payment once it is completed (rule API-10). */
+/** Serializes one link, with the receipt of its last payment once it is completed (rule API-10). */
 export const serializeLink = (
   dependencies: Dependencies,
   link: LinkView,
@@ -47,7 +47,7 @@ export const serializeLink = (
   return data;
 };
 
-/** Shows a link with its owner's public profile (rule API-6). */
+/** Serializes a link with its owner's public profile (rule API-6). */
 export const serializeRetrievedLink = (
   dependencies: Dependencies,
   link: OwnedLinkView,
@@ -57,7 +57,9 @@ export const serializeRetrievedLink = (
   return Object.assign(data, { user: serializeOwner(dependencies, link) });
 };
 
-/** The handle of an account that has links. A handle can only be replaced, never removed. */
+/**
+ * Returns the handle of an account that has links. A handle can only be replaced, never removed.
+ */
 export const requireHandle = (account: Account): string => {
   if (account.handle === null) throw new Error("an account with payment links has no handle");
   return account.handle;
@@ -66,7 +68,7 @@ export const requireHandle = (account: Account): string => {
 const serializeOwner = (dependencies: Dependencies, link: OwnedLinkView): UserData => {
   const { owner } = link;
   const { token, tokenData } = dependencies.getToken(link.tokenId);
-  // The link's own wallet, with its present flags (rule API-11).
+  // The link's own wallet with its current flags (rule API-11).
   const wallet = owner.wallets.find(({ id }) => id === link.walletId);
   return {
     id: owner.id,

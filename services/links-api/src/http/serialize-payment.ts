@@ -1,7 +1,7 @@
 import { type OwnPaymentData, type PaymentData, formatAmount } from "@payment-links/contracts";
 import type { Payment } from "../domain/payment.ts";
 
-/** What both its link's owner and its payer are shown of a payment. */
+/** Serializes the fields of a payment that both the link's owner and the payer may see. */
 export const serializePublicPayment = (
   payment: Payment,
 ): Omit<PaymentData, "orphaned" | "duplicateOf"> => ({
@@ -17,9 +17,9 @@ export const serializePublicPayment = (
 });
 
 /**
- * Shows a payment to the link's owner (rule CALLER-7). One that its chain took away has a further field,
- * `orphaned: true`: if it had settled it still counts, but the money is not there. A further report of one
- * transfer has `duplicateOf`.
+ * Serializes a payment for the link's owner (rule CALLER-7). An orphaned payment has the field
+ * `orphaned: true`. If it had settled, it is still applied, but the money is gone. A further report
+ * of the same transfer has `duplicateOf`.
  */
 export const serializePayment = (payment: Payment): PaymentData => ({
   ...serializePublicPayment(payment),
@@ -27,7 +27,7 @@ export const serializePayment = (payment: Payment): PaymentData => ({
   ...(payment.duplicateOf === null ? {} : { duplicateOf: payment.duplicateOf }),
 });
 
-/** Shows a payment beside payments on other links. */
+/** Serializes a payment for lists that span several links. */
 export const serializeOwnPayment = (payment: Payment): OwnPaymentData => ({
   ...serializePayment(payment),
   paymentLinkId: payment.linkId,

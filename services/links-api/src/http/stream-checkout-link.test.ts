@@ -69,7 +69,7 @@ const waitForState = (
   );
 
 describe("GET /checkout/payment-links/:id/events (rule CHAIN-15)", () => {
-  test("tells at once what GET /checkout/payment-links/:id tells", async () => {
+  test("immediately sends the response of GET /checkout/payment-links/:id", async () => {
     const id = await createLink();
     const stream = await openStream(id);
     await waitForState(stream, () => true);
@@ -77,7 +77,7 @@ describe("GET /checkout/payment-links/:id/events (rule CHAIN-15)", () => {
     expect(listStates(stream)).toEqual([json]);
   });
 
-  test("tells of a payment that is seen, of a part that has settled, and of the whole", async () => {
+  test("sends updates for a seen payment, a partial settlement, and the completion", async () => {
     const id = await createLink();
     const streams = [await openStream(id), await openStream(id)];
     const pendingSettlement = sampleSettlement(id, { amount: "10", status: "processing" });
@@ -101,7 +101,7 @@ describe("GET /checkout/payment-links/:id/events (rule CHAIN-15)", () => {
     expect(new Set(ids).size).toBe(4);
   });
 
-  test("tells each block on top of a payment, to those alone whose payment waits on that chain", async () => {
+  test("sends each new block above a payment only to streams with pending payments on that chain", async () => {
     const [id, otherLinkId] = [await createLink(), await createLink()];
     const [stream, otherStream] = [await openStream(id), await openStream(otherLinkId)];
     const chainId = newId("evt");
@@ -132,7 +132,7 @@ describe("GET /checkout/payment-links/:id/events (rule CHAIN-15)", () => {
     expect(listStates(otherStream)).toHaveLength(2);
   });
 
-  test("tells of an expiry, which writes nothing, and of a late payment after it", async () => {
+  test("sends an expiry, which writes nothing, and a late payment after it", async () => {
     const occurredAt = clock.now();
     const expirationDate = afterMs(clock, 3_600_000).toISOString();
     const id = await createLink({ expirationDate });
@@ -144,7 +144,7 @@ describe("GET /checkout/payment-links/:id/events (rule CHAIN-15)", () => {
     await waitForState(stream, ({ status }) => status === "completed");
   });
 
-  test("tells of a deactivation, and of a suspended owner", async () => {
+  test("sends a deactivation and a suspension of the owner", async () => {
     const account = sampleAccount();
     const [closedLinkId, suspendedLinkId] = [
       await createLink({}, account),
@@ -182,7 +182,7 @@ describe("GET /checkout/payment-links/:id/events (rule CHAIN-15)", () => {
     ["8453", `0x${"ab".repeat(32)}`, 0, sampleAccount],
     ["bitcoin", "ab".repeat(32), 1, bitcoinAccount],
   ])(
-    "given a transaction on %s, tells its payer what became of it, though it does not count",
+    "given a transaction on %s, sends its payer the payment's result even if it is not applied",
     async (chainId, transactionHash, number, createAccount) => {
       const linkId = await createLink({ maxUsage: 1 }, createAccount());
       const { destinationAddress, token } = await rig.retrieve(linkId);
@@ -200,7 +200,7 @@ describe("GET /checkout/payment-links/:id/events (rule CHAIN-15)", () => {
     },
   );
 
-  test("of a link that nobody knows is 404, and takes no place", async () => {
+  test("returns 404 for an unknown link without using a stream slot", async () => {
     for (const id of [newId("plink"), "nothing", newId("tx")]) {
       for (const query of ["", "?sourceTransaction=0xab"]) {
         const path = `/checkout/payment-links/${id}/events${query}`;
@@ -211,7 +211,7 @@ describe("GET /checkout/payment-links/:id/events (rule CHAIN-15)", () => {
     expect(await countOpenStreams()).toBe(0);
   });
 
-  test("beyond what an address may have is 429 with when to try again", async () => {
+  test("returns 429 with Retry-After beyond the limit of an address", async () => {
     const id = await createLink();
     for (let count = 0; count < limits.perAddress; count += 1) await openStream(id);
     const response = await rig.call(`/checkout/payment-links/${id}/events`);
@@ -243,8 +243,8 @@ const startAnotherService = async (url = rig.context.databaseUrl) => {
   };
 };
 
-describe("a process that is drained", () => {
-  test("ends its streams, and who comes again elsewhere hears what has settled meanwhile", async () => {
+describe("a process that drains", () => {
+  test("ends its streams, and a client that reconnects to another process gets the changes in between", async () => {
     const firstService = await startAnotherService();
     const [unpaidLinkId, paidLinkId] = [await createLink(), await createLink()];
     const streams = [
@@ -268,8 +268,8 @@ describe("a process that is drained", () => {
   });
 });
 
-describe("while Postgres is silent", () => {
-  test("streams stay open, the failure is counted, and what happened meanwhile is told", async () => {
+describe("while Postgres does not respond", () => {
+  test("streams stay open, the failure is recorded in a metric, and later updates include the changes", async () => {
     const proxy = await startTcpProxy(new URL(rig.context.databaseUrl));
     const url = new URL(rig.context.databaseUrl);
     url.port = String(proxy.port);

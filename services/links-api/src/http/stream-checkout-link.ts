@@ -7,8 +7,8 @@ import { getSourceIdPrefix, readCheckoutLink } from "./read-checkout-link.ts";
 import { readLink } from "../store/read-link.ts";
 
 /**
- * GET /checkout/payment-links/:id/events: how a link stands, as `GET /checkout/payment-links/:id`
- * tells it, at once and whenever that changes.
+ * GET /checkout/payment-links/:id/events: sends the response of `GET /checkout/payment-links/:id`
+ * as server-sent events, immediately and after each change.
  */
 export const streamCheckoutLink =
   (dependencies: Dependencies) =>

@@ -18,8 +18,9 @@ import {
 import { findNextIndex } from "../store/bitcoin-addresses.ts";
 
 /**
- * POST /console/api/payment-links/first-address-index: suggests the first address of a wallet on Bitcoin that
- * links get, before the wallet is added. A node says which addresses were used; links may have had others.
+ * POST /console/api/payment-links/first-address-index: suggests the index of the first link address
+ * for a Bitcoin wallet, before the wallet is added. A node reports the used addresses. Addresses
+ * that links already had are excluded too.
  */
 export const suggestOwnFirstAddressIndex =
   (dependencies: Dependencies) =>

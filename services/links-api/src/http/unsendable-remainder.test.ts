@@ -50,8 +50,8 @@ const createShop = () => {
   };
 };
 
-describe("a link whose remainder is too small for its chain", () => {
-  test("tells its owner what is missing and that it cannot be sent, and can be deactivated (rule STATE-16)", async () => {
+describe("a link whose remaining amount is too small for its chain", () => {
+  test("shows the owner the remaining amount and that it cannot be sent, and can be deactivated (rule STATE-16)", async () => {
     const shop = createShop();
     const id = await shop.createLink("0.001");
     await shop.settlePayment(id, "0.00099999");
@@ -67,7 +67,7 @@ describe("a link whose remainder is too small for its chain", () => {
     expect(await shop.readLink(id)).not.toHaveProperty("unsendableRemainder");
   });
 
-  test("tells its payer the same, in each language", async () => {
+  test("shows the same to payers, in each language", async () => {
     const shop = createShop();
     const id = await shop.createLink("0.001");
     await shop.settlePayment(id, "0.00099999");
@@ -85,7 +85,7 @@ describe("a link whose remainder is too small for its chain", () => {
     });
   });
 
-  test("is told so only below the smallest payment", async () => {
+  test("shows this only below the smallest payment", async () => {
     const shop = createShop();
     const id = await shop.createLink("0.001");
     expect(await shop.readLink(id)).not.toHaveProperty("unsendableRemainder");
@@ -95,7 +95,7 @@ describe("a link whose remainder is too small for its chain", () => {
   });
 });
 
-describe("creating a link on Bitcoin", () => {
+describe("a link on Bitcoin", () => {
   const createLink = async (
     toAmount: string,
     sendRequest: (body: string) => ReturnType<typeof rig.call>,
@@ -105,7 +105,7 @@ describe("creating a link on Bitcoin", () => {
   };
 
   test.each(["0.00000545", "0.00000001", "21000000.00000001"])(
-    "of %s, which no payment can have, is rejected here and in the console (rule API-36)",
+    "for %s, which no payment can have, is rejected by the API and in the console (rule API-36)",
     async (toAmount) => {
       const shop = createShop();
       const expectedRejection = [422, "AMOUNT_NOT_PAYABLE"];
@@ -119,12 +119,12 @@ describe("creating a link on Bitcoin", () => {
     },
   );
 
-  test.each(["0.00000546", "21000000"])("of %s makes a link", async (toAmount) => {
+  test.each(["0.00000546", "21000000"])("for %s is created", async (toAmount) => {
     const shop = createShop();
     expect((await rig.retrieve(await shop.createLink(toAmount))).toAmount).toBe(toAmount);
   });
 
-  test("of an amount finer than a satoshi is rejected by its precision first", async () => {
+  test("with an amount finer than a satoshi is rejected for its precision first", async () => {
     const shop = createShop();
     const response = await rig.call("/v1/payment-link", {
       method: "POST",

@@ -21,8 +21,8 @@ const readPage = async (rig: Rig, path: string, language = "en"): Promise<string
 const readCheckout = async (rig: Rig, id: string) =>
   (await rig.call(`/checkout/payment-links/${id}`)).json;
 
-describe("where anyone may sign up (rule CALLER-38)", () => {
-  test("the checkout says that the operator has not verified the seller, in the payer's language", async () => {
+describe("when anyone may sign up (rule CALLER-38)", () => {
+  test("the checkout warns that the operator has not verified the seller, in the payer's language", async () => {
     const { id, path } = await createLink(openSignUpRig, sampleAccount({ isVerified: false }));
     const page = await readPage(openSignUpRig, path);
     const namePosition = page.indexOf('<p class="name">');
@@ -34,15 +34,15 @@ describe("where anyone may sign up (rule CALLER-38)", () => {
   });
 
   test.each([
-    ["an operator has verified", { isVerified: true }],
+    ["the operator has verified", { isVerified: true }],
     ["is known only from a record of an earlier release", {}],
-  ])("the checkout warns of no seller that %s", async (_, overrides) => {
+  ])("the checkout does not warn of a seller that %s", async (_, overrides) => {
     const { id, path } = await createLink(openSignUpRig, sampleAccount(overrides));
     expect(await readPage(openSignUpRig, path)).not.toContain(notice);
     expect(await readCheckout(openSignUpRig, id)).toMatchObject({ isSellerVerified: true });
   });
 
-  test("the checkout follows what the operator decides later", async () => {
+  test("the checkout follows the operator's later decisions", async () => {
     const account = sampleAccount({ isVerified: false });
     const { path } = await createLink(openSignUpRig, account);
     await openSignUpRig.receiveAccount({ ...account, version: 2, isVerified: true });
@@ -51,7 +51,7 @@ describe("where anyone may sign up (rule CALLER-38)", () => {
     expect(await readPage(openSignUpRig, path)).toContain(notice);
   });
 
-  test("a receipt does not warn, because the payment is made", async () => {
+  test("a receipt does not warn because the payment has already been made", async () => {
     const { id } = await createLink(openSignUpRig, sampleAccount({ isVerified: false }));
     await openSignUpRig.settle(sampleSettlement(id, { amount: "25" }));
     const { transactionUrl } = await openSignUpRig.retrieve(id);
@@ -61,7 +61,7 @@ describe("where anyone may sign up (rule CALLER-38)", () => {
   });
 });
 
-test("where nobody may sign up, the checkout says nothing about verification (rule CALLER-38)", async () => {
+test("without open sign-up, the checkout shows nothing about verification (rule CALLER-38)", async () => {
   const { id, path } = await createLink(closedSignUpRig, sampleAccount({ isVerified: false }));
   expect(await readPage(closedSignUpRig, path)).not.toContain(notice);
   expect(await readCheckout(closedSignUpRig, id)).not.toHaveProperty("isSellerVerified");

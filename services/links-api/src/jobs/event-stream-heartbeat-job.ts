@@ -1,7 +1,10 @@
 import type { BackgroundJob } from "@payment-links/process";
 import type { Dependencies } from "../dependencies.ts";
 
-/** Keeps event streams alive and bounded; it asks nobody, so that it goes on whoever is away. */
+/**
+ * Sends heartbeats to event streams and ends those past their limits. Calls no other system, so it
+ * works during any outage.
+ */
 export const createEventStreamHeartbeatJob = ({
   eventStreams,
 }: Pick<Dependencies, "eventStreams">): BackgroundJob => ({

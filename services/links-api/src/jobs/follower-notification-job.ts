@@ -4,12 +4,12 @@ import { parseFollowedKey } from "../domain/followed-link.ts";
 import { findChangedFingerprints } from "../store/link-fingerprints.ts";
 
 const linksPerQueryMax = 1_000;
-/** They are read together. */
+/** Links in one batch are read concurrently. */
 const concurrentReadsMax = 100;
 
 /**
- * Looks, once a second, whether a link that somebody follows has changed, and tells those who follow it.
- * It costs nothing while nobody follows.
+ * Checks once a second whether followed links have changed, and notifies their streams. Costs
+ * nothing while no link is followed.
  */
 export const createFollowerNotificationJob = (
   dependencies: Pick<Dependencies, "clock" | "counters" | "eventStreams" | "log" | "pool">,
@@ -39,7 +39,10 @@ export const createFollowerNotificationJob = (
   },
 });
 
-/** One link that cannot be read keeps nothing from those who follow another; it is tried again. */
+/**
+ * Catches read errors, so one unreadable link does not block updates of others. The next run
+ * retries it.
+ */
 const notifyFollowers = async (
   { counters, eventStreams, log }: Pick<Dependencies, "counters" | "eventStreams" | "log">,
   key: string,

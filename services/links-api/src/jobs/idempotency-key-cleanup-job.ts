@@ -6,7 +6,7 @@ import { createLowerBound } from "./lower-bound.ts";
 
 const responsesMax = 1_000;
 
-/** Deletes the answers of idempotency keys that are past their 24 hours. */
+/** Deletes the stored responses of idempotency keys after 24 hours. */
 export const createIdempotencyKeyCleanupJob = ({
   clock,
   pool,

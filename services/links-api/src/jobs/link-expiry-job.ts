@@ -6,10 +6,10 @@ import { createLowerBound } from "./lower-bound.ts";
 const linksMax = 1_000;
 
 /**
- * Keeps the stored status of expired links near the truth, so that lists of active links never walk
- * over dead ones. Nothing else depends on it: readers judge expiry by their own clock (rule
- * STATE-3), and what is marked they believe. So what was marked by a clock that was ahead is taken back
- * once that clock is right.
+ * Marks expired links as inactive soon after their expiry, so lists of active links do not scan
+ * expired ones. Nothing else depends on it: readers compare the expiry with their own clock (rule
+ * STATE-3). But they trust a link that is marked. If a fast clock marked links too early, the job
+ * reverts that once the clock is right.
  */
 export const createLinkExpiryJob = ({
   clock,
@@ -17,7 +17,7 @@ export const createLinkExpiryJob = ({
   pool,
 }: Pick<Dependencies, "clock" | "counters" | "pool">): BackgroundJob => {
   let lowerBound = createLowerBound(clock);
-  /** Undefined until it is read: the process before this one may have had a clock that was ahead. */
+  /** Undefined until it is read: the previous process may have had a fast clock. */
   let markedUntil: Date | undefined;
 
   return {

@@ -20,7 +20,9 @@ const insertStoredResponse = (key: string, ageHours: number) =>
     VALUES ('user_x', ${key}, '', '{}', ${hoursAgo(ageHours)})
   `);
 
-/** What is left to do is behind where the job has come: it is found by the look from the start. */
+/**
+ * Expects remaining work before the lower bound to be done only by the hourly run from the start.
+ */
 const expectDoneWithinAnHour = async (job: BackgroundJob, isDone: () => Promise<boolean>) => {
   await job.run();
   expect(await isDone()).toBe(false);
@@ -29,7 +31,7 @@ const expectDoneWithinAnHour = async (job: BackgroundJob, isDone: () => Promise<
   expect(await isDone()).toBe(true);
 };
 
-test("forgetting keys looks on from where it has come, and from the start once an hour", async () => {
+test("idempotency key cleanup continues from its last position, and starts over once an hour", async () => {
   const job = createIdempotencyKeyCleanupJob(rig.dependencies);
   await insertStoredResponse("first", 30);
   await job.run();
@@ -38,7 +40,7 @@ test("forgetting keys looks on from where it has come, and from the start once a
   await expectDoneWithinAnHour(job, async () => (await rig.countStoredResponses()) === 0);
 });
 
-test("expiring links looks on from where it has come, and from the start once an hour", async () => {
+test("link expiry continues from its last position, and starts over once an hour", async () => {
   const key = rig.createKeyHeaders(sampleAccount());
   const createExpiredLink = async (ageHours: number): Promise<string> => {
     const id = await rig.createLink(key, { toAmount: "5" });

@@ -2,17 +2,17 @@ import type { Clock } from "@payment-links/runtime";
 
 const resetIntervalMs = 60 * 60_000;
 
-/** Where a job begins to look, whose index has dead entries in front until vacuum runs. */
+/** The start of a job's index scan. It skips dead index entries that vacuum has not removed yet. */
 export type LowerBound = {
-  /** The instant to look from; undefined means from the start. */
+  /** The time from which to scan; undefined means from the start. */
   getStartTime(): Date | undefined;
-  /** The run came as far as this; undefined means that it found nothing. */
+  /** Records how far the run got; undefined means that it found nothing. */
   advanceTo(until: Date | undefined): void;
 };
 
 /**
- * Lets each run go on where the last one ended. Once an hour one begins at the start again, for what
- * was locked or came late.
+ * Creates a lower bound so that each run continues where the last one ended. Once an hour a run
+ * starts over, to find rows that were locked or inserted late.
  */
 export const createLowerBound = (clock: Clock): LowerBound => {
   let startTime: Date | undefined;

@@ -14,14 +14,14 @@ const importPattern = /^import (?:(\{[^}]*\}) from )?"(\.\/[\w-]+\.js)";$/gm;
 const readAssetText = (name: string): string =>
   readFileSync(new URL(`assets/${name}`, import.meta.url), "utf8");
 
-/** A module's name after the names of all that it imports, each of them once. */
+/** Lists a module after all modules that it imports, each once. */
 const listModules = (collected: readonly string[], name: string): readonly string[] => {
   if (collected.includes(name)) return collected;
   const imported = [...readAssetText(name).matchAll(importPattern)].map(([, , path = ""]) => path);
   return [...imported.reduce(listModules, collected), name];
 };
 
-/** A module as a function, which keeps its names to itself and answers what it exports. */
+/** Wraps a module in a function that hides its names and returns its exports. */
 const wrapModule = (name: string): string => {
   const text = readAssetText(name);
   const exportedNames = [...text.matchAll(/^export const (\w+)/gm)].map(
@@ -35,7 +35,10 @@ const wrapModule = (name: string): string => {
   return `modules["${name}"] = (() => {\n${body}\nreturn { ${exportedNames.join(", ")} };\n})();\n`;
 };
 
-/** A script with all that it imports. Of one file a page cannot mix two versions, either. */
+/**
+ * Bundles a script with everything it imports. With a single file, a page cannot mix modules of two
+ * versions.
+ */
 const bundleModules = (name: string): string => {
   const modules = listModules([], `./${name}`).map(wrapModule);
   return `"use strict";\n{\nconst modules = {};\n${modules.join("")}}\n`;
@@ -58,8 +61,8 @@ export const findAsset = (name: string): Asset | undefined =>
   assets.find((asset) => asset.name === name);
 
 /**
- * The address of a static file. It changes with the content, so browsers may keep the file for
- * ever.
+ * Returns the URL of a static file. It changes with the content, so browsers may cache the file
+ * forever.
  */
 export const buildAssetUrl = (name: string): string => {
   const asset = findAsset(name);

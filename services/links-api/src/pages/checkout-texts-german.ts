@@ -1,6 +1,6 @@
 import type { CheckoutTexts } from "./checkout-texts.ts";
 
-/** Every German sentence of the checkout. */
+/** Every German text of the checkout. */
 export const checkoutTextsGerman: CheckoutTexts = {
   badges: {
     active: "Offen",

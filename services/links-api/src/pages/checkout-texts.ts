@@ -1,7 +1,10 @@
 import type { NoInstructionsReason } from "../domain/payment-instructions.ts";
 import type { Translated } from "@payment-links/http";
 
-/** Every English sentence of the checkout; `{name}` is filled in. Another language is another such file. */
+/**
+ * Every English text of the checkout; `{name}` is a placeholder. Each other language has its own
+ * such file.
+ */
 export const checkoutTexts = {
   badges: {
     active: "Active",
@@ -24,7 +27,7 @@ export const checkoutTexts = {
     inactive: "Its owner has closed this payment link. Do not send anything to it.",
     suspended: "This payment link takes no payments right now. Do not send anything to it.",
   },
-  /** Why nobody is told how to pay a link that is open. */
+  /** Why a link that is active cannot be paid here. */
   unpayable: {
     chain_not_watched:
       "It cannot be paid on this page, as payments on {chain} are not followed here. Ask its owner " +
@@ -107,7 +110,7 @@ export const checkoutTexts = {
   plainTransfer:
     "A plain transfer to the owner's address cannot be told apart and does not complete this " +
     "link: pay through the contract below.",
-  /** What the page's script says. */
+  /** Texts of the page's script. */
   script: {
     noWallet:
       "There is no wallet in this browser. Open this page in your wallet's own browser, or pay by " +
@@ -187,5 +190,5 @@ export const checkoutTexts = {
   },
 } as const;
 
-/** What every language has to say on the checkout. */
+/** The texts that every language of the checkout must provide. */
 export type CheckoutTexts = Translated<typeof checkoutTexts>;

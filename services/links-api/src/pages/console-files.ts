@@ -4,7 +4,7 @@ import { join } from "node:path";
 import * as z from "zod";
 import { consoleDirectory } from "@payment-links/console";
 
-/** Vite's account of what it built. */
+/** Vite's build manifest. */
 const Manifest = z.record(
   z.string(),
   z.object({
@@ -16,10 +16,10 @@ const Manifest = z.record(
 );
 type Manifest = z.output<typeof Manifest>;
 
-/** One file of the console in each form in which it may be sent. */
+/** One file of the console in each encoding in which it may be sent. */
 export type ConsoleFile = { type: string; bytes: Buffer; br: Buffer; gzip: Buffer };
 
-/** The console as it was built: its files, and which of them a page begins with. */
+/** The built console: its files, and those that its page loads first. */
 export type ConsoleFiles = {
   version: string;
   icon: string;
@@ -36,8 +36,8 @@ const mediaTypes: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reads the console's files, once they are asked for: what needs no console needs no build of it.
- * Throws if it was not built.
+ * Creates a function that reads the console's files on first use, so processes and tests that do
+ * not serve the console need no build. The function throws if the console is not built.
  */
 export const createConsoleFilesLoader = (directory = consoleDirectory): (() => ConsoleFiles) => {
   let files: ConsoleFiles | undefined;
@@ -69,7 +69,7 @@ const readFiles = (directory: string): ConsoleFiles => {
   };
 };
 
-/** A chunk and what it imports before it runs, the chunk itself first. */
+/** Collects a chunk and its static imports, the chunk itself first. */
 const collectImports = (
   manifest: Manifest,
   name: string,

@@ -6,8 +6,8 @@ import type { Dependencies } from "../dependencies.ts";
 const hueCount = 360;
 
 /**
- * GET /checkout/logos/:chainId.svg: a monogram for each chain of the catalogue, not the chain's own
- * logo.
+ * GET /checkout/logos/:chainId.svg: returns a monogram for a chain of the catalogue, not the
+ * chain's own logo.
  */
 export const getChainLogo = ({ catalogue }: Pick<Dependencies, "catalogue">) => {
   const logos = new Map(catalogue.chains.map((chain) => [chain.id, renderLogo(chain)]));

@@ -37,8 +37,8 @@ import { renderTokenContract, renderToken } from "./render-token.ts";
 import { type Localization, fillPlaceholders, getLocalization } from "./localization.ts";
 
 /**
- * GET /@:handle/pay/:id: what a payer is asked for, and whether the link still takes payments.
- * Under another handle than its owner's present one it redirects (rule API-9).
+ * GET /@:handle/pay/:id: returns the checkout of a link. Redirects if the handle is not the owner's
+ * current one (rule API-9).
  */
 export const getCheckoutPage =
   (dependencies: Dependencies) =>
@@ -80,7 +80,7 @@ export const getCheckoutPage =
     sendPage(res, { language: localization.language, title, head, body, ...delivery });
   };
 
-/** What stands in the page to pay by, and how that is delivered. */
+/** The payment section of the page, and the headers and script that it needs. */
 type PaymentView = Required<Pick<CheckoutPage, "paymentSection">> &
   Pick<Parameters<typeof sendPage>[1], "script" | "policy" | "connectSources">;
 
@@ -139,15 +139,18 @@ const buildPaymentView = (
   };
 };
 
-/** Where a wallet may read the chain from within the page: at the nodes that the catalogue names for it. */
+/**
+ * Returns the origins from which a wallet may read the chain on this page: the nodes in the
+ * catalogue.
+ */
 const getWalletOrigins = ({ publicRpcUrl, walletNodes }: CatalogueChain): readonly string[] => {
   const publicOrigins = publicRpcUrl === undefined ? [] : [new URL(publicRpcUrl).origin];
   return [...new Set([...publicOrigins, ...(walletNodes?.origins ?? [])])];
 };
 
 /**
- * Whether nothing can change any more: a completed link stays so, and only of a payment on its way is
- * there anything to tell.
+ * Returns whether nothing on the page can change any more. A completed link stays completed, so
+ * only a pending payment could still change.
  */
 const isFinished = (reason: NoInstructionsReason, pendingPayments: readonly Payment[]): boolean =>
   reason === "completed" && pendingPayments.length === 0;
@@ -175,7 +178,7 @@ type CheckoutPage = {
   token: TokenData;
   status: LinkStatus;
   instructionsResult: InstructionsResult;
-  /** How to pay, or what is followed where nobody is told that; undefined once all is over. */
+  /** The payment instructions or the followed state; undefined once nothing can change. */
   paymentSection?: Html | undefined;
   wrongToken: WrongToken | undefined;
   now: Date;
@@ -230,7 +233,10 @@ const renderCheckout = (
     </main>`;
 };
 
-/** Warns of a seller whom the operator does not vouch for, where anyone may sign up (rule CALLER-38). */
+/**
+ * Renders a warning about a seller that the operator does not vouch for, if anyone may sign up
+ * (rule CALLER-38).
+ */
 const renderUnverifiedNotice = (
   { isSignUpOpen }: Dependencies,
   { link, localization: { texts } }: CheckoutPage,
@@ -246,7 +252,10 @@ const renderState = (page: CheckoutPage): Html => {
   </p>`;
 };
 
-/** What came in a token that is mistaken for the link's: its payer would wait for nothing. */
+/**
+ * Renders a notice about money that arrived in a look-alike token. Otherwise its payer would wait
+ * in vain.
+ */
 const renderWrongTokenNotice = ({
   token,
   wrongToken,
@@ -265,7 +274,7 @@ const renderWrongTokenNotice = ({
   </p>`;
 };
 
-/** A link that takes no payments has no end to wait for. */
+/** Shows no countdown for a link that takes no payments. */
 const renderExpiryCountdown = (page: CheckoutPage): Html | undefined =>
   getStateView(page).badge === "active"
     ? renderExpiry({ ...page, expiresAt: page.link.expiresAt })

@@ -3,7 +3,7 @@ import { createApiError } from "@payment-links/contracts";
 import { parsePathParameter } from "@payment-links/http";
 import type { ConsoleFile, ConsoleFiles } from "./console-files.ts";
 
-/** GET /console/assets/:name: a file of the console. Its name changes with its content. */
+/** GET /console/assets/:name: returns a file of the console. Its name changes with its content. */
 export const getConsoleAsset =
   (getConsoleFiles: () => ConsoleFiles) =>
   (req: Request, res: Response): void => {
@@ -16,14 +16,17 @@ export const getConsoleAsset =
     res.type(file.type).send(bytes);
   };
 
-/** Compressed as small as the browser can read it. */
+/** Chooses the smallest encoding that the browser accepts. */
 const chooseEncoding = (req: Request, { br, bytes, gzip }: ConsoleFile) => {
   const encoding = req.acceptsEncodings(["br", "gzip"]);
   if (encoding === "br") return { encoding, bytes: br };
   return encoding === "gzip" ? { encoding, bytes: gzip } : { encoding: undefined, bytes };
 };
 
-/** GET /console/version: which console a page gets now, so that an old one can tell. */
+/**
+ * GET /console/version: returns the version of the current console, so that an open page can detect
+ * an update.
+ */
 export const getConsoleVersion =
   (getConsoleFiles: () => ConsoleFiles) =>
   (_req: Request, res: Response): void => {

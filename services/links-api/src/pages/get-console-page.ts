@@ -28,27 +28,27 @@ const renderBody = ({ console: texts }: SiteTexts): Html =>
 
 const isApiPath = ({ path }: Request): boolean => path.split("/")[2] === "api";
 
-/** How the page is refused; below the console API by the API's own envelope. */
+/** Sends an error: below the console API in the API's envelope, otherwise as a page. */
 export const sendConsoleError = (apiError: ApiError, req: Request, res: Response): void =>
   isApiPath(req) ? sendApiError(apiError, res) : sendPageError(apiError, req, res);
 
-/** As much as the page needs to know of the console's files. */
+/** The dependencies of the console page. */
 type ConsolePageDependencies = Pick<Dependencies, "settlementChains"> & {
   getConsoleFiles: () => ConsoleFiles;
 };
 
 /**
- * GET /console and all below it that is not the console API: the console is one page, which holds
- * nobody's data. Its script finds the view by the address.
+ * GET /console and all paths below it outside the console API: returns the console's page. It is
+ * the same for all paths and contains no user data. Its script selects the view by the URL.
  */
 export const getConsolePage =
   ({ getConsoleFiles, settlementChains }: ConsolePageDependencies) =>
   (req: Request, res: Response): void => {
-    // No service knows these paths of the console API, so the ingress sends them here.
+    // No service serves these paths of the console API, so the ingress routes them here.
     if (isApiPath(req)) throw createApiError("NOT_FOUND");
     const { icon, preloads, script, styles, version } = getConsoleFiles();
     const [styleUrl = "", ...otherStyleUrls] = styles;
-    // React Aria would write a style of that id into the page, unless something has it already.
+    // React Aria inserts an inline style with this id unless an element with the id exists.
     const head = html`<link rel="icon" id="react-aria-pressable-style" href="${icon}" />
       ${otherStyleUrls.map((url) => html`<link rel="stylesheet" href="${url}" /> `)}
       ${preloads.map((url) => html`<link rel="modulepreload" href="${url}" /> `)}

@@ -1,7 +1,10 @@
 import type { Request, Response } from "express";
 import { findAsset } from "./assets.ts";
 
-/** GET /favicon.svg, and GET /favicon.ico for whoever asks there unasked: the icon of our pages. */
+/**
+ * GET /favicon.svg, and GET /favicon.ico for clients that request it by default: returns the icon
+ * of the pages.
+ */
 export const getIcon = (_req: Request, res: Response): void => {
   res.setHeader("Cache-Control", "public, max-age=86400");
   res.setHeader("Content-Security-Policy", "default-src 'none'");

@@ -7,7 +7,7 @@ const textsByLanguage: Readonly<Record<Localization["language"], ManualPaymentTe
   de: manualPaymentTextsGerman,
 };
 
-/** The words of paying by a request or by hand, in the language of a page. */
+/** Returns the texts for payments by request or by hand, in the language of a page. */
 export const getManualPaymentTexts = ({
   language,
 }: Pick<Localization, "language">): ManualPaymentTexts => textsByLanguage[language];

@@ -7,8 +7,9 @@ import { readLink } from "../store/read-link.ts";
 import { sendQr } from "./get-qr.ts";
 
 /**
- * GET /checkout/qr/:id/payment.svg: the payment request of a link on Solana or Bitcoin, for a wallet's
- * camera. It has the amount that remains right now, so nobody keeps it; 404 while there is none.
+ * GET /checkout/qr/:id/payment.svg: returns the payment URI of a link on Solana or Bitcoin as a QR
+ * code. It contains the current remaining amount, so it is not cached. Throws `NOT_FOUND` if there
+ * is none.
  */
 export const getPaymentQr =
   (dependencies: Dependencies) =>

@@ -9,8 +9,8 @@ import { readLink } from "../store/read-link.ts";
 const quietZoneModules = 4;
 
 /**
- * GET /checkout/qr/:id.svg: the address of a link's page, for the camera of a phone. Dark on light with
- * its margin in every theme, as some readers know no other.
+ * GET /checkout/qr/:id.svg: returns the URL of a link's page as a QR code for a phone's camera. It
+ * is dark on light with a margin in every theme because some readers support nothing else.
  */
 export const getQr =
   (dependencies: Pick<Dependencies, "checkoutUrl" | "findLinkView">) =>
@@ -18,11 +18,11 @@ export const getQr =
     const linkId = parsePathParameter(req, "id", "CANNOT_FIND_PAYMENT_LINK");
     const link = await readLink(dependencies, linkId);
     const pageUrl = buildCheckoutPageUrl(dependencies.checkoutUrl, link.owner.handle, linkId);
-    // An owner's former handle leads to the page as well, so it may be kept.
+    // URLs with a former handle still lead to the page, so the image may be cached.
     sendQr(res, pageUrl, "public, max-age=86400");
   };
 
-/** Answers a text as a QR code, an image that runs nothing. */
+/** Sends a text as a QR code in an SVG without scripts. */
 export const sendQr = (res: Response, text: string, cacheControl: string): void => {
   res.setHeader("Cache-Control", cacheControl);
   res.setHeader("Content-Security-Policy", "default-src 'none'");
@@ -30,7 +30,7 @@ export const sendQr = (res: Response, text: string, cacheControl: string): void 
   res.type("image/svg+xml").send(renderQr(text).text);
 };
 
-/** Each row's dark modules, run by run, are one path. */
+/** All dark modules form one path, with one segment for each horizontal run. */
 const renderQr = (text: string): Html => {
   const modules = encodeQr(text, "raw", { ecc: "medium", border: quietZoneModules });
   const path = modules.flatMap(toPathSegments).join("");

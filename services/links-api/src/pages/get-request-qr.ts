@@ -7,8 +7,8 @@ import { readLink } from "../store/read-link.ts";
 import { sendQr } from "./get-qr.ts";
 
 /**
- * GET /checkout/qr/:id/request.svg: the transaction request of a link on Solana, for a wallet's camera
- * (rule CHAIN-23); 404 while there is none.
+ * GET /checkout/qr/:id/request.svg: returns the transaction request of a link on Solana as a QR
+ * code (rule CHAIN-23). Throws `NOT_FOUND` if there is none.
  */
 export const getRequestQr =
   (dependencies: Dependencies) =>

@@ -5,5 +5,5 @@ import { siteTextsGerman } from "./site-texts-german.ts";
 
 const textsByLanguage = { en: siteTexts, de: siteTextsGerman };
 
-/** What a page that is about no payment says, in the language that a browser asks for. */
+/** Returns the texts of pages without a payment, in the language that the browser requests. */
 export const getSiteTexts = (req: Request): SiteTexts => textsByLanguage[negotiateLanguage(req)];

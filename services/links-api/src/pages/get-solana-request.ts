@@ -5,8 +5,9 @@ import type { Dependencies } from "../dependencies.ts";
 import { readLink } from "../store/read-link.ts";
 
 /**
- * GET /checkout/solana/:id: who asks for a payment, for the wallet that scanned the transaction request
- * of a link. The icon is ours: an owner's image may be of a kind that wallets must refuse.
+ * GET /checkout/solana/:id: returns the name and icon of the link's owner for a wallet that scanned
+ * the transaction request. The icon is ours because an owner's image may have a format that wallets
+ * must reject.
  */
 export const getSolanaRequest =
   (dependencies: Dependencies) =>

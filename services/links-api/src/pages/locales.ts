@@ -1,4 +1,4 @@
 import type { Language } from "@payment-links/http";
 
-/** The locale by which each language writes numbers and times. */
+/** The locale in which each language formats numbers and times. */
 export const locales = { en: "en-GB", de: "de-DE" } as const satisfies Record<Language, string>;

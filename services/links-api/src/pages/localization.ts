@@ -3,7 +3,7 @@ import { type Language, negotiateLanguage } from "@payment-links/http";
 import { type CheckoutTexts, checkoutTexts } from "./checkout-texts.ts";
 import { checkoutTextsGerman } from "./checkout-texts-german.ts";
 
-/** What a checkout or a receipt says to its reader. */
+/** The language and the texts of a checkout or a receipt. */
 export type Localization = { language: Language; texts: CheckoutTexts };
 
 const textsByLanguage: Readonly<Record<Language, CheckoutTexts>> = {
@@ -11,12 +11,12 @@ const textsByLanguage: Readonly<Record<Language, CheckoutTexts>> = {
   de: checkoutTextsGerman,
 };
 
-/** The words of a checkout or a receipt, in the language that a browser asks for. */
+/** Returns the texts of a checkout or a receipt in the language that the browser requests. */
 export const getLocalization = (req: Request): Localization => {
   const language = negotiateLanguage(req);
   return { language, texts: textsByLanguage[language] };
 };
 
-/** Fills values into a text's places. */
+/** Replaces the placeholders in a text with values. Unknown placeholders stay. */
 export const fillPlaceholders = (text: string, values: Readonly<Record<string, string>>): string =>
   text.replaceAll(/\{(\w+)\}/g, (placeholder, name: string) => values[name] ?? placeholder);

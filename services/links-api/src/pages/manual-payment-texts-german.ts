@@ -1,6 +1,6 @@
 import type { ManualPaymentTexts } from "./manual-payment-texts.ts";
 
-/** The same in German. */
+/** The same texts in German. */
 export const manualPaymentTextsGerman: ManualPaymentTexts = {
   payInWallet: "{amount} {symbol} in Ihrer Wallet bezahlen",
   qr: {

@@ -1,6 +1,8 @@
 import type { Translated } from "@payment-links/http";
 
-/** What the checkout says in English where a wallet pays by a request or by hand, not by this page's script. */
+/**
+ * The English texts of the checkout for payments by request or by hand, without this page's script.
+ */
 export const manualPaymentTexts = {
   payInWallet: "Pay {amount} {symbol} in your wallet",
   qr: {
@@ -23,7 +25,7 @@ export const manualPaymentTexts = {
   },
   exchange: {
     title: "Is your money at an exchange?",
-    /** Where what it sends is noticed. */
+    /** Where the service tracks what the exchange sends. */
     withdraw:
       "Withdraw so that exactly {amount} {symbol} arrive on the network {chain}, without a memo, at " +
       "{address}.",
@@ -44,5 +46,5 @@ export const manualPaymentTexts = {
     "to {energy} energy; without energy up to {fee} TRX is burnt, in most cases much less.",
 } as const;
 
-/** What every language has to say there. */
+/** The texts that every language must provide. */
 export type ManualPaymentTexts = Translated<typeof manualPaymentTexts>;

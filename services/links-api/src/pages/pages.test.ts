@@ -19,7 +19,7 @@ const createCheckout = async (account: Account = sampleAccount(), body: object =
   return { id, path: `/@${account.handle}/pay/${id}` };
 };
 
-/** The scripts that a page loads, each of which is a file of our own. */
+/** Lists the scripts that a page loads from our own files. */
 const listScripts = ({ text }: CallResponse): (string | undefined)[] =>
   [...text.matchAll(/<script src="\/checkout\/assets\/([^?"]+)/g)].map(([, name]) => name);
 
@@ -47,13 +47,13 @@ const expectPageResponse = (
   ]) {
     expect(policy.split("; ")).toContain(directive);
   }
-  // Nothing that the policy would have to allow by name.
+  // Nothing inline that the policy would have to allow.
   expect(response.text).not.toMatch(/<style|\sstyle=|\son\w+=|javascript:/i);
   expect(response.text).not.toMatch(/<script(?![^>]* src=)/i);
 };
 
 describe("GET /@:handle/pay/:id", () => {
-  test("shows who asks for what, in which token, where to, and until when", async () => {
+  test("shows the owner, amount, token, destination and expiry", async () => {
     const expirationDate = "2026-12-24T18:00:00Z";
     const { path } = await createCheckout(sampleAccount({ bio: "Tea & more" }), {
       description: "Order 7",
@@ -81,7 +81,7 @@ describe("GET /@:handle/pay/:id", () => {
     expect(listScripts(page)).toEqual(["followed.js"]);
   });
 
-  test("given an open link that ends, says for its script how long that is, and what to say then (rule API-29)", async () => {
+  test("given an active link with an expiry, includes the remaining time and the expired text for the script (rule API-29)", async () => {
     const expirationDate = new Date(rig.clock.now().getTime() + 90_000).toISOString();
     const { id, path } = await createCheckout(sampleAccount(), { expirationDate });
     const expiryPattern =
@@ -93,7 +93,7 @@ describe("GET /@:handle/pay/:id", () => {
     expect((await rig.call(path)).text).not.toMatch(/role="timer"|Expired/);
   });
 
-  test("given a link that its owner closed, does not say that it has expired (rule API-29)", async () => {
+  test("given a link that its owner closed, does not call it expired (rule API-29)", async () => {
     const account = sampleAccount();
     const { id, path } = await createCheckout(account, { expirationDate: "2026-12-24T18:00:00Z" });
     const deactivation = await rig.call(`/console/api/payment-links/${id}/deactivate`, {
@@ -107,7 +107,7 @@ describe("GET /@:handle/pay/:id", () => {
     expect(text).not.toMatch(/expired|role="timer"/i);
   });
 
-  test("given a link of a chain that is not followed here, says so beside that it is open (rule CHAIN-14)", async () => {
+  test("given a link on a chain that is not watched, says so in addition to its open status (rule CHAIN-14)", async () => {
     const { path } = await createCheckout();
     expect((await rig.call(path)).text).toContain(
       "This payment link is open. It cannot be paid on this page, as payments on Base are not " +
@@ -115,7 +115,7 @@ describe("GET /@:handle/pay/:id", () => {
     );
   });
 
-  test("given a test network, says above all that nothing is worth anything (rule CHAIN-14)", async () => {
+  test("given a test network, shows a warning first (rule CHAIN-14)", async () => {
     const account = sampleAccount();
     const wallets = account.wallets.map((wallet) => ({ ...wallet, tokenId: "usdc-sepolia" }));
     const { path } = await createCheckout({ ...account, wallets });
@@ -123,7 +123,7 @@ describe("GET /@:handle/pay/:id", () => {
     expect((await rig.call((await createCheckout()).path)).text).not.toContain("TEST:");
   });
 
-  test("given a completed or an inactive link, says so, and shows the receipt", async () => {
+  test("given a completed or inactive link, shows its status and the receipt", async () => {
     const { id, path } = await createCheckout();
     const settlement = sampleSettlement(id, { amount: "25.5" });
     await rig.settle(settlement);
@@ -139,7 +139,7 @@ describe("GET /@:handle/pay/:id", () => {
     expect(expired.text).toContain('<span class="badge inactive">Expired</span>');
   });
 
-  test("given another handle than the owner's present one, redirects with 308 to it (rule API-9)", async () => {
+  test("given a handle other than the owner's current one, redirects with 308 (rule API-9)", async () => {
     const account = sampleAccount();
     const { id, path } = await createCheckout(account);
     const handle = "moved_shop";
@@ -154,7 +154,7 @@ describe("GET /@:handle/pay/:id", () => {
     expectPageResponse(await rig.call(`/@moved_shop/pay/${id}`));
   });
 
-  test("given hostile text, shows it as text", async () => {
+  test("escapes hostile text", async () => {
     const hostileText = `"><script>alert(1)</script><img src=x onerror='alert(2)'>&amp;\u202e`;
     const account = sampleAccount({
       username: hostileText,
@@ -171,12 +171,12 @@ describe("GET /@:handle/pay/:id", () => {
       expect(page.text).toContain("&lt;script&gt;alert(1)&lt;/script&gt;");
       expect(page.text).not.toMatch(/<script>|<b>|<img src=x|javascript:|data:text/);
       expect(page.text.match(/<a /g)?.length).toBe(2);
-      // A quote never leaves its attribute.
+      // A quote must not end its attribute.
       expect(page.text).toContain("?a=1&amp;b=&quot;&gt;&lt;b&gt;");
     }
   });
 
-  test("shows the owner's https images at addresses of our own, and names no other host's (rule API-27)", async () => {
+  test("shows the owner's https images at our own URLs, without naming other hosts (rule API-27)", async () => {
     const account = sampleAccount({
       profileImage: "https://img.example/a.png",
       backgroundImage: "https://img.example/b.png?payer=this",
@@ -196,7 +196,7 @@ describe("GET /@:handle/pay/:id", () => {
     }
   });
 
-  test("has the owner's colour as its ground, if it is one (rule API-32)", async () => {
+  test("has the owner's background color if it is valid (rule API-32)", async () => {
     const readFillColours = async (backgroundColour: string | null) => {
       const { id, path } = await createCheckout(sampleAccount({ backgroundColour }));
       const settlement = sampleSettlement(id, { amount: "25.5" });
@@ -211,7 +211,7 @@ describe("GET /@:handle/pay/:id", () => {
     }
   });
 
-  test("shows no image that is not at an https URL", async () => {
+  test("shows no image without an https URL", async () => {
     const { path } = await createCheckout(
       sampleAccount({ profileImage: "http://img.example/a.png", backgroundImage: "data:x" }),
     );
@@ -223,14 +223,14 @@ describe("GET /@:handle/pay/:id", () => {
     "/@shop/pay/x",
     "/tx/x",
     `/tx/${newId("tx")}`,
-  ])("given %s, of which nothing is known, answers 404 as a page", async (path) => {
+  ])("given %s, which is unknown, returns 404 as a page", async (path) => {
     const response = await rig.call(path);
     expectPageResponse(response, 404);
     expect(response.text).toContain("<h1>Not found</h1>");
   });
 });
 
-describe("the checkout of a link that can be paid on its chain", () => {
+describe("the checkout of a payable link", () => {
   const seed = loadCatalogue();
   const usdtTron = seed.tokens.find(({ id }) => id === "usdt-tron");
   if (usdtTron === undefined) throw new Error("the catalogue has no usdt-tron");
@@ -245,13 +245,14 @@ describe("the checkout of a link that can be paid on its chain", () => {
   });
   afterAll(() => payableRig.close());
 
-  test("shows each transaction to send, runs scripts of our own, and lets a wallet ask the chain's public node (rule CALLER-31)", async () => {
+  test("shows each transaction, loads only our own scripts, and lets wallets use the chain's public node (rule CALLER-31)", async () => {
     const account = sampleAccount();
     const id = await payableRig.createLink(payableRig.createKeyHeaders(account), {
       toAmount: "25.5",
     });
     const page = await payableRig.call(`/@${account.handle}/pay/${id}`);
-    // What wallets bring along as their icons, and where they read the chain.
+    // The policy allows the icons that wallets provide and the nodes from which they read the
+    // chain.
     expectPageResponse(page, 200, "'self' data:", "'self' https://mainnet.base.org");
     expect(page.text).toContain('data-rpc="https://mainnet.base.org"');
     expect(page.headers.get("content-security-policy")).toContain("script-src 'self'");
@@ -268,14 +269,14 @@ describe("the checkout of a link that can be paid on its chain", () => {
       const script = await payableRig.call(url ?? "");
       expect(script.headers.get("content-type")).toBe("text/javascript; charset=utf-8");
       expect(script.text).not.toMatch(/innerHTML|insertAdjacentHTML|document\.write|eval\(/);
-      // It is one file that asks for no other, and is kept for ever.
+      // The script is a single file without imports and is cached forever.
       expect(script.text).not.toMatch(/^\s*(import|export)\b|\bimport\(/m);
       expect(() => new Script(script.text)).not.toThrow();
       expect(script.headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
     }
   });
 
-  test("leads on from a browser without a wallet, and tells nobody where the payer came from", async () => {
+  test("offers wallet apps to browsers without a wallet, and sends no referrer", async () => {
     const account = sampleAccount();
     const id = await payableRig.createLink(payableRig.createKeyHeaders(account), {
       toAmount: "25.5",
@@ -283,7 +284,7 @@ describe("the checkout of a link that can be paid on its chain", () => {
     const { text } = await payableRig.call(`/@${account.handle}/pay/${id}`);
     const address = encodeURIComponent(`https://pay.example/@${account.handle}/pay/${id}`);
     const links = [...text.matchAll(/<a\s+href="([^"]+)"([^>]*)>Open in ([^<]+)<\/a/g)];
-    // Once for who has no wallet, once for who has no script.
+    // Once for visitors without a wallet, and once for those without script.
     expect(new Set(links.map(([, href]) => href?.replaceAll("&amp;", "&")))).toEqual(
       new Set([
         `https://link.metamask.io/dapp/pay.example/@${account.handle}/pay/${id}`,
@@ -337,7 +338,7 @@ describe("the checkout of a link that can be paid on its chain", () => {
     },
   );
 
-  test("once it is completed, tells nobody how to pay it", async () => {
+  test("shows no payment instructions once the link is completed", async () => {
     const account = sampleAccount();
     const id = await payableRig.createLink(payableRig.createKeyHeaders(account), { toAmount: "1" });
     await payableRig.settle(sampleSettlement(id, { amount: "1" }));
@@ -349,7 +350,7 @@ describe("the checkout of a link that can be paid on its chain", () => {
 });
 
 describe("GET /tx/:id", () => {
-  test("shows what was paid, how, and when, and leads back to the link", async () => {
+  test("shows the payment's amount, token and time, and links back to the checkout", async () => {
     const { id, path } = await createCheckout();
     const settlement = sampleSettlement(id, { amount: "14.5", sourceTransaction: "0xfeed" });
     await rig.settle(settlement);
@@ -366,7 +367,7 @@ describe("GET /tx/:id", () => {
     }
   });
 
-  test("leads to the chain's explorer, for a transaction that was seen there by ourselves (rule API-31)", async () => {
+  test("links to the chain's explorer only for transactions found by our own watch (rule API-31)", async () => {
     const sourceTransaction = `0x${"ab".repeat(32)}`;
     const readExplorerLink = async (
       paymentOverrides: Partial<ReturnType<typeof sampleSettlement>>,
@@ -390,7 +391,7 @@ describe("GET /tx/:id", () => {
     }
   });
 
-  test("given a payment that has not settled, or does not count, answers 404", async () => {
+  test("returns 404 for a payment that has not settled or is not applied", async () => {
     const { id } = await createCheckout();
     const payments = [
       sampleSettlement(id, { status: "processing" }),
@@ -404,7 +405,7 @@ describe("GET /tx/:id", () => {
   });
 });
 
-/** What Chromium sends where a person types an address. */
+/** The header that Chromium sends when a person enters a URL. */
 const accept = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8";
 
 describe("the preview of a page in a messenger (rule API-30)", () => {
@@ -415,7 +416,7 @@ describe("the preview of a page in a messenger (rule API-30)", () => {
       ),
     );
 
-  test("tells amount, owner, words and image of the checkout, and of the receipt", async () => {
+  test("contains amount, owner, description and image for the checkout and the receipt", async () => {
     const profileImage = "https://img.example/a.png";
     const account = sampleAccount({ profileImage });
     const { id, path } = await createCheckout(account, {
@@ -448,7 +449,7 @@ describe("the preview of a page in a messenger (rule API-30)", () => {
     }
   });
 
-  test("is short, on one line and the right way round, whatever the owner says", async () => {
+  test("is short, on one line and without bidirectional control characters, whatever the owner's texts contain", async () => {
     const account = sampleAccount({ username: '\u202e"><b>\u2067x\n y', profileImage: "http://x" });
     const { path } = await createCheckout(account, {
       description: `1\u202e\n\t2${"\u{1f600}".repeat(400)}`,
@@ -461,13 +462,13 @@ describe("the preview of a page in a messenger (rule API-30)", () => {
     expect(image).toBeUndefined();
   });
 
-  test("is none where nothing is", async () => {
+  test("does not exist for an unknown page", async () => {
     expect(readPreview(await rig.call("/tx/x"))).toEqual({});
   });
 });
 
-describe("an address without a link", () => {
-  test("says what this is, and leads to the console (rule ERROR-5)", async () => {
+describe("a path without a link", () => {
+  test("shows the start page with a link to the console (rule ERROR-5)", async () => {
     const page = await rig.call("/");
     expectPageResponse(page);
     expect(page.text).toContain('href="/console"');
@@ -475,7 +476,7 @@ describe("an address without a link", () => {
   });
 
   test.each(["/nothing", "/@shop", "/checkout/nothing", "/tx", "/%", "/v1x", "/nothing/v1/x"])(
-    "%s, where nothing is, is a page to a browser and the error envelope to a program (rule ERROR-5)",
+    "%s returns 404 as a page to browsers and as the error envelope to programs (rule ERROR-5)",
     async (path) => {
       const page = await rig.call(path, { headers: { accept } });
       expectPageResponse(page, 404);
@@ -489,14 +490,14 @@ describe("an address without a link", () => {
   );
 
   test.each(["/v1", "/v1/nothing", "/v1/%", "/console/api", "/console/api/nothing"])(
-    "%s, below an API, is the error envelope to everybody",
+    "%s, below an API, returns the error envelope to all clients",
     async (path) => {
       const response = await rig.call(path, { headers: { accept } });
       expect([response.status, response.json?.errors[0].code]).toEqual([404, "NOT_FOUND"]);
     },
   );
 
-  test("to which something is sent answers with the error envelope, whatever is accepted", async () => {
+  test("returns the error envelope for a POST, whatever the client accepts", async () => {
     const response = await rig.call("/nothing", {
       method: "POST",
       headers: { accept },
@@ -506,7 +507,7 @@ describe("an address without a link", () => {
   });
 
   test.each(["/favicon.svg", "/favicon.ico"])(
-    "%s is the icon that pages name, and can run nothing",
+    "%s is the icon of the pages and cannot run scripts",
     async (path) => {
       const icon = await rig.call(path);
       expect(icon.status).toBe(200);
@@ -521,7 +522,7 @@ describe("an address without a link", () => {
 describe("the language of a page", () => {
   const germanRequest = { headers: { "accept-language": "de-AT,de;q=0.9,en;q=0.8" } };
 
-  test("is German for a browser that asks for it: checkout, receipt and refusals (rule API-28)", async () => {
+  test("is German for a browser that requests it: checkout, receipt and errors (rule API-28)", async () => {
     const { id, path } = await createCheckout(sampleAccount(), { toAmount: "1234567.5" });
     const settlement = sampleSettlement(id, { amount: "1000.25" });
     await rig.settle(settlement);
@@ -547,7 +548,7 @@ describe("the language of a page", () => {
   });
 
   test.each([undefined, "*", "fr-FR, fr;q=0.9", "en;q=0.9, de;q=0.8", "de;q=0", "x".repeat(9000)])(
-    "is English for a browser that asks for %s (rule API-28)",
+    "is English for a browser that requests %s (rule API-28)",
     async (acceptLanguage) => {
       const { path } = await createCheckout();
       const headers = acceptLanguage === undefined ? {} : { "accept-language": acceptLanguage };
@@ -563,7 +564,7 @@ describe("the console page and its files", () => {
     /<script[^>]* src="([^"]+)"/.exec(text)?.[1] ?? "none";
 
   test.each(["/console", "/console/sign-in", "/console/links/plink_1"])(
-    "%s is one page with one script of our own, and says how to sign in without it",
+    "%s is a page with one script of our own, and explains how to sign in without script",
     async (path) => {
       const page = await rig.call(path);
       expectPageResponse(page);
@@ -577,7 +578,7 @@ describe("the console page and its files", () => {
     },
   );
 
-  test("every file that the page names is there, as small as the browser can read it", async () => {
+  test("every file that the page names is available in each encoding that browsers accept", async () => {
     const { text } = await rig.call("/console");
     const urls = [...text.matchAll(/(?:src|href)="(\/console\/assets\/[^"]+)"/g)];
     expect(urls.length).toBeGreaterThan(2);
@@ -597,7 +598,7 @@ describe("the console page and its files", () => {
     }
   });
 
-  test("it says how to sign in without script in the browser's language", async () => {
+  test("the page explains how to sign in without script in the browser's language", async () => {
     const page = await rig.call("/console", { headers: { "accept-language": "de" } });
     expectPageResponse(page);
     expect(page.headers.get("vary")).toBe("Accept-Language");
@@ -606,7 +607,7 @@ describe("the console page and its files", () => {
     }
   });
 
-  test("an old page can tell that there is a newer console", async () => {
+  test("an open page can detect a newer console", async () => {
     const { text } = await rig.call("/console");
     const version = await rig.call("/console/version");
     expect(version.headers.get("cache-control")).toBe("no-store");
@@ -614,7 +615,7 @@ describe("the console page and its files", () => {
     expect(text).toContain(`<meta name="console-version" content="${version.text}" />`);
   });
 
-  test("the console API's own path is not the console, and no file is found beside its own", async () => {
+  test("the console API's paths do not return the console, and only known files are served", async () => {
     for (const path of ["/console/api", "/console/api/nothing"]) {
       const { status, json } = await rig.call(path);
       expect([status, json.errors[0].code]).toEqual([404, "NOT_FOUND"]);
@@ -624,7 +625,7 @@ describe("the console page and its files", () => {
     }
   });
 
-  test("every kind of file is limited per address, apart from pages (rule API-21)", async () => {
+  test("every kind of file is rate limited per IP address, separately from pages (rule API-21)", async () => {
     const [, consoleFile = ""] =
       /src="(\/console\/assets\/[^"]+)"/.exec((await rig.call("/console")).text) ?? [];
     const paths = [
@@ -642,7 +643,7 @@ describe("the console page and its files", () => {
     }
   });
 
-  test("the style sheet is served, and by an old address only for the moment", async () => {
+  test("the style sheet is served, and is not cached under an outdated URL", async () => {
     const { path } = await createCheckout();
     const url =
       /<link rel="stylesheet" href="([^"]+)"/.exec((await rig.call(path)).text)?.[1] ?? "";
@@ -654,7 +655,7 @@ describe("the console page and its files", () => {
     }
   });
 
-  test("every chain of the catalogue has a logo, which can run nothing", async () => {
+  test("every chain of the catalogue has a logo that cannot run scripts", async () => {
     for (const chain of rig.context.catalogue.chains) {
       const logo = await rig.call(`/checkout/logos/${chain.id}.svg`);
       expect(logo.status).toBe(200);
@@ -664,7 +665,7 @@ describe("the console page and its files", () => {
     expect((await rig.call("/checkout/logos/none.svg")).status).toBe(404);
   });
 
-  test("a scanner reads the address of a link's page from its QR code, which has a white margin", async () => {
+  test("a link page's QR code contains its URL and has a white margin", async () => {
     const account = sampleAccount();
     const { id, path } = await createCheckout(account);
     const image = await rig.call(`/checkout/qr/${id}.svg`);
@@ -680,8 +681,8 @@ describe("the console page and its files", () => {
   });
 });
 
-describe("pages and the limit per address", () => {
-  test("given too many requests, answers 429 as a page, with the limits in its headers", async () => {
+describe("the rate limit of pages per IP address", () => {
+  test("returns 429 as a page, with the limits in its headers", async () => {
     const limit = { tokensPerSecond: 0.001, burst: 2 };
     const limitedRig = await createRig({ limits: { perKey: limit, perAddress: limit } });
     try {

@@ -2,7 +2,7 @@ import { type Html, html } from "@payment-links/http";
 import type { Language } from "@payment-links/http";
 import { locales } from "./locales.ts";
 
-/** Groups an amount's digits as a language does, and keeps each of them: it never is a float. */
+/** Groups an amount's digits for a language. It never uses a float, which would lose digits. */
 export const groupDigits = (amount: string, language: Language): string => {
   const [integerPart = "", fraction] = amount.split(".");
   const numberFormat = new Intl.NumberFormat(locales[language]);
@@ -11,6 +11,6 @@ export const groupDigits = (amount: string, language: Language): string => {
   return `${numberFormat.format(BigInt(integerPart))}${fraction === undefined ? "" : `${decimalSeparator}${fraction}`}`;
 };
 
-/** An amount in a page; the script groups its digits as the reader's own language does. */
+/** Renders an amount. The page's script regroups its digits in the visitor's locale. */
 export const renderAmount = (amount: string, language: Language): Html =>
   html`<data value="${amount}">${groupDigits(amount, language)}</data>`;

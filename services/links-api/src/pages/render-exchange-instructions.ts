@@ -10,14 +10,14 @@ type ExchangeOptions = {
   destinationAddress: string;
   token: TokenData;
   chain: CatalogueChain;
-  /** Whether the owner is told of transfers that name no link. */
+  /** Whether direct transfers to owners are tracked on the token's chain. */
   isTransferTracked: boolean;
 };
 
 /**
- * What somebody does whose money is at an exchange, and what happens then. An exchange can only send
- * plainly: on Bitcoin the address names the link, elsewhere nothing does, and the owner assigns it, where
- * it is seen at all.
+ * Renders instructions for payers whose money is at an exchange. An exchange can only make plain
+ * transfers. On Bitcoin the address names the link. On other chains nothing does, and the owner
+ * assigns the transfer if it is tracked.
  */
 export const renderExchangeInstructions = (
   { instructions, destinationAddress, token, chain, isTransferTracked }: ExchangeOptions,

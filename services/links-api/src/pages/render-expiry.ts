@@ -4,8 +4,9 @@ import type { Localization } from "./localization.ts";
 type ExpiryOptions = { expiresAt: Date | null; now: Date; localization: Localization };
 
 /**
- * The end of an open link: a script of the page counts its last day down, and then shows these words
- * instead of all that is marked `until-expiry`. It is told how long that is, as its clock may be wrong.
+ * Renders the expiry of an active link. The page's script counts down the last day, and then shows
+ * this text instead of everything marked `until-expiry`. The script gets the remaining time,
+ * because the visitor's clock may be wrong.
  */
 export const renderExpiry = ({
   expiresAt,

@@ -4,8 +4,8 @@ import type { Payment } from "../domain/payment.ts";
 import { type Localization, fillPlaceholders } from "./localization.ts";
 
 /**
- * Leads to a payment's transaction in the explorer of its chain. A provider may tell of a transaction
- * on any chain, so only what we saw on this one ourselves is known to be there.
+ * Renders a link to a payment's transaction in its chain's explorer. A provider may report a
+ * transaction of any chain. Only payments found by our own watch certainly exist on this chain.
  */
 export const renderExplorerLink = (
   { source, sourceTransaction }: Payment,
@@ -20,7 +20,10 @@ export const renderExplorerLink = (
   >`;
 };
 
-/** The place in which a script leads to the transaction that a wallet has just sent; {} is where its hash goes. */
+/**
+ * Renders the hidden link that a script completes with the transaction just sent by a wallet; `{}`
+ * is the placeholder of its hash.
+ */
 export const renderExplorerLinkTemplate = (
   { explorer }: CatalogueChain,
   localization: Localization,

@@ -6,7 +6,7 @@ import { buildAssetUrl } from "./assets.ts";
 import { renderAmount } from "./render-amount.ts";
 import type { Localization } from "./localization.ts";
 
-/** What a page says of the payments on their way to its link; nothing where there are none. */
+/** Renders the notice about the newest pending payment, if there is one. */
 export const renderPendingPaymentNotice = (
   [pendingPayment]: readonly Payment[],
   { symbol }: TokenData,
@@ -22,15 +22,16 @@ export const renderPendingPaymentNotice = (
 type FollowOptions = {
   link: { id: string; receivedAmount: string };
   status: string;
-  /** Why it cannot be paid; null where it is paid by hand. */
+  /** Why it cannot be paid; null if it is paid by hand. */
   reason: NoInstructionsReason | null;
   pendingPayments: readonly Payment[];
   token: TokenData;
 };
 
 /**
- * What `followed.js` follows a link by that this page's script cannot pay: `data-state` is the page's state, as
- * `renew.js` says it, and `data-scripts` are those whose pages it can show.
+ * Renders the data with which `followed.js` follows a link that this page's script cannot pay.
+ * `data-state` is the rendered state in the format of `renew.js`. `data-scripts` are the scripts
+ * whose pages it can show.
  */
 export const renderFollowSection = (
   { link, status, reason, pendingPayments, token }: FollowOptions,

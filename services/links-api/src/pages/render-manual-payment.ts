@@ -12,13 +12,19 @@ type ManualPaymentOptions = {
   linkId: string;
   pageUrl: string;
   chainId: string;
-  /** On Solana, where wallets can ask for it: it comes first, as rule CHAIN-23 says what it can. */
+  /**
+   * The Solana transaction request if wallets can use it. It is shown first because of its
+   * advantages (rule CHAIN-23).
+   */
   requestUrl: string | null;
   instructions: PaymentInstructions;
   token: TokenData;
 };
 
-/** How a payer pays outside EVM: by a request that a wallet opens or scans, or on Tron by two calls. */
+/**
+ * Renders how to pay outside EVM: by a request that a wallet opens or scans, or on Tron by two
+ * calls.
+ */
 export const renderManualPayment = (
   options: ManualPaymentOptions,
   localization: Localization,
@@ -68,7 +74,10 @@ export const renderManualPayment = (
   </section>`;
 };
 
-/** Older wallets know nothing but the transfer request. It leaves amount, program and account to them. */
+/**
+ * Older wallets support only the transfer request, in which the wallet chooses amount, program and
+ * account.
+ */
 const renderTransferRequest = (
   linkId: string,
   uri: string,
@@ -114,7 +123,7 @@ const formatFee = (calls: readonly TronCall[]): string => {
   return new Decimal(sun.toString()).div(sunPerTrx).ceil().toFixed();
 };
 
-/** A script of the page shows the button where the browser has a clipboard for it. */
+/** The page's script shows the button if the browser supports the clipboard. */
 const renderCopyableValue = (
   text: string,
   unit: string,

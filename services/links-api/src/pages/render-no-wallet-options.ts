@@ -5,9 +5,9 @@ import { type Localization, fillPlaceholders } from "./localization.ts";
 type NoWalletOptions = { linkId: string; pageUrl: string; chainId: string };
 
 /**
- * How somebody goes on who has no wallet in this browser: from a computer by the phone's camera, on a
- * phone in a wallet's own browser. The style sheet shows what fits the device, so nobody is asked
- * which it is, and what is not shown is not loaded.
+ * Renders options for visitors without a wallet in this browser: on a computer a QR code for the
+ * phone's camera, on a phone links to wallet apps. The style sheet shows what fits the device.
+ * Hidden images are not loaded.
  */
 export const renderNoWalletOptions = (
   { linkId, pageUrl, chainId }: NoWalletOptions,
@@ -25,7 +25,7 @@ export const renderNoWalletOptions = (
     </figure>
     ${renderWalletApps({ pageUrl, chainId }, localization)}`;
 
-/** Links into wallets' own browsers; nothing where no wallet that we know of knows the chain. */
+/** Renders links that open the page in wallet apps; nothing if no known app supports the chain. */
 export const renderWalletApps = (
   { pageUrl, chainId }: Pick<NoWalletOptions, "pageUrl" | "chainId">,
   { texts }: Localization,

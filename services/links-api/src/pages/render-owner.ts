@@ -5,8 +5,8 @@ import type { OwnerView } from "../domain/link-view.ts";
 const colourPattern = /^#[0-9a-f]{6}$/i;
 
 /**
- * The owner's colour behind the page. It is an attribute of a drawing, as the policy stops inline styles;
- * all text stands on the card before it, so its contrast is ours.
+ * Renders the owner's color behind the page. It is an attribute of an SVG because the policy blocks
+ * inline styles. All text is on the card in front of it, so contrast does not depend on it.
  */
 export const renderBackground = ({ backgroundColour: colour }: OwnerView): Html | undefined =>
   colour !== null && colourPattern.test(colour)
@@ -15,7 +15,7 @@ export const renderBackground = ({ backgroundColour: colour }: OwnerView): Html 
       </svg>`
     : undefined;
 
-/** Who the owner is, at the head of a page, and what a payer must know about them. */
+/** Renders the owner at the top of a page, with a notice that payers must see. */
 export const renderOwner = (owner: OwnerView, notice?: Html): Html =>
   html`<header class="owner">
     ${renderImage(owner, owner.backgroundImage, "banner")}
@@ -25,14 +25,14 @@ export const renderOwner = (owner: OwnerView, notice?: Html): Html =>
     ${notice}
   </header>`;
 
-/** What else the owner says of themselves, below what the page is for. */
+/** Renders the rest of the owner's profile at the bottom of a page. */
 export const renderProfile = (owner: OwnerView): Html =>
   html`<footer class="owner">
     ${owner.bio === null ? undefined : html`<p class="bio"><bdi>${owner.bio}</bdi></p>`}
     ${renderLinks(owner.links ?? [])}
   </footer>`;
 
-/** Through an address of our own: the image's host is a stranger, and must not learn who pays. */
+/** Loads images through our own service, so their hosts do not learn who pays. */
 const renderImage = (
   { id }: OwnerView,
   address: string | null,
@@ -56,6 +56,6 @@ const renderLinks = (addresses: readonly string[]): Html | undefined => {
       </ul>`;
 };
 
-/** A profile is a stranger's text: a URL of another scheme could run a script. */
+/** A profile is untrusted: a URL with another scheme could run a script. */
 const isWebAddress = (address: string): boolean =>
   URL.canParse(address) && /^https?:$/.test(new URL(address).protocol);

@@ -15,7 +15,7 @@ import { type Localization, fillPlaceholders } from "./localization.ts";
 type PaymentSectionOptions = {
   linkId: string;
   pageUrl: string;
-  /** By which the script knows that the page is no longer true. */
+  /** The rendered state. The script compares it to detect changes. */
   state: string;
   instructions: CallInstructions;
   pendingPayments: readonly PendingPayment[];
@@ -24,8 +24,8 @@ type PaymentSectionOptions = {
 };
 
 /**
- * The one action of the page. What stands here is true without a script, too: payments that are on
- * their way are in the first HTML. The script shows the button only if the browser has a wallet.
+ * Renders the section that pays. It is also correct without a script: the first HTML already
+ * contains pending payments. The script shows the button only if the browser has a wallet.
  */
 export const renderPaymentSection = (
   { linkId, pageUrl, state, instructions, pendingPayments, token, chain }: PaymentSectionOptions,
@@ -88,7 +88,7 @@ export const renderPaymentSection = (
   </section>`;
 };
 
-/** Apart from what is read out, as it changes with every block. */
+/** Renders outside the live region because the count changes with every block. */
 const renderConfirmations = (
   pendingPayment: PendingPayment | undefined,
   { texts }: Localization,
@@ -112,7 +112,7 @@ const renderConfirmGoneDialog = ({ texts }: Localization): Html =>
     </form>
   </dialog>`;
 
-/** How a payer pays by hand, transaction by transaction: everything can be copied from here. */
+/** Renders how to pay by hand, transaction by transaction, with values to copy. */
 export const renderInstructions = (
   { proxyAddress, paymentReference, steps }: CallInstructions,
   token: TokenData,
@@ -161,7 +161,7 @@ const renderStep = (
   </li>`;
 };
 
-/** A script of the page shows the button where the browser has a clipboard for it. */
+/** The page's script shows the button if the browser supports the clipboard. */
 const renderCopyableValue = (
   name: keyof CheckoutTexts["copy"],
   text: string,

@@ -4,7 +4,7 @@ import type { OwnerView } from "../domain/link-view.ts";
 
 type Preview = {
   title: string;
-  /** What the owner says of it. */
+  /** The owner's description of the link. */
   description: string | null;
   url: string;
   owner: OwnerView;
@@ -12,8 +12,8 @@ type Preview = {
 };
 
 /**
- * What a messenger shows of a page whose address is sent there (Open Graph): what the page itself says
- * above all, and the owner's image through our own origin.
+ * Renders the Open Graph preview that a messenger shows for a shared URL: the page's main
+ * information, and the owner's image through our own origin.
  */
 export const renderPreview = ({ title, description, url, owner, checkoutUrl }: Preview): Html => {
   const { profileImage } = owner;
@@ -41,8 +41,8 @@ export const renderPreview = ({ title, description, url, owner, checkoutUrl }: P
 const plainLengthMax = 200;
 
 /**
- * A text as one short line, for places that know no markup: nothing in it turns round what stands
- * beside it.
+ * Returns a text as one short line for places without markup. It contains no control characters
+ * that could reorder the text around it.
  */
 export const toPlainLine = (text: string): string => {
   const line = text

@@ -2,7 +2,7 @@ import type { CatalogueChain } from "@payment-links/contracts";
 import { type Html, html } from "@payment-links/http";
 import { type Localization, fillPlaceholders } from "./localization.ts";
 
-/** Says above everything else that what is paid here is worth nothing. */
+/** Renders the page's first notice: payments on a test network are worth nothing. */
 export const renderTestNetworkNotice = (
   { name, isTestNetwork }: CatalogueChain,
   { texts }: Localization,

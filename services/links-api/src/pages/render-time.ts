@@ -9,6 +9,6 @@ const formatInstant = (instant: Date, language: Language): string =>
     timeZone: "UTC",
   }).format(instant);
 
-/** An instant for people, in UTC, because the server does not know their time zone. */
+/** Renders a time in UTC, because the server does not know the visitor's time zone. */
 export const renderTime = (instant: Date, language: Language): Html =>
   html`<time datetime="${instant.toISOString()}">${formatInstant(instant, language)} UTC</time>`;

@@ -3,8 +3,8 @@ import { type Html, html } from "@payment-links/http";
 import type { Localization } from "./localization.ts";
 
 /**
- * The rows of a list that name the token and its network. The logo comes after the first frame, which
- * would be later with it.
+ * Renders the list rows for the token and its network. The logo loads lazily so that it does not
+ * delay the first frame.
  */
 export const renderToken = (token: TokenData, { texts }: Localization): Html =>
   html`<dt>${texts.labels.token}</dt>
@@ -15,10 +15,13 @@ export const renderToken = (token: TokenData, { texts }: Localization): Html =>
       ${token.chain.name}
     </dd>`;
 
-/** The row with the token's own contract. */
+/** Renders the row with the token's contract. */
 export const renderTokenContract = (token: TokenData, { texts }: Localization): Html =>
   html`<dt>${texts.labels.tokenContract}</dt>
     <dd><code>${token.address}</code></dd>`;
 
-/** From the origin by which the page was asked for: it may load images from no other. */
+/**
+ * Returns the logo's path without origin, because the page may load images only from its own
+ * origin.
+ */
 const getLogoPath = ({ chain }: TokenData): string => new URL(chain.logo).pathname;

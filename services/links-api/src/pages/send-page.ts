@@ -12,14 +12,14 @@ import { getSiteTexts } from "./get-site-texts.ts";
 
 type PageOptions = Omit<HtmlDocument, "styleUrl" | "language"> & {
   language: Language;
-  /** The one script of the page; none if not given. */
+  /** The file name of the page's only script; none if omitted. */
   script?: string;
 };
 
 /**
- * Answers a page in the look of all our pages, in the language that its reader asked for. Its script is
- * the last in it: what stands before may be shown at once, and the button could be pressed sooner so than
- * with a deferred script or with modules.
+ * Sends a page in the common design, in the language that the browser requests. The script tag
+ * comes last, so the content before it is rendered first. The pay button also works sooner this way
+ * than with a deferred script or with modules.
  */
 export const sendPage = (res: Response, { script, ...page }: PageOptions): void => {
   res.vary("Accept-Language");
@@ -29,12 +29,12 @@ export const sendPage = (res: Response, { script, ...page }: PageOptions): void 
   sendDocument(res, { ...page, head, body, styleUrl: buildAssetUrl("page.css") });
 };
 
-/** The colours are those of the ground in `page.css`. */
+/** The colors match `--ground` in `page.css`. */
 const commonHeadTags = html`<link rel="icon" href="/favicon.svg" type="image/svg+xml" />
   <meta name="theme-color" content="#f3f4f6" media="(prefers-color-scheme: light)" />
   <meta name="theme-color" content="#101216" media="(prefers-color-scheme: dark)" />`;
 
-/** How a page answers a refusal: with its status, and in words for a person. */
+/** Sends an error as a page, with its status and a text for visitors. */
 export const sendPageError = ({ status }: ApiError, req: Request, res: Response): void => {
   const { errorPages } = getSiteTexts(req);
   const { title, text } = status === 404 || status === 429 ? errorPages[status] : errorPages.failed;

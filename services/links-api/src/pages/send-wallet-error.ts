@@ -9,15 +9,15 @@ const textsByLanguage: Readonly<Record<Language, WalletTexts>> = {
   de: walletTextsGerman,
 };
 
-/** What a wallet says to its person, in the language that it asks for. */
+/** Returns the texts that a wallet shows, in the language that it requests. */
 export const getWalletTexts = (req: Request): WalletTexts =>
   textsByLanguage[negotiateLanguage(req)];
 
-/** A refusal in words that a wallet shows. */
+/** Creates an error with a message that a wallet shows. */
 export const createWalletError = (code: ApiErrorCode, message: string): ApiError =>
   new ApiError(getApiErrorStatus(code), [{ message, code }]);
 
-/** Refusals that were not written for a person with a wallet. */
+/** The wallet texts for errors whose own messages are not meant for payers. */
 const textNamesByCode: Readonly<Partial<Record<string, keyof WalletTexts>>> = {
   CANNOT_FIND_PAYMENT_LINK: "unknown",
   SERVICE_UNAVAILABLE: "away",
@@ -26,7 +26,7 @@ const textNamesByCode: Readonly<Partial<Record<string, keyof WalletTexts>>> = {
 };
 const validationErrorStatus = 422;
 
-/** Answers a refusal as Solana Pay 1.1 has it, with `message`, beside the error envelope. */
+/** Sends an error with the `message` of Solana Pay 1.1 in addition to the error envelope. */
 export const sendWalletError = (apiError: ApiError, req: Request, res: Response): void => {
   const texts = getWalletTexts(req);
   const { code, message } = apiError.entries[0] ?? { code: "", message: "" };

@@ -1,6 +1,6 @@
 import type { SiteTexts } from "./site-texts.ts";
 
-/** What pages say in German that are about no payment. */
+/** The German texts of pages without a payment. */
 export const siteTextsGerman: SiteTexts = {
   home: {
     introduction:

@@ -1,6 +1,6 @@
 import type { Translated } from "@payment-links/http";
 
-/** What pages say in English that are about no payment. Another language is another such file. */
+/** The English texts of pages without a payment. Each other language has its own such file. */
 export const siteTexts = {
   home: {
     introduction:
@@ -27,5 +27,5 @@ export const siteTexts = {
   },
 } as const;
 
-/** What every language has to say there. */
+/** The texts that every language must provide. */
 export type SiteTexts = Translated<typeof siteTexts>;

@@ -8,7 +8,7 @@ import { sampleAccount, sampleSettlement } from "../testing/samples.ts";
 import { walletTextsGerman } from "./wallet-texts-german.ts";
 import { walletTexts } from "./wallet-texts.ts";
 
-/* What wallets ask that scanned a transaction request; the chain's facts are given. */
+/* The requests of wallets that scanned a transaction request. The state of the chain is faked. */
 
 const checkoutUrl = "https://pay.example";
 const rig = useRig(() => createRig({ settlementChains: ["solana", "8453"], checkoutUrl, limits }));
@@ -27,7 +27,7 @@ const sufficientAccountState = {
   isTokenProgramAccount: false,
 };
 
-/** What payers asked; the others are checks of a destination. */
+/** Lists the requests for payers. The others are checks of a destination. */
 const listPayerRequests = () =>
   rig.solana.requests.filter((request) => request.payer !== request.owner);
 
@@ -56,7 +56,7 @@ const post = (path: string, body: unknown = { account: payer }, headers = {}) =>
 const paymentFields = { chainId: "solana", destinationAddress: owner } as const;
 const usdc = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v";
 
-/** 32 bytes in base58, as every address here. */
+/** Returns 32 random bytes in base58, the form of all addresses here. */
 const randomAddress = (): string => getAddressDecoder().decode(randomBytes(32));
 
 describe("a transaction request of Solana Pay (rule CHAIN-23)", () => {
@@ -65,7 +65,7 @@ describe("a transaction request of Solana Pay (rule CHAIN-23)", () => {
     rig.solana.requests.length = 0;
   });
 
-  test("GET says who asks, with an icon of a kind that wallets take", async () => {
+  test("GET returns the owner's name and an icon in a format that wallets support", async () => {
     const { path } = await createLink();
     const { status, json, headers } = await rig.call(path);
     expect([status, json]).toEqual([
@@ -77,14 +77,14 @@ describe("a transaction request of Solana Pay (rule CHAIN-23)", () => {
     expect(icon.headers.get("content-type")).toContain("image/svg+xml");
   });
 
-  test("POST has a tenth of the limit of other requests (rule API-21)", async () => {
+  test("POST has a tenth of the rate limit of other requests (rule API-21)", async () => {
     rig.solana.accountState = sufficientAccountState;
     const { path } = await createLink();
     expect((await post(path)).headers.get("ratelimit-policy")).toMatch(/^"transactions";q=100;/);
     expect((await rig.call(path)).headers.get("ratelimit-policy")).toMatch(/^"ip";q=1000;/);
   });
 
-  test("POST makes a transaction of what remains, and shows the description", async () => {
+  test("POST returns a transaction for the remaining amount, with the description as its message", async () => {
     const { id, path } = await createLink({ description: `Order 7 ${"😀".repeat(100)}` });
     await rig.settle(
       sampleSettlement(id, { ...paymentFields, amount: "10.000001", tokenAddress: usdc }),
@@ -106,7 +106,7 @@ describe("a transaction request of Solana Pay (rule CHAIN-23)", () => {
     expect(headers.get("cache-control")).toBe("no-store");
   });
 
-  test("the instructions tell its URL, which has nothing to encode", async () => {
+  test("the instructions include its URL, which needs no encoding", async () => {
     const { id } = await createLink();
     const { json } = await rig.call(`/checkout/payment-links/${id}`);
     expect(json.instructions.transactionRequestUrl).toBe(
@@ -236,7 +236,7 @@ describe("a transaction request of Solana Pay (rule CHAIN-23)", () => {
   ];
 
   test.each(rejectionCases)(
-    "%s is refused in words, in both languages",
+    "%s is rejected with a text in both languages",
     async (_name, expected, createRequest) => {
       const [status, code, textName] = expected;
       const { path, body } = await createRequest();
@@ -255,7 +255,7 @@ describe("a transaction request of Solana Pay (rule CHAIN-23)", () => {
     },
   );
 
-  test("is refused for a destination that has become a token account since the page was loaded", async () => {
+  test("is rejected if the destination has become a token account since the page was loaded", async () => {
     const { id, path } = await createLink({}, createOwner("usdc-solana", randomAddress()));
     rig.solana.accountState = sufficientAccountState;
     expect((await rig.call(`/checkout/payment-links/${id}`)).json.reason).toBeNull();
@@ -271,7 +271,7 @@ describe("a transaction request of Solana Pay (rule CHAIN-23)", () => {
     amount: "25",
   } as const;
 
-  test("a payment of the rest that was seen is found behind ten that were seen since", async () => {
+  test("finds a pending payment of the remaining amount behind ten newer ones", async () => {
     const { id, path } = await createLink();
     rig.solana.accountState = sufficientAccountState;
     const firstSeenAt = new Date(rig.clock.now().getTime() + 1);
@@ -288,7 +288,7 @@ describe("a transaction request of Solana Pay (rule CHAIN-23)", () => {
     ["to the payer's own account", { destinationAddress: payer }],
     ["in another token", { tokenAddress: "HzwqbKZw8HxMN6bF2yFZNrht3c2iXXzpKcFu7uBEDKtr" }],
   ])(
-    "a payment %s, which anybody can make by the reference, keeps nobody from paying",
+    "a payment %s, which anyone can make with the reference, does not block other payers",
     async (_, overrides) => {
       const { id, path } = await createLink();
       rig.solana.accountState = sufficientAccountState;
@@ -301,7 +301,7 @@ describe("a transaction request of Solana Pay (rule CHAIN-23)", () => {
     },
   );
 
-  test("an account with less than the amount is told both, and one with just enough pays", async () => {
+  test("an account with too low a balance gets both amounts, and one with exactly enough can pay", async () => {
     const { path } = await createLink();
     rig.solana.accountState = { ...sufficientAccountState, payerAmount: "24999999" };
     const { status, json } = await post(path);
@@ -311,13 +311,13 @@ describe("a transaction request of Solana Pay (rule CHAIN-23)", () => {
     expect((await post(path)).status).toBe(200);
   });
 
-  test("what a wallet shows at least, 80 characters, is the whole message", () => {
+  test("every message fits into the 80 characters that wallets show at least", () => {
     for (const text of [...Object.values(walletTexts), ...Object.values(walletTextsGerman)]) {
       expect([text, text.length <= 80]).toEqual([text, true]);
     }
   });
 
-  test("a page of another origin may ask, and brings no cookie", async () => {
+  test("a page of another origin may send requests, but without cookies", async () => {
     const { path } = await createLink();
     const { status, headers, text } = await rig.call(path, {
       method: "OPTIONS",
@@ -333,7 +333,7 @@ describe("a transaction request of Solana Pay (rule CHAIN-23)", () => {
     expect(getCorsHeader("credentials")).toBeNull();
   });
 
-  test("without https wallets cannot ask, and no URL is told", async () => {
+  test("without https the instructions include no transaction request URL, because wallets require https", async () => {
     const otherRig = await createRig({
       settlementChains: ["solana"],
       checkoutUrl: "http://127.0.0.1",
@@ -350,7 +350,7 @@ describe("a transaction request of Solana Pay (rule CHAIN-23)", () => {
     }
   });
 
-  test("whoever asks too often is told so in words", async () => {
+  test("too many requests are rejected with a text for the payer", async () => {
     const fewRequestsLimits = { ...limits, perAddress: { tokensPerSecond: 0.001, burst: 2 } };
     const otherRig = await createRig({ settlementChains: ["solana"], limits: fewRequestsLimits });
     try {
@@ -378,7 +378,7 @@ describe("a link whose destination on Solana is a token account or a mint (rule 
   const readReason = async (id: string): Promise<unknown> =>
     (await rig.call(`/checkout/payment-links/${id}`)).json.reason;
 
-  test("tells nobody how to pay, and its page says why in both languages", async () => {
+  test("offers no payment instructions, and its page says why in both languages", async () => {
     const { id, account, path } = await createLinkAtRandomAddress();
     rig.solana.accountState = tokenAccountState;
     const { json } = await rig.call(`/checkout/payment-links/${id}`);
@@ -411,7 +411,7 @@ describe("a link whose destination on Solana is a token account or a mint (rule 
     expect(await readReason(id)).toBeNull();
   });
 
-  test("stays unpayable while no node answers", async () => {
+  test("stays unpayable while no node responds", async () => {
     const { id } = await createLinkAtRandomAddress();
     rig.solana.accountState = tokenAccountState;
     expect(await readReason(id)).toBe("destination_not_payable");
@@ -420,8 +420,8 @@ describe("a link whose destination on Solana is a token account or a mint (rule 
     expect(await readReason(id)).toBe("destination_not_payable");
   });
 
-  // The wallet was checked when it was added: payers do not depend on a node here.
-  test("is paid as usual if it was never found to be one, and the chain is asked once in ten seconds", async () => {
+  // The wallet was checked when it was added, so payers do not depend on a node here.
+  test("can be paid if no check has found a problem, with at most one chain request in ten seconds", async () => {
     const { id } = await createLinkAtRandomAddress();
     for (let readCount = 0; readCount < 3; readCount += 1) expect(await readReason(id)).toBeNull();
     expect(rig.solana.requests).toHaveLength(1);

@@ -9,7 +9,7 @@ import { siteTextsGerman } from "./site-texts-german.ts";
 import { tronTexts } from "./tron-texts.ts";
 import { tronTextsGerman } from "./tron-texts-german.ts";
 
-/** Each text by its path, with the places that are filled in. */
+/** Lists each text's path and its placeholders. */
 const listPlaceholders = (texts: object, path = ""): [string, string[]][] =>
   Object.entries(texts).flatMap(([name, value]: [string, unknown]) => {
     if (typeof value === "object" && value !== null)
@@ -25,10 +25,10 @@ const listTexts = (texts: object): string[] =>
 describe("every language", () => {
   test.each([
     ["the checkout", checkoutTexts, checkoutTextsGerman],
-    ["payments by hand", manualPaymentTexts, manualPaymentTextsGerman],
+    ["manual payments", manualPaymentTexts, manualPaymentTextsGerman],
     ["payments on Tron", tronTexts, tronTextsGerman],
     ["the other pages", siteTexts, siteTextsGerman],
-  ])("has every text of %s, with the same places to fill", (_page, english, german) => {
+  ])("has every text of %s with the same placeholders", (_page, english, german) => {
     expect(Object.fromEntries(listPlaceholders(german))).toEqual(
       Object.fromEntries(listPlaceholders(english)),
     );
@@ -36,7 +36,7 @@ describe("every language", () => {
   });
 });
 
-describe("an amount is grouped as its language does, and keeps each digit", () => {
+describe("groupDigits uses the language's grouping and keeps every digit", () => {
   test.each([
     ["en", "1234.5", "1,234.5"],
     ["de", "1234.5", "1.234,5"],

@@ -1,6 +1,6 @@
 import type { TronTexts } from "./tron-texts.ts";
 
-/** The same in German. */
+/** The same texts in German. */
 export const tronTextsGerman: TronTexts = {
   noWallet:
     "In diesem Browser ist keine Tron-Wallet. Öffnen Sie diese Seite im Browser von TronLink, oder zahlen Sie " +

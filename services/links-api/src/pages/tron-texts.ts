@@ -1,12 +1,12 @@
 import type { Translated } from "@payment-links/http";
 
-/** What the checkout's script says otherwise, or besides, where a link is paid on Tron. */
+/** The texts of the checkout's script that differ or are added for links on Tron. */
 export const tronTexts = {
   noWallet:
     "There is no Tron wallet in this browser. Open this page in TronLink's own browser, or pay by hand with " +
     "what is under Details.",
   account: "{account} has {balance} {symbol}, {coins} {coin} and {energy} energy",
-  /** Behind what is to be confirmed. */
+  /** Appended to the description of the step to confirm. */
   fee: "It takes {needed} energy; for what your account lacks, about {cost} {coin} are burnt, and never more than {limit}.",
   asked:
     "Your wallet was asked for this payment and has not answered this page. Look there: if you confirmed it, " +
@@ -41,5 +41,5 @@ export const tronTexts = {
     "paid; choose the usual node in your wallet, take another wallet, or pay by hand with what is under Details.",
 } as const;
 
-/** What every language has to say there. */
+/** The texts that every language must provide. */
 export type TronTexts = Translated<typeof tronTexts>;

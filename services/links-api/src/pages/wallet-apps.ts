@@ -1,17 +1,18 @@
-/** How a phone opens an address in a wallet's own browser, as its maker documents it. */
+/** How a phone opens a URL in a wallet app's browser, as documented by its vendor. */
 type WalletApp = {
   name: string;
-  /** Where the form of the link is published, and when that was read. */
+  /** Where the link format is documented, and when that page was read. */
   source: string;
   readOn: string;
-  /** The chains that it knows; any of EVM if not given. */
+  /** The supported chains; every EVM chain if omitted. */
   chainIds?: readonly string[];
   buildLink: (pageUrl: string) => string;
 };
 
 /**
- * The wallets that a phone may open a page in. One whose maker publishes no such link is not among them:
- * Rainbow documents links that pair by WalletConnect alone (read 2026-11-23), whatever others pass on.
+ * The wallet apps in which a phone may open a page. Only wallets whose vendor documents such a link
+ * are included. Rainbow documents only WalletConnect pairing links (read 2026-11-23), whatever
+ * other sources say.
  */
 const walletApps: readonly WalletApp[] = [
   {
@@ -19,7 +20,7 @@ const walletApps: readonly WalletApp[] = [
     source:
       "https://docs.metamask.io/metamask-connect/evm/guides/metamask-exclusive/use-deeplinks/",
     readOn: "2026-11-22",
-    // Not encoded: it opens an empty page else. The scheme is always https.
+    // Not encoded, because the app opens an empty page otherwise. The scheme is always https.
     buildLink: (pageUrl) => `https://link.metamask.io/dapp/${pageUrl.replace(/^https?:\/\//, "")}`,
   },
   {
@@ -33,7 +34,7 @@ const walletApps: readonly WalletApp[] = [
     name: "Trust Wallet",
     source: "https://developer.trustwallet.com/developer/develop-for-trust/deeplinking",
     readOn: "2026-11-22",
-    // 60 is Ethereum's coin (SLIP-44), and stands for all chains of its kind.
+    // 60 is Ethereum's coin type (SLIP-44) and stands for all EVM chains.
     buildLink: (pageUrl) =>
       `https://link.trustwallet.com/open_url?coin_id=60&url=${encodeURIComponent(pageUrl)}`,
   },
@@ -58,7 +59,7 @@ const walletApps: readonly WalletApp[] = [
   },
   {
     name: "Solflare",
-    // Its documentation lists the link; its form is the one that wallet adapters for it use.
+    // The documentation lists the link. Its format comes from wallet adapters for Solflare.
     source: "https://docs.solflare.com/solflare/technical/deeplinks/other-methods/browse",
     readOn: "2026-11-23",
     chainIds: ["solana"],
@@ -72,7 +73,7 @@ const walletApps: readonly WalletApp[] = [
     source: "https://docs.tronlink.org/mobile/deeplink/",
     readOn: "2026-11-23",
     chainIds: ["tron", "tron-nile"],
-    // It publishes no https link: where it is not installed, nothing opens.
+    // TronLink documents no https link. If the app is not installed, nothing opens.
     buildLink: (pageUrl) => {
       const parameters = { url: pageUrl, action: "open", protocol: "TronLink", version: "1.0" };
       return `tronlinkoutside://pull.activity?param=${encodeURIComponent(JSON.stringify(parameters))}`;
@@ -82,7 +83,7 @@ const walletApps: readonly WalletApp[] = [
 
 const evmChainIdPattern = /^\d+$/;
 
-/** The wallets that know a chain. */
+/** Lists the wallet apps that support a chain. */
 export const listWalletApps = (chainId: string): readonly WalletApp[] =>
   walletApps.filter(
     ({ chainIds }) => chainIds?.includes(chainId) ?? evmChainIdPattern.test(chainId),

@@ -12,7 +12,7 @@ const { parseCapabilities } = (await import(module)) as Wallets;
 
 const legacyCapabilities = { atomicBatch: { supported: true } };
 
-describe("a wallet's capabilities are read in the present and in the older form (rule CALLER-32):", () => {
+describe("parseCapabilities supports the current and the older form (rule CALLER-32):", () => {
   test.each<[unknown, boolean, boolean]>([
     [{ "0x2105": { atomic: { status: "supported" } } }, true, true],
     [{ "0x2105": { atomic: { status: "ready" } } }, true, true],
@@ -24,7 +24,7 @@ describe("a wallet's capabilities are read in the present and in the older form 
     [{ "0x0": legacyCapabilities }, true, true],
     [{ "0x2105": { atomicBatch: { supported: false } } }, true, false],
     [{ "0x2105": { atomicBatch: { supported: "true" } } }, true, false],
-    // A wallet that reports both means the newer one.
+    // If a wallet reports both forms, the newer one decides.
     [{ "0x2105": { atomic: { status: "unsupported" }, ...legacyCapabilities } }, true, false],
     [{ "0x2105": { atomic: { status: "supported" }, atomicBatch: {} } }, true, true],
     [{ "0x1": legacyCapabilities }, true, false],

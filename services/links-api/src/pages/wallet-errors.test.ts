@@ -11,7 +11,7 @@ const { classifyWalletError, nothingSentKinds } = (await import(module)) as Wall
 
 const shorten = (error: unknown): string => JSON.stringify(error).slice(0, 120);
 
-describe("a wallet's error means what the wallet's own sources say (rule CALLER-30)", () => {
+describe("a wallet's error has the kind that the wallet's own sources document (rule CALLER-30)", () => {
   test.each(
     [...evmErrorResponses, ...tronErrorResponses].map(
       (response) => [response.wallet, response.method, shorten(response.error), response] as const,
@@ -23,7 +23,7 @@ describe("a wallet's error means what the wallet's own sources say (rule CALLER-
   });
 });
 
-describe("wherever the cause of an error stands, it is found:", () => {
+describe("finds the cause of an error wherever it is:", () => {
   const rejectedError = { code: 4001, message: "" };
   const circular: { code: number; cause?: unknown } = { code: -32603 };
   circular.cause = circular;
@@ -34,13 +34,13 @@ describe("wherever the cause of an error stands, it is found:", () => {
     ["in data.cause", { code: -32603, data: { cause: rejectedError } }, "rejected"],
     ["in a cause of a cause", { cause: { code: -32603, cause: rejectedError } }, "rejected"],
     ["as JSON in data.message", { data: { message: '{"code":4902}' } }, "networkMissing"],
-    ["as JSON behind words", { message: 'RPC error: {"code":4902}' }, "networkMissing"],
+    ["as JSON after text", { message: 'RPC error: {"code":4902}' }, "networkMissing"],
     ["as a code in a string", { code: "4902" }, "networkMissing"],
-    ["as a string that is thrown", "User denied transaction signature", "rejected"],
-    ["nowhere, in a text of another language", "Blockchain nicht unterstützt", "unknown"],
+    ["as a thrown string", "User denied transaction signature", "rejected"],
+    ["nowhere, in a text in another language", "Blockchain nicht unterstützt", "unknown"],
     ["nowhere, in broken JSON", { message: '{"code":4902' }, "unknown"],
     ["nowhere, in an error that contains itself", circular, "unknown"],
-    ["nowhere, as nothing was thrown", undefined, "unknown"],
+    ["nowhere, with undefined thrown", undefined, "unknown"],
     ["nowhere, in null", null, "unknown"],
     ["nowhere, in a number", 4001, "unknown"],
     ["not in an empty code", { code: "", message: "" }, "unknown"],
@@ -49,7 +49,7 @@ describe("wherever the cause of an error stands, it is found:", () => {
   });
 });
 
-describe("a payment that a node may have is never called unsent:", () => {
+describe("never reports a payment as unsent if a node may have it:", () => {
   test.each([
     "already known",
     "AlreadyKnown",
@@ -80,7 +80,7 @@ describe("a payment that a node may have is never called unsent:", () => {
   });
 
   test.each(["already known", "nonce too low", "replacement transaction underpriced"])(
-    "%s, whatever the code beside it",
+    "%s, with any accompanying code",
     (message) => {
       for (const code of [4001, 4100, 4200, -32601, -32602, 5000, 5700]) {
         expect(classifyWalletError({ code, message })).toBe("unknown");
@@ -90,7 +90,7 @@ describe("a payment that a node may have is never called unsent:", () => {
   );
 
   test.each([-32002, -32601, -32602, -32004])(
-    "a code of a node (%i) inside the wallet's own error",
+    "a node's code (%i) inside the wallet's own error",
     (code) => {
       expect(classifyWalletError({ code: -32603, data: { code } })).toBe("unknown");
       expect(classifyWalletError({ code: -32603, data: { originalError: { code } } })).toBe(

@@ -1,6 +1,6 @@
 import type { WalletTexts } from "./wallet-texts.ts";
 
-/** The same in German. */
+/** The same texts in German. */
 export const walletTextsGerman: WalletTexts = {
   unknown: "Diesen Zahlungslink gibt es nicht. Es wurde nichts gezahlt.",
   elsewhere: "Dieser Link ist auf Solana nicht zahlbar. Es wurde nichts gezahlt.",

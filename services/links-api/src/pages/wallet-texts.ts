@@ -1,8 +1,8 @@
 import type { Translated } from "@payment-links/http";
 
 /**
- * What a wallet on Solana shows its person when no transaction is made: it shows at least the first 80
- * characters of each. `{name}` is filled in.
+ * The texts that a Solana wallet shows when no transaction is created. Wallets show at least the
+ * first 80 characters of each. `{name}` is a placeholder.
  */
 export const walletTexts = {
   unknown: "There is no such payment link. Nothing was paid.",
@@ -21,5 +21,5 @@ export const walletTexts = {
   failed: "Something failed here. Nothing was paid; try again soon.",
 } as const;
 
-/** What every language has to say there. */
+/** The texts that every language must provide. */
 export type WalletTexts = Translated<typeof walletTexts>;

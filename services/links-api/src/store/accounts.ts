@@ -11,19 +11,19 @@ const VersionRow = z.object({ version: z.int() });
 const accountsMax = 10_000;
 
 /**
- * Remembers which state of an account this process has written last, so that it writes each once. A
- * version alone does not name a state, as auth-keys may have been restored (rule EVENT-7).
+ * Remembers the account state that this process wrote last, so it writes each state once. A version
+ * alone does not identify a state, because auth-keys may have been restored (rule EVENT-7).
  */
 export type WrittenAccountCache = {
   has(account: Account): boolean;
   add(account: Account): void;
 };
 
-/** Makes the memory of written accounts; the least recently used are forgotten first. */
+/** Creates the cache of written accounts. It evicts the least recently used ones. */
 export const createWrittenAccountCache = (): WrittenAccountCache => {
   const writtenStates = new LRUCache<string, Account>({ max: accountsMax });
   return {
-    // It is nearly always the same object: a caller's answer serves for a while.
+    // Usually the same object, because callers are cached for a while.
     has: (account) => {
       const writtenState = writtenStates.get(account.id);
       return writtenState === account || isDeepStrictEqual(writtenState, account);
@@ -32,7 +32,9 @@ export const createWrittenAccountCache = (): WrittenAccountCache => {
   };
 };
 
-/** The `INSERT` that keeps an account's state, unless a newer one is already there (rule EVENT-7). */
+/**
+ * Builds the `INSERT` that stores an account's state unless a newer one is stored (rule EVENT-7).
+ */
 export const buildAccountUpsert = (
   account: Account,
   { publishedAt, versionsRestartedAt }: LatestPublished,
@@ -47,7 +49,7 @@ export const buildAccountUpsert = (
   WHERE ${isNewerThanStored}
 `;
 
-/** Keeps an account's state, unless a newer one is already there. Answers whether it is kept. */
+/** Stores an account's state unless a newer one is stored. Returns whether it was stored. */
 export const upsertAccount = async (
   db: Db,
   account: Account,
@@ -57,7 +59,7 @@ export const upsertAccount = async (
   return rowCount > 0;
 };
 
-/** The version of an account that is kept; undefined if it was never heard of. */
+/** Returns the version of the stored account; undefined if the account was never received. */
 export const findAccountVersion = async (
   db: Db,
   accountId: string,

@@ -2,13 +2,14 @@ import DataLoader from "dataloader";
 
 const batchSizeMax = 100;
 
-/** Reads the thing of an id as it is now; undefined if there is none. */
+/** Loads the current value of an id; undefined if there is none. */
 export type LoadOne<Value> = (id: string) => Promise<Value | undefined>;
 
 /**
- * One statement reads the things that are asked for in one turn of the event loop, which under load
- * costs less than half. What several ask for is read once, and nothing is cached. One that cannot be read
- * fails whoever asked for it alone.
+ * Creates a loader that batches all ids requested in one turn of the event loop into one statement.
+ * Under load this more than halves the cost. An id requested several times is read once. Nothing is
+ * cached. If a batch fails, each id is read alone, so only requests for the failing id are
+ * rejected.
  */
 export const createBatchLoader = <Value>(
   loadAll: (ids: readonly string[]) => Promise<ReadonlyMap<string, Value>>,

@@ -6,18 +6,18 @@ const AllocatedIndexRow = z.object({ index: z.int(), reservedTo: z.int() });
 const NextIndexRow = z.object({ nextIndex: z.int(), reservedTo: z.int() });
 const GapRow = z.object({ gap: z.int() });
 
-/** The address at which index of which key. */
+/** An address, as a key and an index. */
 export type AddressIndex = { keyId: string; index: number };
 
-/** An address that is taken, and which ones are not reserved yet up to `reservedTo`. */
+/** An allocated address. The addresses of its key are reserved up to `reservedTo`, exclusive. */
 type AllocatedAddressIndex = AddressIndex & { reservedTo: number };
 
-/** A key, and the index of the first of its addresses that links get. */
+/** A key, and the index of its first address for links. */
 type KeyRange = { keyId: string; firstIndex: number };
 
 /**
- * Takes the next index of a key until the transaction ends. A rollback frees it. Transactions on one key
- * wait for each other, so two never take the same index.
+ * Allocates the next index of a key and locks the key until the transaction ends. A rollback frees
+ * the index. Transactions on the same key wait for each other, so two never get the same index.
  */
 export const allocateAddressIndex = async (
   tx: Transaction,
@@ -35,8 +35,8 @@ export const allocateAddressIndex = async (
 };
 
 /**
- * Stores a key that is new, or whose first address is a later one now. Returns which of its addresses are
- * next; undefined where nothing changes.
+ * Stores a new key, or a higher first index. Returns the next index and the end of the reserved
+ * ones; undefined if nothing changes.
  */
 export const saveKey = async (
   tx: Transaction,
@@ -54,7 +54,7 @@ export const saveKey = async (
   return row ?? undefined;
 };
 
-/** Returns the index of the next address of a key; undefined for a key that is not known. */
+/** Returns the index of the next address of a key; undefined for an unknown key. */
 export const findNextIndex = async (db: Db, keyId: string): Promise<number | undefined> => {
   const row = await db.maybeOne(sql.type(NextIndexRow)`
     SELECT next_index AS "nextIndex", reserved_to AS "reservedTo"
@@ -63,7 +63,7 @@ export const findNextIndex = async (db: Db, keyId: string): Promise<number | und
   return row?.nextIndex;
 };
 
-/** Stores up to which index the addresses of a key are reserved, which this transaction has locked. */
+/** Stores the end of a key's reserved addresses. This transaction must have locked the key. */
 export const saveReservedTo = async (
   tx: Transaction,
   keyId: string,
@@ -74,7 +74,7 @@ export const saveReservedTo = async (
   `);
 };
 
-/** Stores the link of an address. Throws if the address has a link already. */
+/** Stores the link of an address. Throws if the address already has a link. */
 export const insertAddress = async (
   tx: Transaction,
   { keyId, index, address, linkId }: AddressIndex & { address: string; linkId: string },
@@ -86,8 +86,8 @@ export const insertAddress = async (
 };
 
 /**
- * Stores that payments to addresses were seen, from which the gap is counted. It locks them in one order,
- * so that two transactions never wait for each other.
+ * Stores that payments to addresses were seen. The address gap depends on it. Locks the addresses
+ * in a fixed order to prevent deadlocks.
  */
 export const markAddressesUsed = async (
   tx: Transaction,
@@ -106,8 +106,9 @@ export const markAddressesUsed = async (
 };
 
 /**
- * How many addresses in a row, up to the newest of the key of a link's address, were never paid. Those that are
- * left to the owner's own wallet app do not count. Undefined for a link without such an address of its own.
+ * Returns the number of consecutive unpaid addresses up to the newest one of the key behind a
+ * link's address. Addresses left to the owner's own wallet app are excluded. Undefined for a link
+ * without an address of its own.
  */
 export const findAddressGap = async (db: Db, linkId: string): Promise<number | undefined> => {
   const row = await db.maybeOne(sql.type(GapRow)`

@@ -7,7 +7,10 @@ import { lockChainProgress, upsertChainProgress } from "./chain-progress.ts";
 const rig = useRig(createRig);
 const afterMs = (ms: number) => new Date(rig.clock.now().getTime() + ms);
 
-/** What is known of a chain of its own after words at these times, and as many blocks. */
+/**
+ * Creates a chain of its own and returns functions that save and receive advances with a time and a
+ * head.
+ */
 const createTestChain = () => {
   const chainId = newId("evt");
   const createAdvance = (headBlock: number, ms: number) => ({
@@ -29,7 +32,7 @@ const createTestChain = () => {
   };
 };
 
-test("of two words that come at once, the later one stays (rule EVENT-9)", async () => {
+test("stores the later of two concurrent advances (rule EVENT-9)", async () => {
   const chain = createTestChain();
   await chain.save(102, 1);
   await chain.save(101, 0);
@@ -39,7 +42,7 @@ test("of two words that come at once, the later one stays (rule EVENT-9)", async
   expect(await chain.readHeadBlock()).toBe(104);
 });
 
-test("a word of a clock more than a minute ahead does not stay", async () => {
+test("replaces an advance from a clock more than a minute ahead", async () => {
   const chain = createTestChain();
   await chain.save(101, 60_000);
   await chain.save(102, 0);
@@ -49,7 +52,7 @@ test("a word of a clock more than a minute ahead does not stay", async () => {
   expect(await chain.readHeadBlock()).toBe(104);
 });
 
-test("a word of a clock an hour ahead silences none that follows", async () => {
+test("accepts advances after one from a clock an hour ahead", async () => {
   const chain = createTestChain();
   await chain.receive(101, 3_600_000);
   await chain.receive(102, 2_000);

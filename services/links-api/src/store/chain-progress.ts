@@ -16,7 +16,7 @@ const ProgressRow = z.object({
   at: z.date(),
 }) satisfies z.ZodType<ChainProgress>;
 
-/** Locks what is known of how far a chain is; undefined where nothing is. */
+/** Locks and returns a chain's stored progress; undefined if there is none. */
 export const lockChainProgress = async (
   tx: Transaction,
   chainId: string,
@@ -30,15 +30,15 @@ export const lockChainProgress = async (
 };
 
 /**
- * Keeps how far a chain is. Of two that come at once where nothing was known, the later word stays, if it
- * is believed at `now`.
+ * Stores a chain's progress. If two transactions insert concurrently, the later advance is kept,
+ * provided that its time is plausible at `now`.
  */
 export const upsertChainProgress = async (
   tx: Transaction,
   { chainId, headBlock, settledTo, neededBlocks, neededByAmount, at }: ChainProgress,
   now: Date,
 ): Promise<void> => {
-  // As text: an amount is no JSON number.
+  // As text, because amounts are not JSON numbers.
   const neededJson =
     neededByAmount && JSON.stringify(z.encode(ConfirmationsByAmount, neededByAmount));
   await tx.query(sqlVoid`

@@ -9,9 +9,9 @@ import { toLinkTransaction } from "../domain/payment.ts";
 import type { SettlementResult } from "../domain/evaluate-settlement.ts";
 
 /**
- * What is told of a payment that counts, nothing of another. Both events of a completing payment carry
- * the state after it, with versions n and n + 1. Their ids name the fact: restored, this service tells
- * it again as the same (rule EVENT-7).
+ * Creates the events of an applied payment, and none for another one. Both events of a completing
+ * payment carry the state after it, with versions n and n + 1. Their ids are derived from the
+ * payment and the link, so a restored service publishes them with the same ids (rule EVENT-7).
  */
 export const createCreditEvents = (
   { credit, payment }: SettlementResult,

@@ -42,7 +42,7 @@ const depositColumns = sql.fragment`
 
 const newestFirst = sql.fragment`first_seen_at DESC, id DESC`;
 
-/** Locks what every account has of deposits, in one order. */
+/** Locks all accounts' rows of deposits, in a fixed order. */
 export const lockDeposits = (
   tx: Transaction,
   depositIds: readonly string[],
@@ -54,7 +54,7 @@ export const lockDeposits = (
 
 type OwnDeposit = { depositId: string; userId: string };
 
-/** Locks an account's own deposit; undefined if it has none of that id. */
+/** Locks an account's own deposit; undefined if it has none with that id. */
 export const lockOwnDeposit = async (
   tx: Transaction,
   { depositId, userId }: OwnDeposit,
@@ -65,18 +65,18 @@ export const lockOwnDeposit = async (
   return row ?? undefined;
 };
 
-/** Anyone may claim an address, so a deposit is copied at once for this many accounts only. */
+/** Anyone may claim an address, so a deposit is copied immediately only for this many accounts. */
 const eagerCopiesMax = 20;
 
-/** The account of a row that every account at the address may copy. */
+/** The user id of a row that every account at the address may copy. */
 const sharedUserId = sql.fragment`''`;
 
-/** Addresses that can have deposits: on Bitcoin each link has an address of its own. */
+/** Matches chains that can have deposits. On Bitcoin each link has its own address. */
 const canHaveDeposits = sql.fragment`chain_id NOT LIKE '%bitcoin%'`;
 
 /**
- * Adds deposits for the accounts that came to their addresses first. If there are more accounts, a shared
- * row is added, which the others copy by {@link copySharedDeposits}.
+ * Inserts deposits for the first accounts at their addresses. If there are more accounts, also
+ * inserts a shared row, which the others copy with {@link copySharedDeposits}.
  */
 export const insertDeposits = async (
   tx: Transaction,
@@ -128,13 +128,13 @@ export const insertDeposits = async (
   `);
 };
 
-/** So many shared rows of an address are read at once. */
+/** The number of shared rows of an address that are read in one call. */
 const copyBatchMax = 2_000;
 
 /**
- * Copies settled deposits to an account from the shared rows of its addresses. Rows that change right now
- * are skipped: their change makes them newer. A minute is read again, because a row may become visible
- * after a newer one.
+ * Copies settled deposits to an account from the shared rows of its addresses. Skips rows that are
+ * being changed, because the change makes them newer. Reads the last minute again, because a row
+ * may become visible after a newer one.
  */
 export const copySharedDeposits = async (db: Db, userId: string): Promise<void> => {
   await db.query(sql.prepared("copy_shared_deposits", VoidRow)`
@@ -178,7 +178,7 @@ const insertedTypes =
     " ",
   );
 
-/** Writes what a deposit's chain tells now, for every account that has it. They must be locked. */
+/** Updates the reported state of deposits for every account. The rows must be locked. */
 export const updateDepositStates = async (
   tx: Transaction,
   deposits: readonly ObservedDeposit[],
@@ -211,7 +211,7 @@ export const updateDepositStates = async (
 
 const updatedTypes = "text int4 text numeric text timestamptz timestamptz timestamptz".split(" ");
 
-/** Writes what was decided of an account's own deposit, which must be locked. */
+/** Updates the decision about an account's own deposit. The row must be locked. */
 export const updateDepositDecision = async (tx: Transaction, deposit: Deposit): Promise<void> => {
   await tx.query(sqlVoid`
     UPDATE deposits SET decision = ${deposit.decision},
@@ -221,7 +221,10 @@ export const updateDepositDecision = async (tx: Transaction, deposit: Deposit): 
   `);
 };
 
-/** A page of an account's deposits of one decision; of the unmatched ones those that are there. */
+/**
+ * Lists a page of an account's deposits with one decision. For unmatched deposits, orphaned ones
+ * are omitted.
+ */
 export const listDeposits = (
   db: Db,
   page: { userId: string; decision: DepositDecision; offset: number; limit: number },
@@ -233,7 +236,7 @@ export const listDeposits = (
     ORDER BY ${newestFirst} LIMIT ${page.limit} OFFSET ${page.offset}
   `);
 
-/** An account's deposits behind one of them, the newest first. */
+/** Lists an account's deposits after a given one, newest first. */
 export const listDepositsAfter = (
   db: Db,
   query: {
@@ -267,12 +270,13 @@ const LikelyRow = z.object({
   isOfSender: z.boolean(),
 });
 
-/** So many of the newest active links are looked at, of those that expire and those that do not. */
+/** The number of active links that are scanned with an expiry, and again without one. */
 const scannedLinksMax = 200;
 
 /**
- * The active links of an owner that deposits could be for: of the same token and destination, made
- * before the money came. A bounded part of the newest is looked at.
+ * Lists an owner's active links that may match deposits: same token and destination, created no
+ * later than the deposit. Scans a limited number of links: the newest without an expiry, and those
+ * that expire first.
  */
 export const listLikelyLinks = (
   db: Db,

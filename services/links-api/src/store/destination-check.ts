@@ -3,7 +3,7 @@ import type { FetchSolanaAccountState, CatalogueToken } from "@payment-links/con
 
 type Destination = { token: CatalogueToken; destinationAddress: string };
 
-/** Returns whether nobody could spend what a destination receives (rule CHAIN-26). */
+/** Returns whether money sent to a destination could never be spent (rule CHAIN-26). */
 export type IsDestinationUnspendable = (destination: Destination) => Promise<boolean>;
 
 type Clock = {
@@ -15,20 +15,21 @@ type Clock = {
 type Options = {
   fetchSolanaAccountState: FetchSolanaAccountState;
   clock: Clock;
-  /** Called when no node answers. */
+  /** Called when no node responds. */
   onUnknown: (error: unknown, chainId: string) => void;
 };
 
-/** An address can become a token account, so each answer counts only for a while. */
+/** An address can become a token account, so each result expires. */
 const resultTtlMs = 60_000;
 const retryMs = 10_000;
-/** Payers do not wait for a node that hangs. */
+/** Payers do not wait for a node that does not respond. */
 const requestTimeoutMs = 1_500;
 const destinationsMax = 10_000;
 
 /**
- * Creates the check of destinations on Solana, which remembers the answers. While no node answers, the last
- * answer counts; a destination that was never checked is not lost, as its wallet was checked when it was added.
+ * Creates the check of Solana destinations, which caches its results. While no node responds, it
+ * uses the last result. A destination without a result is treated as spendable, because its wallet
+ * was checked when it was added.
  */
 export const createDestinationCheck = ({
   fetchSolanaAccountState,

@@ -10,22 +10,25 @@ const StoredResponseRow = z.object({
   answer: PaymentLinkCreationData,
 });
 
-/** The first answer to a call, with the SHA-256 of the body that it answered. */
+/** The first response to a request, with the SHA-256 of the request body. */
 export type StoredResponse = z.output<typeof StoredResponseRow>;
 
 const LockRow = z.object({ isLocked: z.boolean() });
 const DeletedRow = z.object({ createdAt: z.date() });
 
-/** Takes a key until the transaction ends, or answers false at once: a crash leaves nothing behind. */
+/**
+ * Locks a key until the transaction ends. Returns false immediately if it is locked. A crash leaves
+ * no lock behind.
+ */
 export const tryLockKey = async (tx: Transaction, { ownerId, key }: OwnedKey): Promise<boolean> => {
-  // The owner's id has a fixed shape without a blank, so that no two pairs make the same text.
+  // An owner's id has a fixed form without spaces, so no two pairs produce the same text.
   const { isLocked } = await tx.one(sql.type(LockRow)`
     SELECT pg_try_advisory_xact_lock(hashtextextended(${`${ownerId} ${key}`}, 0)) AS "isLocked"
   `);
   return isLocked;
 };
 
-/** Finds the answer kept for a key since an instant. */
+/** Finds the response stored for a key since a given time. */
 export const findStoredResponse = async (
   tx: Transaction,
   { ownerId, key }: OwnedKey,
@@ -38,7 +41,7 @@ export const findStoredResponse = async (
   return row ?? undefined;
 };
 
-/** Keeps an answer. It replaces one that is too old but not deleted yet. */
+/** Stores a response. It replaces an expired one that is not deleted yet. */
 export const saveResponse = async (
   tx: Transaction,
   { ownerId, key }: OwnedKey,
@@ -56,9 +59,9 @@ export const saveResponse = async (
 };
 
 /**
- * Deletes answers from before an instant, the oldest first and at most so many; answers how many and
- * how far it came. `from` skips the dead index entries of those that were deleted before, until
- * vacuum runs.
+ * Deletes the oldest responses from before a given time, up to `responsesMax`. Returns their number
+ * and the time of the last one. `from` skips the dead index entries of responses deleted earlier,
+ * which remain until vacuum runs.
  */
 export const deleteExpiredResponses = async (
   db: Db,

@@ -21,7 +21,7 @@ const followedCount = 1_000;
 
 const rig = useRig(createRig);
 let linkIds: readonly string[];
-/** A link that has as many payments. */
+/** A link with `linkCount` payments. */
 let paidLinkId: string;
 beforeAll(async () => {
   paidLinkId = await rig.createLink(rig.createKeyHeaders(sampleAccount()), { toAmount: "1000" });
@@ -36,8 +36,8 @@ beforeAll(async () => {
 const createFollowedLinks = (fingerprint: string, payment: FollowedLink["payment"] = null) =>
   linkIds.map((linkId) => ({ key: linkId, linkId, payment, fingerprint }));
 
-describe("of a thousand links that are followed among 20,000,", () => {
-  test("those that have changed are found by reading their own index entries and rows only", async () => {
+describe("with a thousand followed links among 20,000", () => {
+  test("findChangedFingerprints reads only the index entries and rows of the followed links", async () => {
     const plans = await explainQueries(rig.pool, (db) =>
       findChangedFingerprints(db, createFollowedLinks("none"), rig.clock.now()),
     );
@@ -46,8 +46,8 @@ describe("of a thousand links that are followed among 20,000,", () => {
     expect(countTouchedPages(plans)).toBeLessThan(12 * followedCount);
   });
 
-  test("the payment of a follower costs one entry of an index, however many it may be", async () => {
-    // Each of that link's payments is named by it and a number.
+  test("a followed payment costs one index entry, however many payments the link has", async () => {
+    // `insertUnappliedPayments` uses the link's id as `source` and a number as `sourceId`.
     const plans = await explainQueries(rig.pool, (db) =>
       findChangedFingerprints(
         db,
@@ -62,7 +62,7 @@ describe("of a thousand links that are followed among 20,000,", () => {
     expect(countTouchedPages(lookupPlans)).toBeLessThan(8);
   });
 
-  test("one has another mark once its expiry has passed, though nothing was written", async () => {
+  test("a fingerprint changes when the expiry passes, without a write", async () => {
     const body = { toAmount: "1", expirationDate: "2026-12-24T18:00:00Z" };
     const linkId = await rig.createLink(rig.createKeyHeaders(sampleAccount()), body);
     const readFingerprintAt = async (now: string) => {
@@ -75,7 +75,7 @@ describe("of a thousand links that are followed among 20,000,", () => {
     expect(await readFingerprintAt("2026-12-24T18:00:00Z")).not.toBe(fingerprintBefore);
   });
 
-  test("one has another mark once its owner was told anew under the version that was lost", async () => {
+  test("a fingerprint changes when a snapshot replaces the owner's state under the same version", async () => {
     const account = sampleAccount();
     const linkId = await rig.createLink(rig.createKeyHeaders(account), { toAmount: "1" });
     const readFingerprint = async () => {
@@ -90,7 +90,7 @@ describe("of a thousand links that are followed among 20,000,", () => {
     expect(await readFingerprint()).not.toBe(fingerprintBefore);
   });
 
-  test("one has another mark once its follower's payment ends, also under the version that it had", async () => {
+  test("a fingerprint changes when the followed payment ends, even under a lower version", async () => {
     const linkId = await rig.createLink(rig.createKeyHeaders(sampleAccount()), { toAmount: "1" });
     const transactionHash = `0x${"cd".repeat(32)}`;
     const identity = samplePaymentIdentity({ chainId: "8453", transactionHash, linkId });
@@ -104,12 +104,12 @@ describe("of a thousand links that are followed among 20,000,", () => {
     };
     await rig.settle(settlement);
     const fingerprintBefore = await readFingerprint();
-    // A listener that was restored counts its versions anew.
+    // A restored listener restarts its versions.
     await rig.settle({ ...settlement, version: 2, status: "failed", isOrphaned: false });
     expect(await readFingerprint()).not.toBe(fingerprintBefore);
   });
 
-  test("only those are answered whose mark is another by now", async () => {
+  test("findChangedFingerprints returns only links whose fingerprint has changed", async () => {
     const initialFingerprints = await findChangedFingerprints(
       rig.pool,
       createFollowedLinks("none"),

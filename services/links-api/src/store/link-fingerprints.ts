@@ -5,7 +5,10 @@ import { type FollowedLink, parseFollowedKey } from "../domain/followed-link.ts"
 import { selectFirstWithPrefix, buildPendingCondition, pendingPaymentsMax } from "./payments.ts";
 import { type LoadOne, createBatchLoader } from "./batch-loader.ts";
 
-/** Reads the mark of what is followed, for all who ask in one turn; without such a link there is none. */
+/**
+ * Creates a loader of the fingerprints of what streams follow. It batches requests of one turn. An
+ * unknown link has none.
+ */
 export const createLinkFingerprintLoader = (db: Db, clock: { now(): Date }): LoadOne<string> =>
   createBatchLoader(async (keys) => {
     const linksWithoutFingerprint = keys.map((key) => ({
@@ -17,7 +20,7 @@ export const createLinkFingerprintLoader = (db: Db, clock: { now(): Date }): Loa
     return new Map(fingerprints.map(({ key, fingerprint }) => [key, fingerprint]));
   });
 
-/** Something that is followed, with the mark under which it was last read. */
+/** A followed link, with the fingerprint under which it was last read. */
 export type FingerprintedLink = FollowedLink & { key: string; fingerprint: string };
 
 const FingerprintRow = z.object({ key: z.string(), fingerprint: z.string() });
@@ -28,10 +31,11 @@ const followedPaymentClause = selectFirstWithPrefix({
 });
 
 /**
- * The marks of those links whose mark is another by now. A mark changes with all that the checkout tells:
- * the link, its status at `now` (an expiry is no write), its owner, its pending payments with how far the
- * chain of each is, and the payment that is followed. Each is looked up by itself, in its index: OFFSET 0 keeps the planner from reading all
- * links instead, and there may be a million.
+ * Returns the new fingerprints of links whose fingerprint has changed. A fingerprint covers
+ * everything in the checkout response: the link, its status at `now` (an expiry is not a write),
+ * its owner, its pending payments with their chains' progress, and the followed payment. Each link
+ * is looked up by index. `OFFSET 0` prevents the planner from reading all links instead, of which
+ * there may be a million.
  */
 export const findChangedFingerprints = async (
   db: Db,

@@ -5,7 +5,7 @@ import { createRig } from "../testing/create-rig.ts";
 import { insertLinkCopies, sampleAccount } from "../testing/samples.ts";
 import { type LinkQuery, scannedLinksMax, searchLinks } from "./link-search.ts";
 
-// Of fewer links it would be cheaper to read all.
+// With fewer links, a sequential scan would be cheaper.
 const linkCount = 60_000;
 
 const rig = useRig(createRig);
@@ -42,8 +42,8 @@ const directFilters: [string, () => SearchFilter][] = [
   ["what is behind a place", () => ({ before: { createdAt: afterNow(9_000), seq: "0" } })],
 ];
 
-// Guards everybody else's connections: a filter may want what is rare, or what nobody has.
-describe("among 60,000 links,", () => {
+// Guards the connections of other accounts: a filter may match few links or none.
+describe("with 60,000 links", () => {
   const countScanned = async (filter: SearchFilter) => {
     const query = { ...filter, userId, now: rig.clock.now(), limit: 11, offset: 0 };
     const scans = listScans(await explainQueries(rig.pool, (db) => searchLinks(db, query)));
@@ -52,14 +52,14 @@ describe("among 60,000 links,", () => {
   };
 
   test.each(rareFilters)(
-    "a search for %s looks at 5,000 links twice, and no more",
+    "a search for %s scans 5,000 links at most twice",
     async (_name, filter) => {
       expect(await countScanned(filter())).toBeLessThanOrEqual(2 * scannedLinksMax + 10);
     },
   );
 
   test.each(directFilters)(
-    "a search for %s looks for its end, and at what it shows",
+    "a search for %s scans only for its end and the links that it returns",
     async (_name, filter) => {
       expect(await countScanned(filter())).toBeLessThanOrEqual(scannedLinksMax + 40);
     },

@@ -6,26 +6,26 @@ import type { LinkSearch } from "../domain/link-search.ts";
 import type { LinkView } from "../domain/link-view.ts";
 import { ViewRow, linkViewColumns } from "./link-views.ts";
 
-/** Where a link stands among its owner's, which go from the newest to the oldest. */
+/** The position of a link among its owner's links, ordered from newest to oldest. */
 export type LinkCursor = { createdAt: Date; seq: string };
 
-/** Which of an owner's links are wanted, with their status at `now`. */
+/** A filter for an owner's links, with their status at `now`. */
 export type LinkQuery = {
   userId: string;
   now: Date;
   status?: LinkStatus | undefined;
   search?: LinkSearch | undefined;
   tokenId?: string | undefined;
-  /** The time of creation: `from` itself is wanted, `to` is not. */
+  /** The time of creation: `from` is inclusive, `to` is exclusive. */
   from?: Date | undefined;
   to?: Date | undefined;
-  /** Only links made before this one. */
+  /** Only links created before this one. */
   before?: LinkCursor | undefined;
 };
 
 const CursorRow = z.object({ id: z.string(), createdAt: z.date(), seq: z.string() });
 
-/** The place of a link among its owner's. Another owner's link has none. */
+/** Returns the position of a link among its owner's links; undefined for another owner's link. */
 export const findLinkCursor = async (
   db: Db,
   { linkId, userId }: { linkId: string; userId: string },
@@ -37,22 +37,24 @@ export const findLinkCursor = async (
   return row ?? undefined;
 };
 
-/** So many links are looked at in one search; then it says how far it came. */
+/** The number of links that one search scans before it returns how far it got. */
 export const scannedLinksMax = 5_000;
 
-/** What a search found, and the last link that it looked at if there are more behind that. */
+/** The links that a search found, and the last scanned link if there are more after it. */
 export type LinkSearchResult = { links: readonly LinkView[]; lastScannedId: string | undefined };
 
 /**
- * A page of those links of an owner that are wanted, newest first. It walks down the newest 5,000 in an
- * index and stops where the page is full, so that no filter, however rare what it wants, costs more.
+ * Returns a page of an owner's links that match a query, newest first. Scans at most the newest
+ * 5,000 links in an index and stops when the page is full. The cost is therefore limited even for
+ * rare matches.
  */
 export const searchLinks = async (
   db: Db,
   { limit, offset, ...query }: LinkQuery & { limit: number; offset: number },
 ): Promise<LinkSearchResult> => {
   const isExactLookup = query.search !== undefined && !("text" in query.search);
-  // Looked for first: a link that is made meanwhile is one more to look at, and none is missed.
+  // The scan end is read first: a link created meanwhile is only one more to scan, and none is
+  // missed.
   const isShallowRange = isIndexRange(query) && offset + limit <= scannedLinksMax;
   const scanEnd = isExactLookup || isShallowRange ? null : await findScanEnd(db, query);
   const scanBound =
@@ -60,7 +62,8 @@ export const searchLinks = async (
       ? sql.fragment`true`
       : sql.fragment`
           (created_at, seq) >= (${sql.timestamp(scanEnd.createdAt)}, ${scanEnd.seq}::int8)`;
-  // The inner limit keeps the planner in the index: it would read all links to find a few rare ones.
+  // The inner limit keeps the planner in the index. It would otherwise read all links to find a
+  // few.
   const scan = sql.fragment`
     SELECT * FROM links WHERE ${buildScanCondition(query)} AND ${scanBound}
     ORDER BY created_at DESC, seq DESC LIMIT ${isShallowRange ? offset + limit : 2 * scannedLinksMax}
@@ -76,11 +79,11 @@ export const searchLinks = async (
   return { links, lastScannedId: links.length < limit ? scanEnd?.id : undefined };
 };
 
-/** Whether all that is wanted is a range of one index. */
+/** Returns whether the query is exactly a range of one index. */
 const isIndexRange = ({ search, status, tokenId }: LinkQuery): boolean =>
   search === undefined && tokenId === undefined && (status ?? "completed") === "completed";
 
-/** The last link that one search looks at; null if it comes to the end of them. */
+/** Returns the last link that one search scans; null if the scan reaches the end. */
 const findScanEnd = (db: Db, query: LinkQuery): Promise<z.output<typeof CursorRow> | null> =>
   db.maybeOne(sql.type(CursorRow)`
     WITH places AS MATERIALIZED (
@@ -94,10 +97,11 @@ const findScanEnd = (db: Db, query: LinkQuery): Promise<z.output<typeof CursorRo
     ORDER BY places.created_at DESC, places.seq DESC LIMIT 1
   `);
 
-/** The links that are walked over: what one index holds in the order of the page. */
+/** Builds the condition of the scanned links: the range of one index in the order of the page. */
 const buildScanCondition = ({ before, from, status, to, userId }: LinkQuery) => {
   const conditions = [sql.fragment`user_id = ${userId}`];
-  // In the text, so that the planner sees which partial index holds it. Completed links stay completed.
+  // A literal, so that the planner can use the partial index. Completed links never change their
+  // status.
   if (status === "completed") conditions.push(sql.fragment`status = 'completed'`);
   if (from !== undefined) conditions.push(sql.fragment`created_at >= ${sql.timestamp(from)}`);
   if (to !== undefined) conditions.push(sql.fragment`created_at < ${sql.timestamp(to)}`);
@@ -109,7 +113,7 @@ const buildScanCondition = ({ before, from, status, to, userId }: LinkQuery) => 
   return sql.join(conditions, sql.fragment` AND `);
 };
 
-/** What each link that is walked over is held against. */
+/** Builds the condition that each scanned link must meet. */
 const buildFilterCondition = ({ now, search, status, tokenId }: LinkQuery) => {
   const conditions = [sql.fragment`true`];
   if (status === "active") {
@@ -126,7 +130,8 @@ const buildFilterCondition = ({ now, search, status, tokenId }: LinkQuery) => {
   return sql.join(conditions, sql.fragment` AND `);
 };
 
-// The collation folds the letters of all languages, whatever the database's own does.
+// The explicit collation folds the case of all languages, regardless of the database's own
+// collation.
 const buildSearchCondition = (search: LinkSearch): FragmentSqlToken => {
   if ("linkId" in search) return sql.fragment`id = ${search.linkId}`;
   if ("paymentReference" in search) {
@@ -137,18 +142,19 @@ const buildSearchCondition = (search: LinkSearch): FragmentSqlToken => {
   `;
 };
 
-/** The newest link of an owner: what is made later stands before it. */
+/** Selects an owner's newest link. Links created later come before it. */
 const selectNewestLink = (userId: string) => sql.fragment`
   SELECT created_at, seq FROM links WHERE user_id = ${userId}
   ORDER BY created_at DESC, seq DESC LIMIT 1
 `;
 
-// A page has the links behind a place, so it is the one right before the newest, where none stands.
+// A page contains the links after a cursor, so the start cursor is the unused position just before
+// the newest link.
 const beforeNewestColumns = sql.fragment`newest.created_at AS "createdAt", newest.seq + 1 AS seq`;
 
 const StartRow = CursorRow.omit({ id: true });
 
-/** The place behind which all links of an owner stand right now; undefined where there is none. */
+/** Returns the cursor before all current links of an owner; undefined if there are none. */
 export const findStartCursor = async (db: Db, userId: string): Promise<LinkCursor | undefined> => {
   const row = await db.maybeOne(sql.type(StartRow)`
     SELECT ${beforeNewestColumns} FROM (${selectNewestLink(userId)}) AS newest
@@ -165,8 +171,8 @@ const CountRow = z.object({
 });
 
 /**
- * How many links are wanted, and the place behind which all of them stand right now: both of one moment. There
- * is no count if that is not soon found, or is beyond a million.
+ * Returns the number of matching links and the cursor before all of them, both from one snapshot.
+ * The number is undefined if the query is not a range of one index or if it exceeds a million.
  */
 export const countMatchingLinks = async (
   db: Db,

@@ -21,7 +21,9 @@ const LifecycleRow = z.object({
   status: LinkStatus,
 }) satisfies z.ZodType<LinkLifecycle>;
 
-/** What is known of the life of an owner's link, and the key or session that made it. */
+/**
+ * Returns the fields of an owner's link for its timeline, and the key or session that created it.
+ */
 export const findLinkLifecycle = async (
   db: Db,
   { linkId, userId }: { linkId: string; userId: string },
@@ -45,15 +47,15 @@ const PositionRow = z.object({
 
 type TimelineQuery = {
   linkId: string;
-  /** What happened with the link itself. */
+  /** The entries of the link itself. */
   linkPositions: readonly TimelinePosition[];
   after: TimelinePosition | undefined;
   limit: number;
 };
 
 /**
- * What happened with a link and its payments behind a place, in order. Each kind is a range of an index,
- * read no further than the page reaches.
+ * Lists the entries of a link and its payments after a position, in order. Each kind is a range of
+ * an index, of which only as much is read as the page needs.
  */
 export const listTimeline = async (
   db: Db,
@@ -95,7 +97,7 @@ export const listTimeline = async (
 
 type Range = { time: FragmentSqlToken; condition: FragmentSqlToken };
 
-// As their indexes have them, of which the last two hold no other payments.
+// These match their indexes. The last two are partial indexes with only the matching payments.
 const paymentRanges: Partial<Record<TimelineEntryKind, Range>> = {
   payment_seen: { time: sql.fragment`first_seen_at`, condition: sql.fragment`true` },
   payment_ended: {
@@ -104,7 +106,7 @@ const paymentRanges: Partial<Record<TimelineEntryKind, Range>> = {
   },
   payment_orphaned: {
     time: sql.fragment`coalesce(orphaned_at, ended_at, applied_at, first_seen_at)`,
-    // Also of what has come back: that stays in the row.
+    // Includes payments that have returned, because the column keeps its value.
     condition: sql.fragment`is_orphaned`,
   },
 };
@@ -126,7 +128,7 @@ const selectPositions = ({
   )
 `;
 
-/** Said for each kind by itself, so that its index begins there. */
+/** Builds the condition for each kind separately, so that its index scan starts at the cursor. */
 const isAfterCursor = (
   after: TimelinePosition | undefined,
   kind: TimelineEntryKind,
@@ -140,7 +142,7 @@ const isAfterCursor = (
   return sql.fragment`(${time}, id) > (${afterTime}, ${after.paymentId ?? ""})`;
 };
 
-/** Of each kind there is one at most. */
+/** A link has at most one entry of each kind. */
 const isLinkPositionAfter = (after: TimelinePosition | undefined) =>
   after === undefined
     ? sql.fragment`true`

@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 beforeEach(() => {
   statementCount = 0;
-  // The connection only gets `any`: the reader's own statement, counted.
+  // The loader only calls `any` on the connection, which counts its statements.
   const countingDb = {
     any: (query: QuerySqlToken) => {
       statementCount += 1;
@@ -35,15 +35,15 @@ beforeEach(() => {
 
 const EmptyRow = z.object({}).strict();
 
-describe("links that are asked for in one turn", () => {
-  test("are read by one statement, each to whom it belongs, one that is not there among them", async () => {
+describe("links requested in one turn", () => {
+  test("are read with one statement and assigned to their requests, including one that does not exist", async () => {
     const requestedIds = [ids[2], newId("plink"), ids[0], ids[2], ids[1]].map((id) => id ?? "");
     const views = await Promise.all(requestedIds.map((id) => findLinkView(id)));
     expect(views.map((view) => view?.description)).toEqual(["3", undefined, "1", "3", "2"]);
     expect(statementCount).toBe(1);
   });
 
-  test("are never remembered: a later turn sees what was written since", async () => {
+  test("are never cached: a later turn reads what was written since", async () => {
     const [id = ""] = ids;
     expect((await findLinkView(id))?.status).toBe("active");
     await rig.pool.query(sql.type(EmptyRow)`
@@ -53,7 +53,7 @@ describe("links that are asked for in one turn", () => {
     expect(statementCount).toBe(2);
   });
 
-  test("of which one cannot be read are read alone: the others are answered", async () => {
+  test("are read one by one if one of them fails, so the others succeed", async () => {
     const brokenAccount = sampleAccount();
     const brokenLinkId = await rig.createLink(rig.createKeyHeaders(brokenAccount), {
       toAmount: "1",

@@ -39,9 +39,9 @@ beforeAll(async () => {
 const AllVisibleRow = z.object({ isSeen: z.boolean() });
 
 /**
- * Vacuums until no page of links is left out. Other tests share the server, and a page is passed over
- * while a commit of its rows, or of anybody's close to it, is not on disk yet, as tests do not wait for
- * that; and while a reader of this database looks from before the oldest open transaction of any.
+ * Vacuums until every page of `links` is marked as all-visible. Vacuum skips a page while a recent
+ * commit is not flushed to disk, because tests use asynchronous commits, and while an older
+ * transaction is open. Other tests share the server, so both may take a while.
  */
 const vacuumUntilAllVisible = async (): Promise<void> => {
   await waitUntil("everybody sees every page of links", async () => {
@@ -53,7 +53,7 @@ const vacuumUntilAllVisible = async (): Promise<void> => {
   });
 };
 
-/** The scans of links that a list makes, as the server ran them. */
+/** Returns the scans of `links` that a list executes. */
 const listLinkScans = async (
   userId: string,
   status: LinkStatus | null,
@@ -64,30 +64,29 @@ const listLinkScans = async (
   return listScans(plans).filter((scan) => scan["Relation Name"] === "links");
 };
 
-/** The rows that a scan took from the table itself. */
+/** Returns the number of rows that a scan read from the table itself. */
 const countTableRows = (scan: Plan): number =>
   scan["Node Type"] === "Index Only Scan"
     ? (scan["Heap Fetches"] ?? 0)
     : scan["Actual Rows"] * scan["Actual Loops"];
 
 /**
- * It looks at some 250 to see that many are yet to expire. Until its first analysis the planner
- * thinks there are so few that it reads all 5,000.
+ * For active links, about 250 index entries are read to see that many have yet to expire. Before
+ * the first `ANALYZE` the planner expects so few that it reads all 5,000.
  */
 const rowsMax = (status: LinkStatus | null, state: string): number => {
   if (status !== "active") return 40;
   return state === "analyzed" ? 350 : 5_300;
 };
 
-// Guards the first page of an account with very many links, before and after the planner knows
-// that.
-describe.each(["unknown to the planner", "analyzed"])("a page of 20,000 links, %s", (state) => {
+// Guards the first page of an account with many links, before and after the planner has statistics.
+describe.each(["not analyzed", "analyzed"])("a page of 20,000 links, %s", (state) => {
   beforeAll(async () => {
     if (state === "analyzed") await rig.analyzeLinks();
   });
 
   test.each([null, ...linkStatuses])(
-    "given the status %s, reads little more than it shows",
+    "given the status %s, reads little more than it returns",
     async (status) => {
       const scans = await listLinkScans(userId, status);
       expect(scans.length).toBeGreaterThan(0);
@@ -97,8 +96,9 @@ describe.each(["unknown to the planner", "analyzed"])("a page of 20,000 links, %
   );
 });
 
-// Guards everybody else's cache and time: a row is thirty times as long as its entry in an index.
-describe("a page far down 20,000 links", () => {
+// Guards the cache and the latency of other accounts: a row is thirty times as large as its index
+// entry.
+describe("a deep page of 20,000 links", () => {
   let mixedUserId: string;
   beforeAll(async () => {
     const account = sampleAccount();
@@ -114,7 +114,7 @@ describe("a page far down 20,000 links", () => {
   });
 
   test.each([null, "active", "completed"] as const)(
-    "given the status %s, reads no row before it, only the index",
+    "given the status %s, reads no rows before the page, only the index",
     async (status) => {
       const scans = await listLinkScans(mixedUserId, status, 9_900);
       expect(scans.map((scan) => scan["Node Type"])).not.toContain("Seq Scan");
@@ -124,7 +124,7 @@ describe("a page far down 20,000 links", () => {
   );
 
   test.each([null, ...linkStatuses])(
-    "given the status %s, is what follows the pages before it",
+    "given the status %s, continues the pages before it",
     async (status) => {
       const filter = { userId: mixedUserId, status, now: rig.clock.now() };
       const firstLinks = await listLinks(rig.pool, { ...filter, offset: 0, limit: 500 });
@@ -136,9 +136,9 @@ describe("a page far down 20,000 links", () => {
   );
 });
 
-// Guards an account whose links all expired at once: what the expiry job leaves behind, until vacuum
-// comes by, must not stand in the way of a page.
-describe("a page of 20,000 links that have all expired and were marked", () => {
+// Guards an account whose links all expired at once: the dead index entries that the expiry job
+// leaves until vacuum runs must not slow down a page.
+describe("a page of 20,000 expired links that were marked", () => {
   let expiredUserId: string;
   beforeAll(async () => {
     const account = sampleAccount();
@@ -154,7 +154,7 @@ describe("a page of 20,000 links that have all expired and were marked", () => {
   });
 
   test.each([null, "active", "completed"] as const)(
-    "given the status %s, touches few pages",
+    "given the status %s, reads few database pages",
     async (status) => {
       const scans = await listLinkScans(expiredUserId, status);
       const pages = scans.reduce((sum, scan) => sum + (scan["Shared Hit Blocks"] ?? 0), 0);
@@ -163,9 +163,9 @@ describe("a page of 20,000 links that have all expired and were marked", () => {
   );
 });
 
-// Guards an account whose links have all expired at once, until the expiry job has come by all of them.
+// Guards an account whose links all expired at once, until the expiry job has marked all of them.
 test.each([0, 6_000])(
-  "a page of 20,000 links that have all expired, of which the newest %i are marked, reads little more than it shows",
+  "a page of 20,000 expired links, of which the newest %i are marked, reads little more than it returns",
   async (markedCount) => {
     const { account, id } = await createExpiredLinks(linkCount);
     await rig.pool.query(sql.type(EmptyRow)`
@@ -176,7 +176,7 @@ test.each([0, 6_000])(
     await rig.analyzeLinks();
     const scans = await listLinkScans(account.id, "inactive");
     expect(scans.map((scan) => scan["Node Type"])).not.toContain("Seq Scan");
-    // 51 say that they are many.
+    // 51 entries show that there are many.
     expect(countScannedRows(scans)).toBeLessThanOrEqual(100);
     const pageQuery = { userId: account.id, status: "inactive", now: rig.clock.now() } as const;
     const [firstLink] = await listLinks(rig.pool, { ...pageQuery, offset: 0, limit: 11 });
@@ -184,8 +184,8 @@ test.each([0, 6_000])(
   },
 );
 
-// Guards all three ways to find them: sorted while they are few, walked when many, and sorted after all
-// where too many others are newer.
+// Guards all three plans: sorting a few links, scanning when there are many, and sorting again if
+// too many other links are newer.
 test.each([
   [20, 0],
   [21, 0],
@@ -197,10 +197,10 @@ test.each([
   [400, 4_995],
   [400, 6_000],
 ])(
-  "given %i expired links of which some are not marked yet, and %i newer ones, lists the newest in order",
+  "given %i expired links, some of them unmarked, and %i newer ones, lists the newest in order",
   async (count, newerCount) => {
     const { account, id } = await createExpiredLinks(count + 30);
-    // Every tenth of the first three hundred, if there are as many.
+    // Marks every tenth of up to three hundred links.
     await rig.pool.query(sql.type(EmptyRow)`
       UPDATE links SET status = 'inactive'
       WHERE id IN (SELECT ${id} || '_' || 10 * number FROM generate_series(1, 30) AS number)
@@ -220,7 +220,10 @@ test.each([
   },
 );
 
-/** An account with so many links that have expired at different times, the newest with the highest number. */
+/**
+ * Creates an account with this many expired links. They expired at different times, and the newest
+ * has the highest number.
+ */
 const createExpiredLinks = async (count: number) => {
   const account = sampleAccount();
   const id = await rig.createLink(rig.createKeyHeaders(account), {
@@ -236,9 +239,10 @@ const createExpiredLinks = async (count: number) => {
   return { account, id };
 };
 
-// Guards both ways to find active links that can expire: sorted while they are few, walked when many.
+// Guards both plans for active links with an expiry: sorting a few, and scanning when there are
+// many.
 test.each([249, 250, 251, 400])(
-  "given %i active links that will expire, lists the newest of them in order",
+  "given %i active links with an expiry, lists the newest in order",
   async (count) => {
     const account = sampleAccount();
     const id = await rig.createLink(rig.createKeyHeaders(account), {

@@ -6,7 +6,7 @@ import type { LinkView, OwnedLinkView, OwnerView } from "../domain/link-view.ts"
 import { textColumns } from "./links.ts";
 import { type LoadOne, createBatchLoader } from "./batch-loader.ts";
 
-/** A row of {@link columns}. */
+/** A row of {@link linkViewColumns}. */
 export const ViewRow = z.object({
   id: z.string(),
   userId: z.string(),
@@ -46,8 +46,8 @@ const Owner = z.object({
 const OwnedViewRow = ViewRow.extend({ owner: Owner });
 
 /**
- * The columns of a link that is shown. Amounts were written as plain decimal text, and `numeric` keeps
- * their digits.
+ * The columns of a link for responses. Amounts were stored as plain decimal text, and `numeric`
+ * preserves their digits.
  */
 export const linkViewColumns = sql.fragment`
   links.id, links.user_id AS "userId", links.status, links.to_amount AS "toAmount",
@@ -62,7 +62,7 @@ export const linkViewColumns = sql.fragment`
 /** Finds a link with its owner's profile; undefined if there is none. */
 export type FindLinkView = LoadOne<OwnedLinkView>;
 
-/** Reads links as they are now, by primary keys only. */
+/** Creates a loader of current links, which reads only by primary keys. */
 export const createLinkViewLoader = (db: Db): FindLinkView =>
   createBatchLoader(async (linkIds) => {
     const views = await findLinkViews(db, linkIds);
@@ -76,7 +76,7 @@ const findLinkViews = (db: Db, linkIds: readonly string[]): Promise<readonly Own
     WHERE links.id = ANY(${sql.array([...linkIds], "text")})
   `);
 
-/** Finds a link of one owner. Another owner's link counts as none. */
+/** Finds a link of one owner; undefined if it belongs to another owner. */
 export const findOwnLinkView = async (
   db: Db,
   { linkId, userId }: { linkId: string; userId: string },
@@ -93,18 +93,20 @@ export type LinkFilter = {
   now: Date;
   offset: number;
   limit: number;
-  /** Without a status: the link from which the offset is counted, and which is the first; the newest if left out. */
+  /**
+   * The link at which the list and its offset start; the newest if omitted. Only without a status.
+   */
   startKey?: LinkSortKey;
 };
 
-/** What orders an owner's links, as Postgres writes it. */
+/** The sort key of an owner's links, as text from Postgres. */
 export type LinkSortKey = { createdAt: string; seq: string };
 
 /**
- * A page of one owner's links, newest first, with their status at `now`. It merges ranges of
- * indexes and reads each no further than the page reaches. What stands before the page is passed
- * over in the indexes, as far as vacuum has come by; only the page's own rows are read. Between its
- * statements a link can only go from expired to marked, and is found either way.
+ * Lists a page of one owner's links, newest first, with their status at `now`. Merges ranges of
+ * indexes and reads each only as far as the page needs. Rows before the page are skipped in the
+ * index, as far as vacuum has marked their pages all-visible. Between its statements a link can
+ * only change from expired to marked, and it is found either way.
  */
 export const listLinks = async (db: Db, filter: LinkFilter): Promise<readonly LinkView[]> => {
   const { userId, offset, limit } = filter;
@@ -133,7 +135,7 @@ export const listLinks = async (db: Db, filter: LinkFilter): Promise<readonly Li
   `);
 };
 
-/** A range of links, whether some have expired and are not marked yet, and the columns that are wanted. */
+/** A range of links, whether it includes unmarked expired ones, and the selected columns. */
 type Range = LinkFilter & { hasUnmarkedExpired: boolean; selectedColumns: FragmentSqlToken };
 
 const mergeRanges = (range: Range): FragmentSqlToken => {
@@ -163,13 +165,13 @@ const selectAll = (filter: Range) => sql.fragment`
   WHERE user_id = ${filter.userId} ${buildStartCondition(filter.startKey)} ${limitRows(filter)}
 `;
 
-/** Where a list begins: at a link, or at the newest. */
+/** Builds the condition for the start of a list: a given link, or the newest. */
 export const buildStartCondition = (key: LinkSortKey | undefined): FragmentSqlToken =>
   key === undefined
     ? sql.fragment``
     : sql.fragment`AND (created_at, seq) <= (${key.createdAt}::timestamptz, ${key.seq}::int8)`;
 
-// The status is in the text, so that the planner sees which partial index holds it.
+// The status is a literal, so that the planner can use the partial index.
 const selectByStatus = (status: "completed" | "inactive", filter: Range) => sql.fragment`
   SELECT ${filter.selectedColumns} FROM links
   WHERE user_id = ${filter.userId} AND status = ${sql.literalValue(status)} ${limitRows(filter)}
@@ -181,12 +183,12 @@ const selectWithoutExpiry = (filter: Range) => sql.fragment`
   ${limitRows(filter)}
 `;
 
-/** Up to so many links that are yet to expire are sorted. If there are more, they are walked. */
+/** Up to this many links with a future expiry are sorted. With more, the list is scanned. */
 const sortedLinksMax = 250;
 
-// In the order of expiry, the links yet to expire come after all expired ones, however many those
-// are. A few are sorted. If they are many, the newest are soon found among all links; there the
-// added zero keeps the planner from sorting them all.
+// In the index by expiry, links with a future expiry come after all expired ones, so they are found
+// directly. A few are sorted. If there are many, a scan of all links soon finds the newest. The
+// added zero interval prevents the planner from sorting them all.
 const selectExpiringLater = (filter: Range) => sql.fragment`
   WITH few AS MATERIALIZED (
     SELECT * FROM links
@@ -211,21 +213,21 @@ const isUnmarkedExpired = ({ now, userId }: LinkFilter) => sql.fragment`
   user_id = ${userId} AND status = 'active' AND expires_at <= ${sql.timestamp(now)}
 `;
 
-// OFFSET 0 keeps the planner from walking all of an owner's links in the page's order.
+// `OFFSET 0` prevents the planner from scanning all of an owner's links in the order of the page.
 const selectUnmarkedExpired = (filter: Range) => sql.fragment`
   SELECT ${filter.selectedColumns} FROM (SELECT * FROM links WHERE ${isUnmarkedExpired(filter)} OFFSET 0) AS lapsed
   ${limitRows(filter)}
 `;
 
-/** So many links that have just expired are sorted without a look for something better. */
+/** Up to this many unmarked expired links are sorted directly. */
 const unmarkedSortedMax = 50;
 
-/** So many of an owner's newest links are looked through for inactive ones, where many have just expired. */
+/** The number of newest links that are scanned for inactive ones if many have just expired. */
 const scannedLinksMax = 5_000;
 
 /**
- * The page of inactive links, if it is filled by an owner's newest links; undefined otherwise. Where a million
- * have just expired at once, and would all be sorted, it nearly always is.
+ * Returns the page of inactive links if an owner's newest links fill it, and undefined otherwise.
+ * They nearly always do when a million links have just expired, which would all have to be sorted.
  */
 const scanInactive = async (
   db: Db,
@@ -245,8 +247,9 @@ const scanInactive = async (
 const CountRow = z.object({ count: z.int() });
 
 /**
- * How many links have expired and are not marked yet, up to one more than are sorted. The job marks those first
- * that expired first, and what it leaves in the index is passed over last.
+ * Returns the number of expired links that are not marked yet, at most one more than are sorted.
+ * The job marks links in the order of expiry. This query reads in reverse order, so it reaches the
+ * job's dead index entries last.
  */
 const countUnmarkedExpired = (db: Db, filter: LinkFilter): Promise<number> =>
   db.oneFirst(sql.type(CountRow)`

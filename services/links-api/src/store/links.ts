@@ -53,7 +53,7 @@ const MarkedRow = z.object({ count: z.int(), until: z.date().nullable() });
 
 const MarkedUntilRow = z.object({ markedTo: z.date() });
 
-/** What an owner wrote on a link, wherever links are read. */
+/** The text columns that an owner wrote, for all queries of links. */
 export const textColumns = sql.fragment`links.description`;
 
 const linkColumns = sql.fragment`
@@ -69,8 +69,8 @@ const linkColumns = sql.fragment`
 `;
 
 /**
- * A new link with the key or session that made it, the event that tells of it, what the audit log is
- * told if a person made it, and its owner if that is not written yet.
+ * A new link with the key or session that created it, and its event. Includes an audit event if a
+ * person created it, and the owner's state if this process has not stored it yet.
  */
 export type NewLink = {
   link: Link;
@@ -81,9 +81,10 @@ export type NewLink = {
 };
 
 /**
- * Writes a new link and its event, and its owner where given, in one statement: one round trip and
- * one commit. Nobody can see the link before that, so its event needs no lock. Its owner's state may
- * have been asked for before one that was heard since, so it is no snapshot.
+ * Inserts a new link and its event, and the owner's state if given, in one statement: one round
+ * trip and one commit. No other transaction can see the link before, so its event needs no lock.
+ * The owner's state is not stored as a snapshot, because it may have been fetched before a newer
+ * one was received.
  */
 export const insertLink = async (
   db: Db,
@@ -101,7 +102,7 @@ export const insertLink = async (
       ? sql.fragment``
       : sql.fragment`owner AS (${buildAccountUpsert(ownerToStore, latestPublished)}),`;
   const row = toOutboxRow(event);
-  // Its values are in one template, because a fragment's text would be rewritten at every call.
+  // The values are in one template because slonik would rewrite a fragment's text on every call.
   await db.query(sql.prepared(preparedName, VoidRow)`
     WITH ${ownerCte} ${auditCte} link AS (
       INSERT INTO links (
@@ -135,8 +136,8 @@ const buildOutboxInsert = (event: OutgoingEvent) => {
 const idRows = createJsonRecordset(["text"]);
 
 /**
- * Locks links until the transaction ends; one that is not there is missing from the answer. They are
- * locked in the order of their ids, so that two who lock many never wait for each other.
+ * Locks links until the transaction ends. Unknown ids are missing from the result. Locks in the
+ * order of ids to prevent deadlocks.
  */
 export const lockLinks = async (
   tx: Transaction,
@@ -152,8 +153,9 @@ export const lockLinks = async (
 };
 
 /**
- * The `UPDATE` of what may change of links, each given once; their rows must be locked by this
- * transaction. The ids stand behind a `SELECT`, so that their number is nothing to plan for.
+ * Builds the `UPDATE` of the mutable columns of links, each given once. This transaction must have
+ * locked their rows. The ids are in a subquery, so that Postgres uses one plan for any number of
+ * them.
  */
 export const buildLinksUpdate = (links: readonly Link[]) => {
   const ids = links.map(({ id }) => id);
@@ -188,16 +190,16 @@ const linkUpdateRows = createJsonRecordset([
   "text",
 ]);
 
-/** Writes what may change of a link, as {@link buildLinksUpdate} does. */
+/** Updates the mutable columns of a link ({@link buildLinksUpdate}). */
 export const updateLink = async (tx: Transaction, link: Link): Promise<void> => {
   await tx.query(sql.prepared("update_link", VoidRow)`${buildLinksUpdate([link])}`);
 };
 
 /**
- * Marks links inactive whose expiry has passed, the oldest first, and answers how many and how far
- * it came, which it also keeps. That is no event and no deactivation: a payment started in time still counts.
- * It leaves links that a payment has locked. `from` skips links that were marked before, because their dead
- * index entries would be walked again until vacuum runs.
+ * Marks links inactive after their expiry, the oldest first. Returns their number and the latest
+ * marked expiry, and stores the latter. This is neither an event nor a deactivation: a payment
+ * started in time is still applied. Skips links that a payment has locked. `from` skips links that
+ * were marked before, whose dead index entries remain until vacuum runs.
  */
 export const markExpiredLinks = async (
   db: Db,
@@ -225,7 +227,10 @@ export const markExpiredLinks = async (
   return { count, until: until ?? undefined };
 };
 
-/** How far links were marked by {@link markExpiredLinks}, by whatever process; null for not at all. */
+/**
+ * Returns the latest expiry that any process has marked ({@link markExpiredLinks}); null if there
+ * is none.
+ */
 export const readMarkedUntil = async (db: Db): Promise<Date | null> => {
   const row = await db.maybeOne(sql.type(MarkedUntilRow)`
     SELECT marked_to AS "markedTo" FROM link_expiry
@@ -234,8 +239,8 @@ export const readMarkedUntil = async (db: Db): Promise<Date | null> => {
 };
 
 /**
- * Marks links active again whose expiry is yet to come, up to an instant, and that nobody deactivated: they
- * were marked by a clock that was ahead. No index finds them, as there are none but then.
+ * Reactivates links that a fast clock marked: their expiry is still in the future, up to `until`,
+ * and they were not deactivated. No index supports this query, because such links are rare.
  */
 export const unmarkExpiredLinks = async (
   pool: Pool,
@@ -250,7 +255,8 @@ export const unmarkExpiredLinks = async (
     UPDATE link_expiry SET marked_to = ${sql.timestamp(now)} WHERE marked_to > ${sql.timestamp(now)}
   `;
   await transact(pool, async (tx) => {
-    // First: a process whose clock is ahead yet waits here, and what it marks is kept behind this.
+    // Runs first: a process with a fast clock waits here, and its later marks are recorded after
+    // this update.
     await tx.query(updateMarkedUntilQuery);
     await withStatementTimeout(tx, unmarkTimeoutMs, () => tx.query(unmarkQuery));
   });
@@ -258,7 +264,7 @@ export const unmarkExpiredLinks = async (
 
 const unmarkTimeoutMs = 60_000;
 
-/** Every link's present state again, as snapshots (rule EVENT-5). */
+/** Republishes every link's current state as snapshots (rule EVENT-5). */
 export const linkRepublishSource: RepublishSource = {
   resource: "payment-links",
   table: "links",

@@ -14,7 +14,9 @@ const userId = account.id;
 const linkCount = 16_000;
 let templateLinkId: string;
 
-/** Copies the account's link: so many of them, made `ageMs` before now, three in each millisecond. */
+/**
+ * Copies the account's link `count` times, created `ageMs` before now, three in each millisecond.
+ */
 const addLinks = (name: string, count: number, ageMs: number) =>
   insertLinkCopies(rig.pool, templateLinkId, {
     count,
@@ -41,7 +43,7 @@ const createPageQuery = (offset: number, status: "active" | null = null) => ({
   limit: 11,
 });
 
-/** The page that is found, which is to be the one that an offset names. */
+/** Expects the listed page to be the one at the offset. */
 const expectPage = async (list: typeof listLinks, offset: number): Promise<void> => {
   const page = createPageQuery(offset);
   const foundLinks = await list(rig.pool, page);
@@ -50,8 +52,8 @@ const expectPage = async (list: typeof listLinks, offset: number): Promise<void>
   );
 };
 
-describe("a page far down a list", () => {
-  test("is the one that its offset names, in whatever order pages are asked for", async () => {
+describe("a deep page of a list", () => {
+  test("is the page at its offset, in any order of requests", async () => {
     const list = createListLinks();
     const offsets = [
       10_000, 10_010, 10_020, 14_000, 14_010, 13_500, 10_000, 15_990, 16_000, 16_001, 16_010,
@@ -60,12 +62,12 @@ describe("a page far down a list", () => {
     for (const offset of offsets) await expectPage(list, offset);
   });
 
-  test("moves by the links that were made meanwhile, also by those that come late", async () => {
+  test("accounts for links created meanwhile, including ones stored late", async () => {
     const list = createListLinks();
     await expectPage(list, 12_000);
     await addLinks("_new", 7, 0);
     await expectPage(list, 12_000);
-    // Stored now, but made before those: their creates took long, or a clock is late.
+    // Stored now but created earlier, because of slow creates or a slow clock.
     await addLinks("_late", 5, 4 * minuteMs);
     await expectPage(list, 12_000);
     await expectPage(list, 12_010);
@@ -76,7 +78,7 @@ describe("a page far down a list", () => {
     await expectPage(list, 12_020);
   });
 
-  test("is found at its offset where all before it was just made", async () => {
+  test("is correct if all links before it are new", async () => {
     const list = createListLinks();
     await addLinks("_burst", 11_000, minuteMs);
     await expectPage(list, 10_500);
@@ -84,7 +86,7 @@ describe("a page far down a list", () => {
     await expectPage(list, 10_500);
   });
 
-  test("passes over few links, once one page there was read", async () => {
+  test("skips few links after one nearby page was read", async () => {
     const list = createListLinks();
     rig.clock.advance(hourMs);
     const countScanned = async (offset: number) =>
@@ -99,12 +101,12 @@ describe("a page far down a list", () => {
     expect(farRowCount).toBeGreaterThan(2_000);
     expect(farRowCount).toBeLessThan(5_000);
     expect(await countScanned(17_010)).toBeLessThan(2_100);
-    // What is counted for each page is not to grow for ever.
+    // Each page counts the newer links, so an anchor expires before that number grows too large.
     rig.clock.advance(2 * hourMs);
     expect(await countScanned(17_010)).toBeGreaterThan(17_000);
   });
 
-  test("behind the end costs one look at the list", async () => {
+  test("beyond the end costs one scan of the list", async () => {
     const list = createListLinks();
     const topDownRowCount = countScannedRows(
       listScans(await explainQueries(rig.pool, (db) => listLinks(db, createPageQuery(100_000)))),
@@ -115,7 +117,7 @@ describe("a page far down a list", () => {
     expect(countScannedRows(scans)).toBeLessThan(1.1 * topDownRowCount);
   });
 
-  test("of one status is found from the top", async () => {
+  test("with a status is found from the start", async () => {
     const list = createListLinks();
     const page = createPageQuery(12_000, "active");
     await list(rig.pool, page);

@@ -5,41 +5,44 @@ import type { Db } from "@payment-links/postgres";
 import type { LinkView } from "../domain/link-view.ts";
 import { type LinkFilter, type LinkSortKey, listLinks, buildStartCondition } from "./link-views.ts";
 
-/** Lists a page of one owner's links, however far down. */
+/** Lists a page of one owner's links at any offset. */
 export type ListLinks = (db: Db, filter: LinkFilter) => Promise<readonly LinkView[]>;
 
-/** A link of an owner's list from which pages behind it are counted. */
+/** A link of an owner's list from which later pages are counted. */
 type Anchor = LinkSortKey & {
-  /** How many links stand before it of those that were made until `settledUntil`. This never changes. */
+  /** The number of links before it that were created until `settledUntil`. It never changes. */
   depth: number;
   settledUntil: Date;
 };
 
-/** Where a page begins: so many links behind an anchor. */
+/** The start of a page: a number of links after an anchor. */
 type PageStart = { anchor: Anchor; skippedCount: number };
 
-/** Before this a page is found from the top at once. */
+/** Below this offset, a page is found from the start. */
 const deepOffsetMin = 10_000;
 
-/** One anchor each: an account reads one deep page at a time. */
+/** One anchor per account, because an account reads one deep page at a time. */
 const accountsMax = 1_000;
 
 /**
- * A link is stored some seconds after the instant that it bears, by the clock of another process. After so long
- * nothing comes in between any more.
+ * A link is stored some seconds after its creation time, which comes from another process's clock.
+ * After this time, no more links are inserted between existing ones.
  */
 const settlingMs = 5 * 60_000;
 
-/** All links made since are counted for each page, so that an anchor is not kept for ever. */
+/** Each page counts all links created since the anchor, so an anchor expires. */
 const anchorMsMax = 60 * 60_000;
 
-/** An anchor stands before the page, so that it still does when some links have come, or a reader goes back. */
+/**
+ * An anchor precedes its page by this many links, so it still does after new links or for earlier
+ * pages.
+ */
 const anchorLeadCount = 1_000;
 
 /**
- * Makes the reader of lists. A page far down would pass over all links before it. Links are never deleted, and a
- * new one stands before all others: so what was found once lies behind as many links, and those that came since.
- * Lists of one status have no such place: a link enters them anywhere.
+ * Creates the list function. A deep page would have to skip all links before it. Links are never
+ * deleted, and new ones come first. So the offset of a known link grows only by the number of newer
+ * links. Lists of one status have no such anchor, because a link may enter them anywhere.
  */
 export const createListLinks = (): ListLinks => {
   const anchors = new LRUCache<string, Anchor>({ max: accountsMax });
@@ -57,7 +60,10 @@ export const createListLinks = (): ListLinks => {
 
 const CountRow = z.object({ count: z.int() });
 
-/** Finds a page from a known anchor, and a nearer anchor if that is far away. Undefined if it lies before it. */
+/**
+ * Finds a page from a known anchor, and a nearer anchor if the page is far from it. Undefined if
+ * the page is before the anchor.
+ */
 const findFromAnchor = async (
   db: Db,
   anchor: Anchor | undefined,
@@ -86,7 +92,9 @@ const findFromAnchor = async (
 const SortKeyRow = z.object({ createdAt: z.string(), seq: z.string() });
 const AnchorRow = SortKeyRow.extend({ isSettled: z.boolean(), newerCount: z.int() });
 
-/** Finds a page from the top. The anchor and what stands before it are of one snapshot. */
+/**
+ * Finds a page from the start. The anchor and the number of links before it are from one snapshot.
+ */
 const findFromTop = async (
   db: Db,
   { now, offset, userId }: LinkFilter,
@@ -107,7 +115,7 @@ const findFromTop = async (
 
 const sortKeyColumns = sql.fragment`created_at::text AS "createdAt", seq::text AS seq`;
 
-/** The link so many behind another one, or behind the newest, as far as it is in the index. */
+/** Selects the link at an offset after another one, or after the newest, using only the index. */
 const selectLinkAt = ({
   userId,
   startKey,

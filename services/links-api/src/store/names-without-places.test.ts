@@ -2,8 +2,9 @@ import { expect, test } from "@jest/globals";
 import { queryAfterUpgrade } from "@payment-links/postgres/testing";
 import { linksApiMigration } from "../service.ts";
 
-// Guards against crediting a payment again that is told under its new name and another id.
-test("payments told before the upgrade get the names under which they would be told again", async () => {
+// Guards against crediting a payment twice if it is published again under a new source id and
+// another id.
+test("the upgrade gives stored payments the source ids of a republish", async () => {
   const rows = await queryAfterUpgrade(linksApiMigration, {
     firstNewFile: "0004-names-without-places.sql",
     insertSql: `

@@ -25,7 +25,7 @@ const rig = useRig(createRig);
 const ReadCountRow = z.object({ count: z.coerce.number() });
 const SumRow = z.object({ sum: z.string(), count: z.int() });
 
-test("what was there before the upgrade is added up by it, each payment by its day in UTC", async () => {
+test("the upgrade adds up existing payments by their UTC day", async () => {
   const rows = await queryAfterUpgrade(linksApiMigration, {
     firstNewFile: "0007-overview.sql",
     insertSql: `
@@ -62,8 +62,8 @@ test("what was there before the upgrade is added up by it, each payment by its d
   ]);
 });
 
-// Guards the money of the chart: at every commit it is the sum of the applied payments (as rule KEEP-1).
-test("payments that are applied in several transactions at once are all added up (rule CALLER-25)", async () => {
+// Guards the chart: after every commit it is the sum of the applied payments (as rule KEEP-1).
+test("payments applied in concurrent transactions are all added up (rule CALLER-25)", async () => {
   const account = sampleAccount();
   const headers = rig.createKeyHeaders(account);
   const links = await Promise.all(
@@ -93,8 +93,8 @@ test("payments that are applied in several transactions at once are all added up
   expect(appliedTotals).toEqual({ sum: "4.000080", count: 80 });
 });
 
-// Guards the path of every payment: a trigger keeps its plans for as long as its connection lives.
-test("a new payment reads no more of the others when there are many than when its plan was made", async () => {
+// Guards every payment: a trigger caches its plans for the lifetime of a connection.
+test("the trigger's cached plan reads no more payments after the table has grown", async () => {
   const linkId = await rig.createLink(rig.createKeyHeaders(sampleAccount()), { toAmount: "1000" });
   await rig.settle(sampleSettlement(linkId));
   const insertPayments = (db: Db, from: number, to: number) =>
@@ -121,8 +121,8 @@ test("a new payment reads no more of the others when there are many than when it
   expect(readRowCount).toBeLessThanOrEqual(10);
 });
 
-// Guards everybody else: owners look at it whenever they come by.
-describe("the overview of an account with 60,000 links and 30,000 payments that do not count", () => {
+// Guards other accounts, because owners open the overview often.
+describe("the overview of an account with 60,000 links and 30,000 unapplied payments", () => {
   let userId: string;
   beforeAll(async () => {
     const account = sampleAccount();
@@ -133,7 +133,7 @@ describe("the overview of an account with 60,000 links and 30,000 payments that 
     await rig.vacuumLinks();
   });
 
-  test("touches few pages", async () => {
+  test("reads few database pages", async () => {
     const now = rig.clock.now();
     const plans = await explainQueries(rig.pool, async (db) => {
       await listDailyReceived(db, { fromDay: "2000-01-01", userId });

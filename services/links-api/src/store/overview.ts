@@ -12,10 +12,13 @@ const DailyReceivedRow = z.object({
   paymentCount: z.int(),
 });
 
-/** What an owner received on a day in a token. */
+/** The amount that an owner received on a day in a token. */
 export type DailyReceived = z.output<typeof DailyReceivedRow>;
 
-/** What an owner received from a day (UTC) on, by day and token. Days without anything are missing. */
+/**
+ * Lists the amounts that an owner received since a day (UTC), by day and token. Omits days without
+ * payments.
+ */
 export const listDailyReceived = (
   db: Db,
   { fromDay, userId }: { fromDay: string; userId: string },
@@ -36,7 +39,7 @@ const CountsRow = z.object({
   inactive: z.int(),
 });
 
-/** How many there are, counted no further than so many. */
+/** A count up to a limit. */
 export type BoundedCount = { count: number; hasMore: boolean };
 
 const toBoundedCount = (count: number): BoundedCount => ({
@@ -46,7 +49,7 @@ const toBoundedCount = (count: number): BoundedCount => ({
 
 const limitClause = sql.fragment`LIMIT ${overviewCountMax + 1}`;
 
-/** How many links of an owner have each status at an instant. Each is a range of an index. */
+/** Counts an owner's links by status at an instant. Each status is a range of an index. */
 export const countLinks = async (
   db: Db,
   { now, userId }: { now: Date; userId: string },
@@ -74,7 +77,7 @@ export const countLinks = async (
   };
 };
 
-/** The newest payments on an owner's links that settled and do not count. */
+/** Lists the newest settled but unapplied payments on an owner's links. */
 export const listUnappliedPayments = (
   db: Db,
   { limit, userId }: { limit: number; userId: string },
@@ -88,7 +91,7 @@ export const listUnappliedPayments = (
 
 const CountRow = z.object({ count: z.int() });
 
-/** How many payments on an owner's links settled and do not count. */
+/** Counts the settled but unapplied payments on an owner's links. */
 export const countUnappliedPayments = async (db: Db, userId: string): Promise<BoundedCount> => {
   const { count } = await db.one(sql.type(CountRow)`
     SELECT count(*)::int FROM (

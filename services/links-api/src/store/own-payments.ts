@@ -5,10 +5,10 @@ import type { Payment } from "../domain/payment.ts";
 import type { LinkCursor } from "./link-search.ts";
 import { PaymentRow, paymentColumns } from "./payments.ts";
 
-/** The time at which payments were first seen: `from` itself is wanted, `to` is not. */
+/** The time at which payments were first seen: `from` is inclusive, `to` is exclusive. */
 export type FirstSeenRange = { from?: Date | undefined; to?: Date | undefined };
 
-/** Where a payment stands among its link's, which go from the newest to the oldest. */
+/** The position of a payment among its link's payments, ordered from newest to oldest. */
 export type PaymentCursor = Pick<Payment, "firstSeenAt" | "id">;
 
 const ExportedLinkRow = z.object({
@@ -18,10 +18,13 @@ const ExportedLinkRow = z.object({
   description: z.string().nullable(),
 });
 
-/** A link whose payments are read: its place among its owner's, and what is told of it. */
+/**
+ * A link whose payments are exported: its position among its owner's links, and its exported
+ * fields.
+ */
 export type ExportedLink = z.output<typeof ExportedLinkRow>;
 
-/** The next links of an owner behind a place, newest first, whose payments are to be read. */
+/** Lists an owner's next links after a position, newest first. */
 export const listLinksAfter = (
   db: Db,
   { before, limit, userId }: { before: LinkCursor; limit: number; userId: string },
@@ -34,8 +37,8 @@ export const listLinksAfter = (
   `);
 
 /**
- * The first payments of links in the order of these links, of each the newest first, from one on if it is
- * given. No link gives more than the limit, however many it has.
+ * Lists the first payments of links in the order of the links, newest first for each link,
+ * optionally starting at a given payment. No link contributes more than the limit.
  */
 export const listPaymentsOfLinks = (
   db: Db,
@@ -66,7 +69,7 @@ export const listPaymentsOfLinks = (
     ORDER BY walked.place, payments.first_seen_at DESC, payments.id DESC LIMIT ${limit}
   `);
 
-/** The payments of a link behind one of them, newest first. */
+/** Lists the payments of a link after a given one, newest first. */
 export const listPaymentsAfter = (
   db: Db,
   { last, limit, ...firstSeenRange }: FirstSeenRange & { last: Payment; limit: number },
@@ -86,8 +89,8 @@ const CountRow = z.object({
 const countMax = 1_000_000;
 
 /**
- * How many payments a link has in that time, if that is at most a million, and the newest of them: both of
- * one moment.
+ * Returns the number of a link's payments in a time range, and the newest of them, both from one
+ * snapshot. The number is undefined above a million.
  */
 export const countLinkPayments = async (
   db: Db,

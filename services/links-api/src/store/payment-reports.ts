@@ -14,7 +14,7 @@ const ReportRow = PaymentRow.extend({ userId: z.string() }).transform(
 
 const LockedRow = z.object({ isLocked: z.literal(true) });
 
-/** Postgres has room for few locks, so transactions share them. */
+/** Postgres has limited space for locks, so transaction hashes share them. */
 const lockCount = 256;
 
 /** More than any chain puts into one transaction. */
@@ -24,10 +24,10 @@ const lockRows = createJsonRecordset(["text", "bool"]);
 const keyRows = createJsonRecordset(["text", "text"]);
 
 /**
- * Locks the transactions of payments until the database transaction ends, and lists all payments that were
- * reported of them, whoever owns their links. Two reports of one transfer are judged one after the other,
- * even if they name different links. Reports of our own watch never repeat each other and share a lock.
- * The caller locks its links first; all locks are taken in one order.
+ * Locks the transactions of payments until the database transaction ends, and lists all payments
+ * reported in them, for any owner. Two reports of one transfer are evaluated one after the other,
+ * even if they name different links. Reports of our own watch never duplicate each other, so they
+ * take a shared lock. The caller locks its links first. All locks are taken in one order.
  */
 export const lockReports = async (
   tx: Transaction,
@@ -62,7 +62,7 @@ export const lockReports = async (
   return listReports(tx, reports);
 };
 
-/** Lists all payments that were reported of the transactions of payments, whoever owns their links. */
+/** Lists all payments that were reported in the transactions of payments, for any owner. */
 export const listReports = async (
   db: Db,
   reports: readonly Pick<Payment, "chainId" | "sourceTransaction">[],

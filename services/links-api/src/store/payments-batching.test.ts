@@ -9,7 +9,7 @@ import { createPendingPaymentsLoader } from "./payments.ts";
 
 const rig = useRig(createRig);
 
-test("pending payments of many links are read by one statement, the newest ten of each", async () => {
+test("pending payments of many links are read with one statement, the newest ten of each", async () => {
   const keyHeaders = rig.createKeyHeaders(sampleAccount());
   const [emptyLinkId = "", onePaymentLinkId = "", manyPaymentsLinkId = ""] = await Promise.all(
     ["1", "2", "3"].map((toAmount) => rig.createLink(keyHeaders, { toAmount })),
@@ -50,7 +50,7 @@ test("pending payments of many links are read by one statement, the newest ten o
   ]);
   expect(statementCount).toBe(1);
 
-  // Whoever else reads a link at that moment: as many payments.
+  // Repeated requests for a link in the same turn get the same payments.
   const repeatedReads = await Promise.all(
     [manyPaymentsLinkId, onePaymentLinkId, manyPaymentsLinkId, onePaymentLinkId].map((id) =>
       listPending(id),

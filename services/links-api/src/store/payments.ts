@@ -13,10 +13,10 @@ import { type Confirmations, computeConfirmations } from "../domain/confirmation
 import type { Payment } from "../domain/payment.ts";
 import { createBatchLoader } from "./batch-loader.ts";
 
-/** A block number out of a `bigint` column, which arrives as text; always a safe integer. */
+/** A block number from a `bigint` column, which arrives as text; always a safe integer. */
 export const BlockNumber = z.string().transform(Number).pipe(z.int());
 
-/** A row of {@link columns}. */
+/** A row of {@link paymentColumns}. */
 export const PaymentRow = z.object({
   id: z.string(),
   linkId: z.string(),
@@ -43,7 +43,10 @@ export const PaymentRow = z.object({
   blockNumber: BlockNumber.nullable(),
 }) satisfies z.ZodType<Payment>;
 
-/** The columns of a payment. That it was taken away stays in its row once it has come back. */
+/**
+ * The columns of a payment. `is_orphaned` stays true in the row after the payment has returned, so
+ * `isOrphaned` also checks `returned_at`.
+ */
 export const paymentColumns = sql.fragment`
   payments.id, payments.link_id AS "linkId", payments.version, payments.source,
   payments.source_id AS "sourceId", payments.status, payments.is_applied AS "isApplied",
@@ -58,7 +61,7 @@ export const paymentColumns = sql.fragment`
   payments.duplicate_of AS "duplicateOf"
 `;
 
-/** Finds a payment by the id that settlement-listener gave it. */
+/** Finds a payment by the id that settlement-listener assigned. */
 export const findPayment = async (db: Db, paymentId: string): Promise<Payment | undefined> => {
   const row = await db.maybeOne(sql.prepared("find_payment", PaymentRow)`
     SELECT ${paymentColumns} FROM payments WHERE id = ${paymentId}
@@ -82,10 +85,10 @@ export const findPaymentBySourceIdPrefix = async (
 };
 
 /**
- * Keeps the first of those payments whose names are a prefix and a number. These are a range of the index
- * that keeps names unique, of which one entry is read, however many payments a link or a transaction has:
- * in every collation texts that begin alike are told apart by what follows, digits have one order, and
- * ten nines are behind each number.
+ * Selects the first payment whose source id is a prefix and a number. These payments are a range of
+ * the unique index on source ids. Only one entry is read, however many payments a link or a
+ * transaction has. This works in every collation: texts with the same prefix are ordered by what
+ * follows, digits have one order, and ten nines come after each number.
  */
 export const selectFirstWithPrefix = ({
   prefix,
@@ -115,8 +118,9 @@ export const findPayments = async (
 };
 
 /**
- * The `INSERT` that keeps the new states of payments, each once. Their links' rows must be locked by
- * this transaction. Another payment of the same (source, source id) breaks an invariant and throws.
+ * Builds the `INSERT` that stores the new states of payments, each given once. This transaction
+ * must have locked their links' rows. Another payment with the same (source, source id) breaks an
+ * invariant and throws.
  */
 export const buildPaymentsUpsert = (payments: readonly Payment[]) => sql.fragment`
   INSERT INTO payments (
@@ -165,7 +169,7 @@ const toPaymentValues = (payment: Payment) => [
   payment.orphanChangePublishedAt?.toISOString() ?? null,
 ];
 
-/** As {@link toPaymentValues} lists them. */
+/** In the order of {@link toPaymentValues}. */
 const paymentRows = createJsonRecordset(
   (
     "text text int4 text text text bool text numeric text text text text " +
@@ -173,7 +177,7 @@ const paymentRows = createJsonRecordset(
   ).split(" "),
 );
 
-/** A page of one link's payments, the newest first. */
+/** Lists a page of one link's payments, newest first. */
 export const listPayments = async (
   db: Db,
   { linkId, offset, limit }: { linkId: string; offset: number; limit: number },
@@ -184,15 +188,16 @@ export const listPayments = async (
     LIMIT ${limit} OFFSET ${offset}
   `);
 
-/** How many of them the checkout tells. */
+/** The number of pending payments that the checkout returns. */
 export const pendingPaymentsMax = 10;
 
 /**
- * Which payments of `link` are pending: seen, neither over nor taken away, and such that they can count. By
- * a link's reference anybody can pay in another token, or an account of their own; that is no payment on
- * its way, or it would keep others from paying (rule CHAIN-10). What a provider tells may yet change (rule
- * NOTICE-4). Nobody finds two addresses that differ in case alone, on any chain. A notice is left out if
- * the watch of the chain reports the same transfer.
+ * Builds the condition for pending payments of `link`: seen, neither ended nor orphaned, and still
+ * able to be applied. With a link's reference anyone can pay in another token or to their own
+ * account. Such a payment is not pending, because it would keep others from paying (rule CHAIN-10).
+ * A provider's notice may still change (rule NOTICE-4). Comparing addresses in lower case is safe:
+ * on every chain it is infeasible to find two addresses that differ only in case. A notice is
+ * omitted if the chain watch reports the same transfer.
  */
 export const buildPendingCondition = (link: FragmentSqlToken): FragmentSqlToken => sql.fragment`
   payments.link_id = ${link}.id AND payments.status = 'processing'
@@ -209,7 +214,7 @@ export const buildPendingCondition = (link: FragmentSqlToken): FragmentSqlToken 
   ))
 `;
 
-/** A payment that is seen but has not settled, and how far it is on its chain. */
+/** A payment that is seen but has not settled, with its confirmations. */
 export type PendingPayment = Payment & { confirmations: Confirmations | null };
 
 const PendingRow = PaymentRow.extend({
@@ -221,10 +226,10 @@ const PendingRow = PaymentRow.extend({
   confirmations: computeConfirmations({ ...payment, headBlock, neededBlocks, neededByAmount }),
 }));
 
-/** The newest payments of a link that are pending ({@link buildPendingCondition}). */
+/** Lists the newest pending payments of a link ({@link buildPendingCondition}). */
 export type ListPendingPayments = (linkId: string) => Promise<readonly PendingPayment[]>;
 
-/** Reads them as they are now, for all who ask in one turn. */
+/** Creates a loader of current pending payments, which batches requests of one turn. */
 export const createPendingPaymentsLoader = (db: Db): ListPendingPayments => {
   const loadPendingPayments = createBatchLoader(async (linkIds) => {
     const payments = await db.any(sql.prepared("list_pending_payments", PendingRow)`
@@ -248,7 +253,7 @@ export const createPendingPaymentsLoader = (db: Db): ListPendingPayments => {
   return async (linkId) => (await loadPendingPayments(linkId)) ?? [];
 };
 
-/** How much all pending payments of a link come to. */
+/** Returns the sum of all pending payments of a link. */
 export const sumPendingPayments = async (db: Db, linkId: string): Promise<Decimal> => {
   const { sum } = await db.one(sql.prepared("sum_pending_payments", SumRow)`
     SELECT coalesce(sum(payments.amount), 0) AS sum

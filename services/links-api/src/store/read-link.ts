@@ -2,7 +2,10 @@ import { isId, createApiError } from "@payment-links/contracts";
 import type { OwnedLinkView } from "../domain/link-view.ts";
 import type { FindLinkView } from "./link-views.ts";
 
-/** Reads anybody's link as it is now; where there is none of that id it is refused. */
+/**
+ * Reads the current state of any owner's link. Throws `CANNOT_FIND_PAYMENT_LINK` if it does not
+ * exist.
+ */
 export const readLink = async (
   { findLinkView }: { findLinkView: FindLinkView },
   linkId: string,

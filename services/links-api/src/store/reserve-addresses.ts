@@ -7,16 +7,22 @@ import {
 import type { Transaction } from "@payment-links/postgres";
 import { saveReservedTo } from "./bitcoin-addresses.ts";
 
-/** At least so many addresses of a key are watched before links have them: as far as most wallets look ahead. */
+/**
+ * At least this many addresses of a key are watched before links get them. Most wallets look this
+ * far ahead.
+ */
 const reservedMin = 20;
-/** Reserving takes some milliseconds while the key is locked, so it happens only once in a while. */
+/**
+ * Reserving takes some milliseconds while the key is locked, so addresses are reserved in batches.
+ */
 const reservedMax = 40;
 
 type BitcoinKey = { chainId: BitcoinChainId; descriptor: string; keyId: string };
 
 /**
- * Reserves the addresses of a key that follow an index: settlement-listener watches them from now on, so
- * that it knows which money is older than its link (rule CHAIN-28). The key is locked by the caller.
+ * Reserves the addresses of a key after an index. settlement-listener watches them from then on, so
+ * it can tell which money is older than its link (rule CHAIN-28). The caller must have locked the
+ * key.
  */
 export const reserveAddresses = async (
   tx: Transaction,

@@ -6,7 +6,9 @@ import type { Payment } from "../domain/payment.ts";
 import { buildLinksUpdate } from "./links.ts";
 import { buildPaymentsUpsert } from "./payments.ts";
 
-/** What came of payments: their new states, those of the links that they changed, and what is told. */
+/**
+ * The result of processing payments: their new states, those of the changed links, and the events.
+ */
 type Credits = {
   payments: readonly Payment[];
   links: readonly Link[];
@@ -14,8 +16,8 @@ type Credits = {
 };
 
 /**
- * Keeps payments, their links and the events that tell of them in one statement, where each would
- * cost a round trip; events in their order. The links' rows must be locked by this transaction.
+ * Stores payments, their links and their events in one statement, which saves two round trips. The
+ * events keep their order. This transaction must have locked the links' rows.
  */
 export const saveCredits = async (
   tx: Transaction,

@@ -17,12 +17,16 @@ type WrongTokenQuery = {
   remainingAmount: Decimal;
 };
 
-/** So many of the newest are looked at: a link can have any number of payments, and an owner of deposits. */
+/**
+ * The number of newest rows that are scanned. A link can have any number of payments, and an owner
+ * any number of deposits.
+ */
 const scannedRowsMax = 100;
 
 /**
- * Finds the newest money for a link that came in a look-alike of its token: a payment that names the link, or an
- * undecided deposit to its destination of exactly what remains. Undefined if there is none.
+ * Finds the newest money sent to a link in a look-alike of its token: a payment that names the
+ * link, or an undecided deposit of exactly the remaining amount to its destination. Undefined if
+ * there is none.
  */
 export const findWrongToken = async (
   db: Db,

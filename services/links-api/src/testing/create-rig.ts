@@ -51,20 +51,20 @@ type RigOptions = {
   limits?: ServiceContext["limits"];
   clock?: Clock;
   catalogue?: Catalogue;
-  /** The chains on which payers are told how to pay; none if not given. */
+  /** The chains on which the checkout offers payment instructions; none if omitted. */
   settlementChains?: readonly string[];
-  /** The chains on which transfers straight to owners are read; none if not given. */
+  /** The chains on which direct transfers to owners are tracked; none if omitted. */
   transferChains?: readonly string[];
   webhookHeaderPrefix?: string;
   checkoutUrl?: string;
   eventStreamLimits?: { total: number; perAddress: number };
-  /** Whether anyone may open an account; nobody may if not given. */
+  /** Whether anyone may sign up; false if omitted. */
   isSignUpOpen?: boolean;
 };
 type CallOptions = { method?: string; headers?: Record<string, string>; body?: string | Buffer };
 type CredentialOptions = { scopes?: readonly Scope[]; expiresAt?: Date | null };
 
-/** The answer: a test looks only at what it asserts. */
+/** A response. It is loosely typed, because a test checks only what it asserts. */
 export type CallResponse = {
   status: number;
   headers: Headers;
@@ -72,7 +72,7 @@ export type CallResponse = {
   json: ReturnType<typeof JSON.parse>;
 };
 
-/** The service on a database of its own, listening on loopback; its clock stands still. */
+/** Starts the service with its own database on loopback. Its clock stands still. */
 export const createRig = async ({
   limits,
   clock: clockOverride,
@@ -86,8 +86,10 @@ export const createRig = async ({
 }: RigOptions = {}) => {
   const introspectionResponses = new Map<string, IntrospectionResponse>();
   const auth = { isUnavailable: false };
-  /** What settlement-listener tells of Solana; it is away while nothing stands here. */
-  /** Which addresses of Bitcoin a node has seen used; it is away while nothing stands here. */
+  /**
+   * Without `usedAddresses` or `accountState`, the Bitcoin or Solana node is simulated as
+   * unavailable.
+   */
   const bitcoin: { usedAddresses?: ReadonlySet<string> } = {};
   const solana: { accountState?: SolanaAccountState; requests: SolanaAccountStateRequest[] } = {
     requests: [],
@@ -204,7 +206,7 @@ export const createRig = async ({
 
   const rig = {
     ...testContext,
-    /** An account's new state arrives. */
+    /** Receives an account's new state. */
     receiveAccount: (
       account: Account,
       { type }: { type: string } = accountUpdated,
@@ -218,7 +220,7 @@ export const createRig = async ({
           occurredAt,
         }),
       ),
-    /** Something is told of how far a chain is. */
+    /** Receives a chain's progress. */
     receiveChainAdvance: (chainAdvance: ChainAdvance) =>
       pool.transaction((tx) =>
         saveChainProgress(dependencies)(tx, chainAdvance, {
@@ -238,19 +240,19 @@ export const createRig = async ({
     call: (path: string, options?: CallOptions) => sendRequest(server.publicUrl, path, options),
     internalCall: (path: string, options?: CallOptions) =>
       sendRequest(server.internalUrl, path, options),
-    /** Makes a key of an account, as auth-keys would know it; answers the header that carries it. */
+    /** Creates an API key of an account, known to the fake auth-keys. Returns its header. */
     createKeyHeaders: (account: Account, credentialOptions: CredentialOptions = {}) => {
       const key = generateApiKey("test");
       registerCredential("api-key", key, account, credentialOptions);
       return { "x-api-key": key };
     },
-    /** Signs a person in to an account; answers the header that carries the session. */
+    /** Signs a person in to an account. Returns the header with the session. */
     createSessionHeaders: (account: Account) => {
       const token = randomUUID();
       registerCredential("session", token, account, {});
       return { cookie: `session-links=${token}` };
     },
-    /** Creates a link over HTTP and answers its id. */
+    /** Creates a link over HTTP and returns its id. */
     createLink: async (headers: Record<string, string>, body: object): Promise<string> => {
       const bodyText = JSON.stringify(body);
       const response = await rig.call("/v1/payment-link", {
@@ -262,7 +264,7 @@ export const createRig = async ({
       return response.json.id;
     },
     retrieve: async (id: string) => (await rig.call(`/v1/payment-link/${id}`)).json,
-    /** Applies settlements as the consumer does, in a transaction of their own. */
+    /** Applies settlements in their own transaction, like the consumer. */
     settle: async (...settlements: SettlementState[]): Promise<void> => {
       const afterCommit = await pool.transaction((tx) =>
         rig.settleInTransaction(tx, ...settlements),
@@ -271,10 +273,10 @@ export const createRig = async ({
     },
     settleInTransaction: (tx: Transaction, ...settlements: SettlementState[]) =>
       applySettlements(dependencies)(tx, settlements.map(toChunkEvent)),
-    /** Waits until so many in this database wait for a lock. */
+    /** Waits until at least `waitingMin` sessions in this database wait for a lock. */
     waitUntilBlocked: (tx: Transaction, waitingMin = 1) =>
       waitUntil("somebody waits for a lock", async () => (await countLockWaits(tx)) >= waitingMin),
-    /** What a link's events in the outbox say, in the order of their sending. */
+    /** Lists a link's events from the outbox in order. */
     listEvents: async (linkId: string) => {
       const rows = await pool.any(sql.type(EventRow)`
         SELECT id, type, key, occurred_at AS "occurredAt", value FROM outbox
@@ -287,7 +289,7 @@ export const createRig = async ({
         data: JSON.parse(value),
       }));
     },
-    /** What the outbox tells the audit log of an account. */
+    /** Lists an account's audit events from the outbox. */
     listAuditRecords: async (accountId: string) => {
       const rows = await pool.any(sql.type(OutboxRow)`
         SELECT id, type, key, value FROM outbox
@@ -301,17 +303,17 @@ export const createRig = async ({
       `);
       return count;
     },
-    /** The status that a link's row says, whatever its expiry. */
+    /** Reads the status stored in a link's row, regardless of its expiry. */
     readStoredStatus: (id: string) =>
       pool.oneFirst(sql.type(StatusRow)`SELECT status FROM links WHERE id = ${id}`),
-    /** Lets the planner learn how many links there are, as autovacuum would. */
+    /** Updates the planner's statistics of `links`, like autovacuum. */
     analyzeLinks: () => pool.query(sql.type(VoidRow)`ANALYZE links`),
-    /** Notes which pages of the table hold nothing but what everybody sees, as autovacuum would. */
+    /** Marks pages of `links` as all-visible, like autovacuum. */
     vacuumLinks: () =>
       asAdmin((admin) =>
-        // A row counts as unseen by somebody as long as its commit is not on disk, or a transaction
-        // that is older goes on: an autovacuum's `ANALYZE` is one. Few rows that are gone would be left,
-        // and their pages with them.
+        // A row is not visible to all while its commit is not flushed to disk, or while an older
+        // transaction is open. An autovacuum's `ANALYZE` is such a transaction. In that case dead
+        // rows would remain, and their pages would not be marked.
         waitUntil("everybody sees all links", async () => {
           await admin.query(sql.type(VoidRow)`CHECKPOINT`);
           await admin.query(sql.type(VoidRow)`

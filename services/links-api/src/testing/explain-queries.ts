@@ -2,7 +2,7 @@ import { type QuerySqlToken, sql } from "slonik";
 import * as z from "zod";
 import type { Db } from "@payment-links/postgres";
 
-/** A node of a plan, as Postgres ran it. */
+/** A node of an executed query plan. */
 export type Plan = {
   "Node Type": string;
   "Relation Name"?: string;
@@ -17,7 +17,7 @@ export type Plan = {
 
 const PlanRow = z.object({ "QUERY PLAN": z.array(z.object({ Plan: z.custom<Plan>() })) });
 
-/** The plans of all statements that some work runs, which are run, and explained beside it. */
+/** Runs queries and returns the plans of all their statements. */
 export const explainQueries = async (
   db: Db,
   runQueries: (db: Db) => Promise<unknown>,
@@ -40,14 +40,14 @@ export const explainQueries = async (
   return plans;
 };
 
-/** The nodes of plans that read a table, in an index or not. */
+/** Lists the plan nodes that read a table, with or without an index. */
 export const listScans = (plans: readonly Plan[]): Plan[] =>
   plans.flatMap((plan) => [
     ...(plan["Relation Name"] === undefined ? [] : [plan]),
     ...listScans(plan.Plans ?? []),
   ]);
 
-/** The rows that scans took up, wanted or not. */
+/** Returns the number of rows that scans read, including filtered ones. */
 export const countScannedRows = (scans: readonly Plan[]): number =>
   scans.reduce(
     (sum, scan) =>
@@ -55,7 +55,7 @@ export const countScannedRows = (scans: readonly Plan[]): number =>
     0,
   );
 
-/** The pages of 8 KiB that the statements touched, cached or not. */
+/** Returns the number of 8 KiB pages that the statements read, cached or not. */
 export const countTouchedPages = (plans: readonly Plan[]): number =>
   plans.reduce(
     (sum, plan) => sum + (plan["Shared Hit Blocks"] ?? 0) + (plan["Shared Read Blocks"] ?? 0),

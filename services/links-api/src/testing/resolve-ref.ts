@@ -1,6 +1,6 @@
 type Json = ReturnType<typeof JSON.parse>;
 
-/** What a document holds under a reference into itself, such as `#/components/schemas/Errors`. */
+/** Resolves a reference within a document, such as `#/components/schemas/Errors`. */
 export const resolveRef = (document: Json, ref: string): Json =>
   ref
     .slice(2)

@@ -10,10 +10,10 @@ import {
 import { createSampleAccount as sampleBareAccount } from "@payment-links/contracts/testing/sample-account";
 import { type Db, sqlVoid } from "@payment-links/postgres";
 
-/** The instant at which the clock of every test stands at first. */
+/** The initial time of every test's clock. */
 export const testStartTime = new Date("2026-11-21T10:00:00.000Z");
 
-/** USDC on Base, as the catalogue has it: 6 decimals. */
+/** USDC on Base, as in the catalogue: 6 decimals. */
 export const usdcOnBase = {
   tokenId: "usdc-base",
   chainId: "8453",
@@ -24,7 +24,7 @@ export const shopAddress = "0x52908400098527886E0F7030069857D2E4169EE7";
 
 let handleCount = 0;
 
-/** An account that is ready to be paid in USDC on Base, unless told otherwise. */
+/** Creates an account that can be paid in USDC on Base by default. */
 export const sampleAccount = (overrides: Partial<Account> = {}): Account => {
   handleCount += 1;
   return sampleBareAccount({
@@ -45,7 +45,7 @@ export const sampleAccount = (overrides: Partial<Account> = {}): Account => {
   });
 };
 
-/** A settled payment of 10 USDC on a link, started and seen at the start of the test. */
+/** Creates a settled payment of 10 USDC on a link, made and seen at the start of the test. */
 export const sampleSettlement = (
   paymentLinkId: string,
   {
@@ -72,7 +72,10 @@ export const sampleSettlement = (
   };
 };
 
-/** How settlement-listener names a payment on a chain (rule CHAIN-3). */
+/**
+ * Returns the `source` and `sourceId` that settlement-listener gives a payment on a chain (rule
+ * CHAIN-3).
+ */
 export const samplePaymentIdentity = (payment: {
   chainId: string;
   transactionHash: string;
@@ -86,7 +89,7 @@ export const samplePaymentIdentity = (payment: {
   return { id, source, sourceId, sourceTransaction: transactionHash };
 };
 
-/** Few enough that a busy machine writes them within the time of a statement. */
+/** Small enough to be inserted within the statement timeout on a busy machine. */
 const rowsPerInsert = 5_000;
 
 const insertInBatches = async (
@@ -99,8 +102,8 @@ const insertInBatches = async (
 };
 
 /**
- * Writes a link again and again, each a millisecond after the one before and otherwise as it is, unless told
- * otherwise: by expressions of its columns and of the copy's `number`, from 1 on.
+ * Inserts copies of a link, each created a millisecond after the previous one. Options override
+ * columns with SQL expressions of the columns and the copy's `number`, which starts at 1.
  */
 export const insertLinkCopies = (
   db: Db,
@@ -129,8 +132,8 @@ export const insertLinkCopies = (
   );
 
 /**
- * Writes payments that do not count, each seen a millisecond after the one before, and ended as long
- * after that; every second one its chain took away.
+ * Inserts unapplied payments. Payment n is first seen n ms after `testStartTime` and ends n ms
+ * later. Every second one is orphaned.
  */
 export const insertUnappliedPayments = (db: Db, linkId: string, count: number): Promise<void> =>
   insertInBatches(count, (firstNumber, lastNumber) =>

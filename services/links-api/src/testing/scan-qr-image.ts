@@ -3,7 +3,7 @@ import decodeQr from "qr/decode.js";
 /** Pixels per module, as on a screen. */
 const pixelsPerModule = 4;
 
-/** Scans a QR code that is drawn as an SVG path, as a phone's camera does. */
+/** Scans a QR code drawn as an SVG path, like a phone's camera. */
 export const scanQrImage = (svg: string) => {
   const sideLength = Number(/viewBox="0 0 (\d+) \1"/.exec(svg)?.[1]);
   const pixels = sideLength * pixelsPerModule;

@@ -1,4 +1,7 @@
-/** What a wallet's error means to the payer; `wallet-errors.js` of the pages names the same kinds. */
+/**
+ * The meaning of a wallet's error for the payer. `wallet-errors.js` of the pages uses the same
+ * kinds.
+ */
 type WalletErrorKind =
   | "rejected"
   | "busy"
@@ -13,12 +16,12 @@ type WalletErrorKind =
 
 type WalletErrorResponse = {
   wallet: string;
-  /** The request that the wallet answered with this error. */
+  /** The request that the wallet rejected with this error. */
   method: string;
-  /** What the wallet threw: an error's own fields, or a plain string. */
+  /** The thrown value: an error's own fields, or a plain string. */
   error: unknown;
   kind: WalletErrorKind;
-  /** A repository with its path or `#` and a thread, or a documentation page. */
+  /** A repository with a path, or with `#` and a thread, or a documentation page. */
   source: string;
   /** When the thread's author wrote it, or when the file or page was read. */
   date: string;
@@ -587,7 +590,7 @@ const duplicateBatchErrors: readonly WalletErrorResponse[] = [5720, 5730].map((c
   date: "2025-04-04",
 }));
 
-/** What wallets for EVM chains threw. */
+/** Errors of wallets for EVM chains. */
 export const evmErrorResponses: readonly WalletErrorResponse[] = [
   ...metamaskExtensionErrors,
   ...metamaskMobileErrors,
@@ -601,7 +604,7 @@ export const evmErrorResponses: readonly WalletErrorResponse[] = [
   ...duplicateBatchErrors,
 ];
 
-/** What wallets for Tron threw. */
+/** Errors of wallets for Tron. */
 export const tronErrorResponses: readonly WalletErrorResponse[] = [
   {
     wallet: "TronLink extension, as a string",

@@ -48,15 +48,18 @@ const sendRequest = (method, ...params) => sendWalletRequest(payingWallet, metho
 
 // The state of the stored payment on the chain.
 
-/** Returns whether a payment is the token's own transfer. Only the suffix of its calldata references the link. */
+/**
+ * Returns whether a payment is the token's own transfer. Only the suffix of its calldata references
+ * the link.
+ */
 const isDirectTransfer = ({ to }) => to !== undefined && to.toLowerCase() === token.toLowerCase();
 
 const isCallTo = (transaction, { to }, isExpectedInput) =>
   transaction.to?.toLowerCase() === to.toLowerCase() && isExpectedInput(transaction.input);
 
 /**
- * Returns whether a transaction moves a payment's money. Contracts ignore calldata that follows the arguments of
- * a call.
+ * Returns whether a transaction moves a payment's money. Contracts ignore calldata that follows the
+ * arguments of a call.
  */
 const executesPayment = (transaction, payment) => {
   const call = isDirectTransfer(payment)
@@ -72,8 +75,9 @@ const referencesLink = (transaction, payment) =>
   isCallTo(transaction, payment, (input) => isCallWithAttributions(input, payment.data));
 
 /**
- * Applies the state of a batch. Only the wallet knows it, because the wallet decides who sends the batch and in
- * which transactions. A wallet that does not know the batch may still be waiting for its user.
+ * Applies the state of a batch. Only the wallet knows it, because the wallet decides who sends the
+ * batch and in which transactions. A wallet that does not know the batch may still be waiting for
+ * its user.
  */
 const applyBatchState = async (wallet, payment) => {
   const { status, hash, isReverted } = await readBatch(wallet, payment.batch);
@@ -90,14 +94,20 @@ const applyBatchState = async (wallet, payment) => {
   render();
 };
 
-/** Marks a payment whose calldata the wallet has rewritten: the money is sent, but the link reference is lost. */
+/**
+ * Marks a payment whose calldata the wallet has rewritten: the money is sent, but the link
+ * reference is lost.
+ */
 const verifyCalldata = async (wallet, payment) => {
   const transaction = await sendWalletRequest(wallet, "eth_getTransactionByHash", [payment.hash]);
   if (!transaction || referencesLink(transaction, payment) || !isStoredPayment(payment)) return;
   updateStoredState({ payment: { ...payment, isChanged: true } });
 };
 
-/** Applies the state of the payment on its chain. A wallet that speeds a payment up sends it with a new hash. */
+/**
+ * Applies the state of the payment on its chain. A wallet that speeds a payment up sends it with a
+ * new hash.
+ */
 const applyChainState = async (payment) => {
   const wallet = findWallet();
   if (wallet === undefined) return;
@@ -202,9 +212,9 @@ const payInBatch = async (from, steps, { canBatch }) => {
 };
 
 /**
- * Returns the single transfer that pays without an approval, or undefined if the link cannot be paid that way. A
- * contract account may wrap the transfer in another call, which would hide the link reference. A wallet that
- * reports capabilities may be such an account.
+ * Returns the single transfer that pays without an approval, or undefined if the link cannot be
+ * paid that way. A contract account may wrap the transfer in another call, which would hide the
+ * link reference. A wallet that reports capabilities may be such an account.
  */
 const findDirectTransferStep = async (from, { ways }, { isReported }) => {
   const way = ways.find(({ kind }) => kind === "suffix");

@@ -1,14 +1,18 @@
-// Follows a link's state by server-sent events, and polls while no event stream is open. It does not interpret
-// or render the state.
+// Follows a link's state by server-sent events, and polls while no event stream is open. It does
+// not interpret or render the state.
 
 const pollMs = 4_000;
-/** A rejected stream is retried after a random delay in this range, so that pages do not all retry together. */
+/**
+ * A rejected stream is retried after a random delay in this range, so that pages do not all retry
+ * together.
+ */
 const rejectedStreamDelayMs = { min: 20_000, max: 40_000 };
 
 /**
- * Follows a link while the page is visible. `getEventsUrl` returns the current URL of its events, `fetchState`
- * fetches its state, `onState` receives each state, and `setOffline` receives whether the state is unavailable.
- * Returns a function that immediately opens, closes or replaces the event stream as needed.
+ * Follows a link while the page is visible. `getEventsUrl` returns the current URL of its events,
+ * `fetchState` fetches its state, `onState` receives each state, and `setOffline` receives whether
+ * the state is unavailable. Returns a function that immediately opens, closes or replaces the event
+ * stream as needed.
  */
 export const followLink = ({ getEventsUrl, fetchState, onState, setOffline }) => {
   let activeSource;
@@ -54,8 +58,8 @@ export const followLink = ({ getEventsUrl, fetchState, onState, setOffline }) =>
   };
 
   /**
-   * Keeps a stream open only while the page is visible. Browsers allow six HTTP/1.1 connections per origin, so
-   * streams of hidden tabs could keep the next page from loading.
+   * Keeps a stream open only while the page is visible. Browsers allow six HTTP/1.1 connections per
+   * origin, so streams of hidden tabs could keep the next page from loading.
    */
   const updateConnection = () => {
     if (document.hidden) return closeStream();

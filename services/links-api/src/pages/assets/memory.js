@@ -1,7 +1,11 @@
-// Stores what this browser knows about a link in `localStorage`: the payment, from the moment a wallet is asked
-// for it, and the approval transaction sent before it. It holds no secrets, and all tabs share it.
+// Stores what this browser knows about a link in `localStorage`: the payment, from the moment a
+// wallet is asked for it, and the approval transaction sent before it. It holds no secrets, and all
+// tabs share it.
 
-/** Creates the store of a link. `name` is also the name of the lock that keeps two tabs from paying at once. */
+/**
+ * Creates the store of a link. `name` is also the name of the lock that keeps two tabs from paying
+ * at once.
+ */
 export const createPaymentStore = (linkId) => {
   const name = `payment-link ${linkId}`;
   let fallbackState = {};

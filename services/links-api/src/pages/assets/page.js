@@ -1,5 +1,5 @@
-// Enhances the checkout and the receipt: amounts and times in the visitor's locale, the countdown to the link's
-// expiry, and the print button.
+// Enhances the checkout and the receipt: amounts and times in the visitor's locale, the countdown
+// to the link's expiry, and the print button.
 
 import { formatDecimal } from "./amounts.js";
 

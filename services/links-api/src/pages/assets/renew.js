@@ -1,5 +1,5 @@
-// Refreshes the page when its link's state changes. The new page comes from the server, which alone decides how
-// a link looks, and replaces the content of the current one.
+// Refreshes the page when its link's state changes. The new page comes from the server, which alone
+// decides how a link looks, and replaces the content of the current one.
 
 const refreshMs = 4_000;
 
@@ -9,8 +9,9 @@ const getFileUrl = (element) => element.getAttribute("src") ?? element.getAttrib
 const listFileUrls = (page) => [...page.querySelectorAll("script, link")].map(getFileUrl);
 
 /**
- * Summarizes what a page shows of a link, in the format of the server's `data-state`. A page whose script pays
- * renders pending payments itself, so they are left out there while the link can be paid.
+ * Summarizes what a page shows of a link, in the format of the server's `data-state`. A page whose
+ * script pays renders pending payments itself, so they are left out there while the link can be
+ * paid.
  */
 const summarizeState = ({ status, receivedAmount, reason, pendingPayments }, canPay) => {
   const pendingIds = reason === null && canPay ? [] : pendingPayments.map(({ id }) => id);
@@ -18,10 +19,10 @@ const summarizeState = ({ status, receivedAmount, reason, pendingPayments }, can
 };
 
 /**
- * Replaces the current page with a newer one. Returns false if the new page needs files that this page does not
- * support, because it is from another version or does more; then it has to be loaded normally.
- * `supportedScripts` are the URLs of scripts whose pages this script can show as well, separated by spaces.
- * `preserveElements` moves elements that must survive into the new `main`.
+ * Replaces the current page with a newer one. Returns false if the new page needs files that this
+ * page does not support, because it is from another version or does more; then it has to be loaded
+ * normally. `supportedScripts` are the URLs of scripts whose pages this script can show as well,
+ * separated by spaces. `preserveElements` moves elements that must survive into the new `main`.
  */
 const replacePage = (newDocument, { supportedScripts, preserveElements }) => {
   const supportedFiles = new Set([...listFileUrls(document), ...supportedScripts.split(" ")]);
@@ -47,10 +48,10 @@ const replacePage = (newDocument, { supportedScripts, preserveElements }) => {
 };
 
 /**
- * Refreshes the page when the state of its link differs from the rendered one. `dataset` holds the server's data
- * of the page, `getLink` returns the current link, `canPay` tells whether the page's script pays, and
- * `isRefreshBlocked` whether nothing may be replaced now. Returns a function that checks immediately; the same
- * check runs every few seconds.
+ * Refreshes the page when the state of its link differs from the rendered one. `dataset` holds the
+ * server's data of the page, and `getLink` returns the current link. `canPay` is whether the page's
+ * script pays, and `isRefreshBlocked` returns whether nothing may be replaced now. Returns a
+ * function that checks immediately. The same check runs every few seconds.
  */
 export const startPageRefresh = ({
   dataset,

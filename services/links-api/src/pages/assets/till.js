@@ -1,6 +1,7 @@
-// The wallet checkout, shared by all chains: what it shows, what this browser stores of the payment, and when
-// another payment may be requested. After a wallet was asked for a payment, no second one is offered until the
-// service, the chain or the payer reports that the first is gone. Everything from outside is rendered as text.
+// The wallet checkout, shared by all chains: what it shows, what this browser stores of the
+// payment, and when another payment may be requested. After a wallet was asked for a payment, no
+// second one is offered until the service, the chain or the payer reports that the first is gone.
+// Everything from outside is rendered as text.
 
 import "./page.js";
 import { formatDecimal } from "./amounts.js";
@@ -352,7 +353,10 @@ export const requestPayment = async (payment, sendToWallet) => {
   }
 };
 
-/** Runs a task under one lock for all tabs of this link. Browsers without locks rely on the stored payment. */
+/**
+ * Runs a task under one lock for all tabs of this link. Browsers without locks rely on the stored
+ * payment.
+ */
 const runInOneTab = (task) =>
   navigator.locks === undefined
     ? task()
@@ -376,8 +380,9 @@ const errorTexts = {
 };
 
 /**
- * Whether the page's content security policy blocked a request. A wallet that reads the chain from within the page
- * can only reach allowed nodes. The browser reports the violation shortly after the request has failed.
+ * Whether the page's content security policy blocked a request. A wallet that reads the chain from
+ * within the page can only reach allowed nodes. The browser reports the violation shortly after the
+ * request has failed.
  */
 let isBlockedByPolicy = false;
 const violationReportMsMax = 200;

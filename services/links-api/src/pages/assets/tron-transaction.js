@@ -31,9 +31,9 @@ const typeUrl = "type.googleapis.com/protocol.TriggerSmartContract";
 const typeUrlHex = [...typeUrl].map((letter) => encodeByte(letter.codePointAt(0))).join("");
 
 /**
- * Returns whether a transaction is exactly the server's step, sent from the given account: the same contract,
- * calldata and fee limit, no TRX, and nothing else. The wallet chooses only the reference block, the timestamp
- * and the expiration.
+ * Returns whether a transaction is exactly the server's step, sent from the given account: the same
+ * contract, calldata and fee limit, no TRX, and nothing else. The wallet chooses only the reference
+ * block, the timestamp and the expiration.
  */
 export const matchesStep = (
   { txID, raw_data: rawData, raw_data_hex: rawDataHex },

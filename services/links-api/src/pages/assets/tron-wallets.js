@@ -1,6 +1,6 @@
-// The Tron wallets of this browser and the requests that a page may send them: TIP-1193 and TIP-6963, and
-// TronLink's older `window.tronLink`. Chain reads go through the `tronWeb` object that the wallet provides. This
-// module knows nothing about links and renders nothing.
+// The Tron wallets of this browser and the requests that a page may send them: TIP-1193 and
+// TIP-6963, and TronLink's older `window.tronLink`. Chain reads go through the `tronWeb` object
+// that the wallet provides. This module knows nothing about links and renders nothing.
 
 import {
   WalletError,
@@ -153,8 +153,8 @@ export const buildTransaction = async (tronWeb, { to, tron }, from) => {
 };
 
 /**
- * Asks the user to sign; nothing is sent. It waits as long as the transaction is valid. That duration comes from
- * the transaction itself, because this device's clock may be wrong.
+ * Asks the user to sign; nothing is sent. It waits as long as the transaction is valid. That
+ * duration comes from the transaction itself, because this device's clock may be wrong.
  */
 export const signTransaction = async (tronWeb, transaction) => {
   const { expiration, timestamp } = transaction.raw_data;

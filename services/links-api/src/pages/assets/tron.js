@@ -1,5 +1,6 @@
-// The script of the checkout page of a Tron chain. It pays with a wallet of the browser. Tron has no nonces. A
-// transaction has its id before it is signed, and it expires: no block includes it after its expiration.
+// The script of the checkout page of a Tron chain. It pays with a wallet of the browser. Tron has
+// no nonces. A transaction has its id before it is signed, and it expires: no block includes it
+// after its expiration.
 
 import {
   checkBalance,
@@ -96,8 +97,8 @@ const checkFunds = async (tronWeb, from, instructions) => {
 };
 
 /**
- * Estimates a step's current fee and returns it with the fee limit, formatted. Throws if the account cannot pay
- * the fee or the limit is too low.
+ * Estimates a step's current fee and returns it with the fee limit, formatted. Throws if the
+ * account cannot pay the fee or the limit is too low.
  */
 const estimateFee = async (tronWeb, from, step) => {
   const energyNeeded = await estimateEnergy(tronWeb, step, from);
@@ -120,7 +121,10 @@ const estimateFee = async (tronWeb, from, step) => {
   return values;
 };
 
-/** Shows what the user is about to sign and its fee, lets the wallet build the transaction, and verifies it. */
+/**
+ * Shows what the user is about to sign and its fee, lets the wallet build the transaction, and
+ * verifies it.
+ */
 const prepareTransaction = async (tronWeb, from, step, message) => {
   const feeValues = await estimateFee(tronWeb, from, step);
   showMessage(fillPlaceholders(`${message} ${texts.fee}`, feeValues));
@@ -145,8 +149,8 @@ const signAndBroadcast = async (tronWeb, transaction, isStillWanted = () => true
 };
 
 /**
- * Creates the function with which `waitForApproval` reads whether an approval transaction succeeded, or undefined
- * until that is certain.
+ * Creates the function with which `waitForApproval` reads whether an approval transaction
+ * succeeded, or undefined until that is certain.
  */
 const createApprovalResultReader = (tronWeb, expiresAt) => async (hash) => {
   const result = await readTransactionResult(tronWeb, hash, expiresAt);
@@ -206,7 +210,10 @@ const pay = async (wallet) => {
   await sendPayment(tronWeb, transaction, from);
 };
 
-/** After "unanswered" the user may still sign, but by then the transaction has expired and no block includes it. */
+/**
+ * After "unanswered" the user may still sign, but by then the transaction has expired and no block
+ * includes it.
+ */
 const errorTexts = {
   lacksGas: texts.lacksBandwidth,
   lacksBandwidth: texts.lacksBandwidth,

@@ -1,15 +1,16 @@
-// Classifies the errors of EVM and Tron wallets. Wallets, their bridges and the nodes behind them put the cause in
-// different places, and some throw a plain string. `wallet-error-responses.ts` lists the responses that these
-// rules cover, with their sources. This module sends no requests and renders nothing.
+// Classifies the errors of EVM and Tron wallets. Wallets, their bridges and the nodes behind them
+// put the cause in different places, and some throw a plain string. `wallet-error-responses.ts`
+// lists the responses that these rules cover, with their sources. This module sends no requests and
+// renders nothing.
 
 const depthMax = 8;
 const nestedFields = ["data", "originalError", "cause", "error", "info"];
 const textFields = ["message", "reason", "shortMessage", "details", "name"];
 
 /**
- * The first matching rule wins. A rule matches by its `pattern` or one of its `codes` anywhere in an error, or by
- * one of its `outerCodes` in the outermost error only, because nodes use those codes too. Codes: EIP-1193,
- * EIP-1474, EIP-3326, EIP-5792, WalletConnect, and TronLink.
+ * The first matching rule wins. A rule matches by its `pattern` or one of its `codes` anywhere in
+ * an error, or by one of its `outerCodes` in the outermost error only, because nodes use those
+ * codes too. Codes: EIP-1193, EIP-1474, EIP-3326, EIP-5792, WalletConnect, and TronLink.
  */
 const rules = [
   // A node or a bridge may already have accepted the payment.
@@ -95,13 +96,16 @@ export const classifyWalletError = (error) => {
 };
 
 /**
- * Returns whether the user declined to sign. TronLink reports this only as text, which differs by version and may
- * be misspelled. Nothing has been sent, because signing alone sends nothing.
+ * Returns whether the user declined to sign. TronLink reports this only as text, which differs by
+ * version and may be misspelled. Nothing has been sent, because signing alone sends nothing.
  */
 export const isDeclinedSignature = (error) =>
   /declin|reject|cancel|cancle|denied/i.test(error?.message ?? error);
 
-/** After an error of these kinds nothing was sent. After any other kind it may have been. The last four are Tron's. */
+/**
+ * After an error of these kinds nothing was sent. After any other kind it may have been. The last
+ * four are Tron's.
+ */
 export const nothingSentKinds = new Set([
   "rejected",
   "busy",

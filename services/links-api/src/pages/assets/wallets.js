@@ -36,7 +36,10 @@ const userPromptMethods = new Set([
   "wallet_sendCalls",
 ]);
 
-/** Sends a request to a wallet. Unless it prompts the user, an error of unknown kind is treated as the node's. */
+/**
+ * Sends a request to a wallet. Unless it prompts the user, an error of unknown kind is treated as
+ * the node's.
+ */
 export const sendWalletRequest = async ({ provider }, method, params) => {
   const isUserPrompt = userPromptMethods.has(method);
   try {
@@ -63,8 +66,9 @@ const addChain = (wallet, { id, name, coin, rpc }) => {
 const manualSwitchKinds = new Set(["unknown", "unsupported"]);
 
 /**
- * Switches the wallet to a chain, or adds the chain to it, and returns whether the wallet is then on that chain.
- * Several wallets report an unknown error if they lack the chain, so the chain is added after that as well.
+ * Switches the wallet to a chain, or adds the chain to it, and returns whether the wallet is then
+ * on that chain. Several wallets report an unknown error if they lack the chain, so the chain is
+ * added after that as well.
  */
 export const switchOrAddChain = async (wallet, chain) => {
   if (await isOnChain(wallet, chain.id)) return true;
@@ -98,9 +102,9 @@ export const readAllowance = (wallet, token, owner, spender) =>
   callToken(wallet, token, `0xdd62ed3e${encodeAddress(owner)}${encodeAddress(spender)}`);
 
 /**
- * Returns whether an account is certainly an externally owned account. A contract account may wrap the requested
- * call in one of its own. A smart account that is not deployed yet has no code either, but it has not sent a
- * transaction.
+ * Returns whether an account is certainly an externally owned account. A contract account may wrap
+ * the requested call in one of its own. A smart account that is not deployed yet has no code
+ * either, but it has not sent a transaction.
  */
 export const isExternallyOwnedAccount = async (wallet, account) => {
   const [code, transactionCount] = await Promise.all([
@@ -119,8 +123,9 @@ export const toTransactionRequest = (from, { to, data, value }) => ({
 });
 
 /**
- * Finds the transaction that used a payment's nonce, which may be a replacement. A binary search finds the block
- * in which the sender's transaction count passed that nonce. Returns undefined if there is none.
+ * Finds the transaction that used a payment's nonce, which may be a replacement. A binary search
+ * finds the block in which the sender's transaction count passed that nonce. Returns undefined if
+ * there is none.
  */
 export const findTransactionByNonce = async (wallet, { from, nonce, block }) => {
   const readTransactionCount = async (blockNumber) =>
@@ -150,8 +155,9 @@ const requestCapabilities = (wallet, from, chainId) =>
 const atomicBatchStatuses = new Set(["supported", "ready"]);
 
 /**
- * Parses a wallet's capabilities: whether it reports any, and whether it can execute several calls on a chain
- * atomically, either now or after the user enables it. The older version has `atomicBatch.supported` for this.
+ * Parses a wallet's capabilities: whether it reports any, and whether it can execute several calls
+ * on a chain atomically, either now or after the user enables it. The older version has
+ * `atomicBatch.supported` for this.
  */
 export const parseCapabilities = (capabilitiesByChain, chainId) => {
   if (typeof capabilitiesByChain !== "object" || capabilitiesByChain === null) {
@@ -179,7 +185,10 @@ export const readCapabilities = async (wallet, from, chainId) =>
 
 const batchIdBytes = 32;
 
-/** Creates the id of a batch before the request, so the batch can be found even if the wallet never responds. */
+/**
+ * Creates the id of a batch before the request, so the batch can be found even if the wallet never
+ * responds.
+ */
 export const createBatchId = () => {
   const bytes = [...crypto.getRandomValues(new Uint8Array(batchIdBytes))];
   return `0x${bytes.map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
@@ -206,8 +215,8 @@ export const sendBatch = async (wallet, { id, from, chainId, steps }) => {
 const legacyStatuses = { PENDING: 100, CONFIRMED: 200 };
 
 /**
- * Reads a batch's status from the wallet. `hash` is the transaction that contains the batch's last call, once it
- * is in a block.
+ * Reads a batch's status from the wallet. `hash` is the transaction that contains the batch's last
+ * call, once it is in a block.
  */
 export const readBatch = async (wallet, id) => {
   const { status, receipts } = await sendWalletRequest(wallet, "wallet_getCallsStatus", [id]);
