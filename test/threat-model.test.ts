@@ -19,7 +19,7 @@ describe("the threat model", () => {
   test("says for each kind of actor and each service what it can do at most", () => {
     const actorNames = actors.map((row) => row["actor"]?.split(/,| of /, 1)[0]);
     expect([...new Set(actorNames)]).toEqual([
-      "stranger",
+      "visitor",
       "thief",
       "account",
       "operator",
