@@ -1,4 +1,5 @@
-// `npm run build`, and `ensure-built`: builds the console into `dist`, with each file compressed beside it.
+// Run by `npm run build` and `ensureConsoleBuilt`: builds the console into `dist`, with compressed
+// copies of each file.
 import { readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
@@ -7,7 +8,8 @@ import { consoleDirectory } from "./src/console-directory.ts";
 import { digestFile, digestSources } from "./src/ensure-built.ts";
 
 const digest = digestSources();
-// A whole console stands where a server looks for it, or none.
+// Build into a temporary directory and rename it, so that a server never finds an incomplete
+// console.
 const outDir = `${consoleDirectory}.${process.pid}`;
 try {
   await build({

@@ -1,4 +1,4 @@
-// `npm test` runs it: builds the console if that is not there, or not of these sources.
+// Run by `npm test`: builds the console if the build is missing or outdated.
 import { ensureConsoleBuilt } from "./src/ensure-built.ts";
 
 await ensureConsoleBuilt({

@@ -2,21 +2,20 @@ import localesPlugin from "@react-aria/optimize-locales-plugin";
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vite";
 
-/** What the console is built of, and how its files are named. */
 export default defineConfig({
   root: import.meta.dirname,
   base: "/console/",
   publicDir: false,
   plugins: [
-    // Before Vite resolves what it is to leave out.
+    // Must run before Vite resolves the modules that this plugin removes.
     { ...localesPlugin.vite({ locales: ["en-US", "de-DE"] }), enforce: "pre" },
     react(),
   ],
   build: {
     manifest: "manifest.json",
-    // Links-api writes the page; the script begins it.
+    // Links-api renders the HTML page, so the build starts from the script.
     rolldownOptions: { input: "app/main.tsx" },
-    // Inlined files would be `data:` addresses, which the page's policy stops.
+    // Inlined files would be `data:` URLs, which the page's policy blocks.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,

@@ -9,7 +9,7 @@ import { createLazyComponent } from "./ui/lazy-component.tsx";
 import { Card, Page } from "./ui/page.tsx";
 import { texts } from "./ui/texts.ts";
 
-/** Every view, each fetched when it is first wanted. */
+/** All views. Each is loaded when it is first needed. */
 const views: Readonly<Record<string, ComponentType>> = {
   "/": createLazyComponent(() => import("./pages/overview/overview.tsx")),
   "/links": createLazyComponent(() => import("./pages/links/links.tsx")),
@@ -22,7 +22,7 @@ const views: Readonly<Record<string, ComponentType>> = {
   "/account/:part?": createLazyComponent(() => import("./pages/account/account.tsx")),
 };
 
-/** The console: whoever is not signed in gets the way in, everybody else the view of the address. */
+/** The console: the sign-in view for signed-out users, or else the view of the URL. */
 export const App = ({ initialUrlParams }: { initialUrlParams: InitialUrlParams }) => (
   <>
     <Banners />

@@ -1,4 +1,4 @@
 import { fileURLToPath } from "node:url";
 
-/** Where the built console is: `manifest.json`, and the files that it names, each compressed too. */
+/** The directory of the built console: `manifest.json` and its files, each with compressed copies. */
 export const consoleDirectory = fileURLToPath(new URL("../dist", import.meta.url));

@@ -10,7 +10,7 @@ const packageDirectory = fileURLToPath(new URL("..", import.meta.url));
 const repositoryRoot = fileURLToPath(new URL("../../..", import.meta.url));
 const buildMsMax = 300_000;
 
-/** The file that tells of which sources the console was built. */
+/** Contains the digest of the sources that the console was built from. */
 export const digestFile = join(consoleDirectory, "sources.sha256");
 
 type BuildOptions = {
@@ -19,19 +19,19 @@ type BuildOptions = {
 };
 
 /**
- * Builds the console if it is not there or not of these sources. What is there and right is not
- * touched, so that many may ask at once.
+ * Builds the console if the build is missing or outdated. An up-to-date build is not touched, so
+ * that many processes can call this at the same time.
  */
 export const ensureConsoleBuilt = async ({ env, report }: BuildOptions): Promise<void> => {
   if (isBuilt()) return;
   report("building the console");
   await promisify(execFile)(process.execPath, [join(packageDirectory, "build.ts")], {
     cwd: packageDirectory,
-    // React has another build for every other value.
+    // React uses its development build for every other value.
     env: { ...env, NODE_ENV: "production" },
     timeout: buildMsMax,
   }).catch((error: unknown) => {
-    // Another process may have built it meanwhile.
+    // Another process may have finished the same build.
     if (!isBuilt()) throw error;
   });
 };
@@ -39,7 +39,7 @@ export const ensureConsoleBuilt = async ({ env, report }: BuildOptions): Promise
 const isBuilt = (): boolean =>
   existsSync(digestFile) && readFileSync(digestFile, "utf8") === digestSources();
 
-/** Tells the sources apart from any others: what is built, and by which versions of what. */
+/** Returns a digest of everything the build depends on: sources, configuration and package versions. */
 export const digestSources = (): string => {
   const hash = createHash("sha256");
   const sources = readdirSync(join(packageDirectory, "app"), {

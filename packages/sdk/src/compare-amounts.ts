@@ -1,9 +1,10 @@
 const decimalPattern = /^(\d+)(?:\.(\d+))?$/;
 
 /**
- * Compares two amounts exactly: negative if `left` is less, 0 if they are equal, positive if it is more.
- * Both are plain decimals of whole tokens, as every answer and webhook has them; anything else throws a
- * RangeError. Numbers of JavaScript would call 0.1 + 0.2 more than 0.3.
+ * Compares two amounts exactly. Returns -1 if `left` is smaller, 0 if they are equal, and 1 if
+ * `left` is larger. Both are plain decimals in whole tokens, as in every response and webhook;
+ * anything else throws a `RangeError`. JavaScript numbers would be inexact: 0.1 + 0.2 is greater
+ * than 0.3.
  */
 export const compareAmounts = (left: string, right: string): number => {
   const [leftWhole, leftFraction] = splitAmount(left);
@@ -18,7 +19,7 @@ export const compareAmounts = (left: string, right: string): number => {
 
 const splitAmount = (amount: string): [whole: string, fraction: string] => {
   const [, whole, fraction = ""] = decimalPattern.exec(amount) ?? [];
-  // A number would have been turned into text without a word.
+  // `exec` silently converts a number to a string, so the type is checked as well.
   if (typeof amount !== "string" || whole === undefined) {
     throw new RangeError("an amount is a plain decimal, such as 25 or 0.1");
   }

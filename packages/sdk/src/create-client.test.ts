@@ -11,7 +11,7 @@ type Responder = (res: ServerResponse, request: RecordedRequest) => void;
 
 const createdLink = { id: "plink_1", url: "https://pay.example.com/@a/pay/plink_1" };
 
-/** A server that answers one request after the other as it is told, the last answer again and again. */
+/** Starts a server that uses one responder per request, in order, and repeats the last one. */
 const startServer = async () => {
   const requests: RecordedRequest[] = [];
   let responders: Responder[] = [];
@@ -49,9 +49,9 @@ const respondWithError = (
   headers: Record<string, string> = {},
 ): Responder => respond(status, { errors: [{ code, message: "For people." }] }, headers);
 
-/** The connection ends without an answer. */
+/** Closes the connection without a response. */
 const dropConnection: Responder = (res) => void res.destroy();
-/** No answer ever comes. */
+/** Leaves the request open without a response. */
 const neverRespond: Responder = () => {};
 
 let server: Awaited<ReturnType<typeof startServer>>;
@@ -81,8 +81,8 @@ const catchError = async (promise: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => error,
   );
 
-describe("a create", () => {
-  test("is sent with its key, its amount as text and an idempotency key", async () => {
+describe("createPaymentLink", () => {
+  test("sends the API key, the amount as text and an idempotency key", async () => {
     server.respondWith(respond(200, createdLink));
     const link = { toAmount: "0.1", description: "é 💶", maxUsage: undefined };
     expect(await createTestClient().createPaymentLink(link)).toEqual(createdLink);
@@ -96,7 +96,7 @@ describe("a create", () => {
     });
   });
 
-  test("is tried again with the same bytes under the same key, and the next one under another", async () => {
+  test("retries with the same bytes and idempotency key, and uses a new key for the next call", async () => {
     server.respondWith(
       dropConnection,
       respondWithError(500, "CANNOT_CREATE_PAYMENT_LINK"),
@@ -115,7 +115,7 @@ describe("a create", () => {
     ]);
   });
 
-  test("takes the order's own idempotency key, and tells it where nobody answered", async () => {
+  test("uses the caller's idempotency key and includes it in the error when no response arrives", async () => {
     server.respondWith(dropConnection);
     const pendingCreate = createTestClient().createPaymentLink(
       { toAmount: "25" },
@@ -141,7 +141,7 @@ describe("a create", () => {
     ],
   ];
   test.each(ambiguousOutcomes)(
-    "that may have been done tells its key: %s",
+    "includes the idempotency key in the error when the link may exist: %s",
     async (_how, responders, expected) => {
       server.respondWith(...responders);
       const error = await catchError(createTestClient().createPaymentLink({ toAmount: "25" }));
@@ -150,13 +150,16 @@ describe("a create", () => {
     },
   );
 
-  test.each([25, 0.1, undefined, null, 25n])("asks nobody with %p as amount", async (toAmount) => {
-    const pendingCreate = createTestClient().createPaymentLink({
-      toAmount: toAmount as unknown as string,
-    });
-    await expect(pendingCreate).rejects.toThrow(TypeError);
-    expect(server.requests).toEqual([]);
-  });
+  test.each([25, 0.1, undefined, null, 25n])(
+    "rejects the amount %p without sending a request",
+    async (toAmount) => {
+      const pendingCreate = createTestClient().createPaymentLink({
+        toAmount: toAmount as unknown as string,
+      });
+      await expect(pendingCreate).rejects.toThrow(TypeError);
+      expect(server.requests).toEqual([]);
+    },
+  );
 
   test.each<unknown>([
     "",
@@ -168,7 +171,7 @@ describe("a create", () => {
     { order: 1 },
     Number.NaN,
     null,
-  ])("asks nobody under the idempotency key %p", async (invalidValue) => {
+  ])("rejects the idempotency key %p without sending a request", async (invalidValue) => {
     const idempotencyKey = invalidValue as string;
     const pendingCreate = createTestClient().createPaymentLink(
       { toAmount: "1" },
@@ -179,7 +182,7 @@ describe("a create", () => {
   });
 });
 
-describe("a call is tried again (rule ERROR-4)", () => {
+describe("retries (rule ERROR-4)", () => {
   const retryableResponses: [string, Responder][] = [
     ["the connection was cut", dropConnection],
     ["429", respondWithError(429, "429")],
@@ -190,13 +193,16 @@ describe("a call is tried again (rule ERROR-4)", () => {
     ["the first try still ran", respondWithError(409, "IDEMPOTENCY_KEY_IN_USE")],
     ["200 came with something else than JSON", respond(200, "<html>")],
   ];
-  test.each(retryableResponses)("after %s", async (_why, firstResponder) => {
-    server.respondWith(firstResponder, respond(200, createdLink));
-    expect(await createTestClient().createPaymentLink({ toAmount: "25" })).toEqual(createdLink);
-    expect(waitedMs).toEqual([1_000]);
-  });
+  test.each(retryableResponses)(
+    "sends the call again after this failure: %s",
+    async (_why, firstResponder) => {
+      server.respondWith(firstResponder, respond(200, createdLink));
+      expect(await createTestClient().createPaymentLink({ toAmount: "25" })).toEqual(createdLink);
+      expect(waitedMs).toEqual([1_000]);
+    },
+  );
 
-  test("after a list's own fault, which a link that is not there is not", async () => {
+  test("retries CANNOT_FIND_PAYMENT_LINK for a list, but not for a single link", async () => {
     const listError = respondWithError(404, "CANNOT_FIND_PAYMENT_LINK");
     server.respondWith(listError, respond(200, { data: [], nextOffset: null }));
     expect(await createTestClient().listPaymentLinks()).toMatchObject({ data: [] });
@@ -207,7 +213,7 @@ describe("a call is tried again (rule ERROR-4)", () => {
     expect(server.requests).toHaveLength(3);
   });
 
-  test("five times at most, each wait twice the one before and some more", async () => {
+  test("stops after five tries and doubles the wait each time, plus jitter", async () => {
     server.respondWith(respondWithError(503, "SERVICE_UNAVAILABLE"));
     const error = await catchError(createTestClient({}, 0.4).retrievePaymentLink("plink_1"));
     expect(error).toMatchObject({ status: 503, code: "SERVICE_UNAVAILABLE" });
@@ -215,13 +221,13 @@ describe("a call is tried again (rule ERROR-4)", () => {
     expect(waitedMs).toEqual([1_100, 2_200, 4_400, 8_800]);
   });
 
-  test("as often as its caller says", async () => {
+  test("stops after `triesMax` tries", async () => {
     server.respondWith(dropConnection);
     await catchError(createTestClient({ triesMax: 1 }).retrievePaymentLink("plink_1"));
     expect(server.requests).toHaveLength(1);
   });
 
-  test("never before `Retry-After`, and not at all where that is beyond a minute", async () => {
+  test("waits as long as `Retry-After` says, and gives up if that is more than a minute", async () => {
     server.respondWith(
       respondWithError(429, "429", { "Retry-After": "7" }),
       respond(200, createdLink),
@@ -234,14 +240,14 @@ describe("a call is tried again (rule ERROR-4)", () => {
     expect(waitedMs).toEqual([7_000]);
   });
 
-  test("not before the date that a proxy tells, if that is within a minute", async () => {
+  test("waits until a `Retry-After` date, and gives up if that is more than a minute away", async () => {
     const httpDateIn = (ms: number) => new Date(Date.now() + ms).toUTCString();
     server.respondWith(
       respondWithError(503, "SERVICE_UNAVAILABLE", { "Retry-After": httpDateIn(50_000) }),
       respond(200, createdLink),
     );
     await createTestClient().createPaymentLink({ toAmount: "1" });
-    // The header is of whole seconds, and some time passes until it is read.
+    // The header has a resolution of one second, and some time passes before the client reads it.
     expect(waitedMs[0]).toBeGreaterThan(10_000);
     expect(waitedMs[0]).toBeLessThanOrEqual(50_000);
     server.respondWith(
@@ -256,15 +262,15 @@ describe("a call is tried again (rule ERROR-4)", () => {
     expect(waitedMs.slice(1)).toEqual([1_000]);
   });
 
-  test("a minute apart at most, however often", async () => {
+  test("waits at most a minute between tries", async () => {
     server.respondWith(respondWithError(500, "INTERNAL_ERROR"));
     await catchError(createTestClient({ triesMax: 9 }).retrievePaymentLink("plink_1"));
     expect(server.requests).toHaveLength(9);
     expect(waitedMs).toEqual([1, 2, 4, 8, 16, 32, 60, 60].map((seconds) => seconds * 1_000));
   });
 
-  test("where a try takes too long", async () => {
-    // The second try has the same time, so it is much longer than an answer takes.
+  test("retries after a timeout", async () => {
+    // The second try has the same timeout, so it must be much longer than a response takes.
     const provokedTimeoutMs = 1_000;
     server.respondWith(neverRespond, respond(200, createdLink));
     expect(
@@ -274,13 +280,13 @@ describe("a call is tried again (rule ERROR-4)", () => {
   });
 });
 
-describe("a refusal", () => {
+describe("an error response", () => {
   test.each([
     [401, "INVALID_API_KEY"],
     [403, "INSUFFICIENT_API_SCOPE"],
     [409, "PAYMENT_LINK_ACCOUNT_NOT_READY"],
     [422, "greater_than"],
-  ])("of %d is told at once: %s", async (status, code) => {
+  ])("with status %d is not retried: %s", async (status, code) => {
     server.respondWith(respondWithError(status, code, { "X-Request-Id": "req_1" }));
     const error = await catchError(createTestClient().createPaymentLink({ toAmount: "1" }));
     expect(error).toBeInstanceOf(PaymentLinksError);
@@ -289,14 +295,14 @@ describe("a refusal", () => {
     expect([server.requests.length, waitedMs]).toEqual([1, []]);
   });
 
-  test("tells all problems of a validation", async () => {
+  test("lists all problems of a failed validation", async () => {
     const errors = ["missing", "string_too_long"].map((code) => ({ code, message: "For people." }));
     server.respondWith(respond(422, { errors }));
     const error = await catchError(createTestClient().createPaymentLink({ toAmount: "1" }));
     expect(error).toMatchObject({ code: "missing", problems: errors, requestId: undefined });
   });
 
-  test("of somebody in between has the status as its code", async () => {
+  test("from a proxy gets its code from the status", async () => {
     const foreignBodies = ["<html>", "null", { errors: "all" }, { errors: [{ code: 7 }] }];
     for (const body of foreignBodies) {
       server.respondWith(respond(403, body));
@@ -305,7 +311,7 @@ describe("a refusal", () => {
     }
   });
 
-  test("is a redirect too: a key follows nobody", async () => {
+  test("is also a redirect, so that the API key never reaches another origin", async () => {
     const otherServer = await startServer();
     try {
       server.respondWith(respond(307, "", { Location: `${otherServer.url}/v1/payment-link` }));
@@ -318,8 +324,8 @@ describe("a refusal", () => {
   });
 });
 
-describe("a signal ends a call", () => {
-  test("while it is answered, with its reason and without another try", async () => {
+describe("an abort signal", () => {
+  test("ends a call in progress with its reason and without a retry", async () => {
     const reason = new Error("the visitor left");
     const controller = new AbortController();
     server.respondWith(() => controller.abort(reason));
@@ -330,7 +336,7 @@ describe("a signal ends a call", () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  test("while it waits, in the world as it is", async () => {
+  test("ends the real wait between two tries", async () => {
     const controller = new AbortController();
     const reason = new Error("the visitor left");
     server.respondWith(respondWithError(429, "429"));
@@ -344,7 +350,7 @@ describe("a signal ends a call", () => {
     expect(await catchError(pendingLink)).toBe(reason);
   });
 
-  test("and keeps nothing of the calls that it outlives", async () => {
+  test("has no listeners left after a call", async () => {
     const { signal } = new AbortController();
     const activeListeners = new Set<unknown>();
     const add = signal.addEventListener.bind(signal);
@@ -366,7 +372,7 @@ describe("a signal ends a call", () => {
     });
   });
 
-  test("before it begins", async () => {
+  test("ends a call before it starts", async () => {
     const reason = new Error("too late");
     const signal = AbortSignal.abort(reason);
     expect(await catchError(createTestClient().retrievePaymentLink("plink_1", { signal }))).toBe(
@@ -377,15 +383,15 @@ describe("a signal ends a call", () => {
   });
 });
 
-test("the machine's own world waits, draws numbers and keys", async () => {
+test("systemRuntime waits, and generates random numbers and unique keys", async () => {
   await systemRuntime.wait(1, undefined);
   await systemRuntime.wait(1, new AbortController().signal);
   expect(systemRuntime.random()).toBeLessThan(1);
   expect(systemRuntime.newIdempotencyKey()).not.toBe(systemRuntime.newIdempotencyKey());
 });
 
-describe("reading", () => {
-  test("asks for a link by its id, whatever that is, and needs no key", async () => {
+describe("reading links", () => {
+  test("requests a link by its percent-encoded id, without an API key", async () => {
     server.respondWith(respond(200, { id: "plink_1" }));
     await createTestClient({ apiKey: undefined }).retrievePaymentLink("../a?b");
     expect(server.requests[0]?.requestLine).toBe("GET /v1/payment-link/..%2Fa%3Fb");
@@ -393,12 +399,15 @@ describe("reading", () => {
     expect(server.requests[0]?.headers).not.toHaveProperty("idempotency-key");
   });
 
-  test.each<unknown>(["", ".", "..", undefined])("asks nobody for the link %p", async (id) => {
-    await expect(createTestClient().retrievePaymentLink(id as string)).rejects.toThrow(TypeError);
-    expect(server.requests).toEqual([]);
-  });
+  test.each<unknown>(["", ".", "..", undefined])(
+    "rejects the link id %p without sending a request",
+    async (id) => {
+      await expect(createTestClient().retrievePaymentLink(id as string)).rejects.toThrow(TypeError);
+      expect(server.requests).toEqual([]);
+    },
+  );
 
-  test("asks for a page by its filter", async () => {
+  test("sends the filter as query parameters", async () => {
     server.respondWith(respond(200, { data: [], nextOffset: null }));
     const client = createTestClient();
     await client.listPaymentLinks({ status: "completed", offset: 20 });
@@ -409,7 +418,10 @@ describe("reading", () => {
     ]);
   });
 
-  /** A list, newest first, that grows by one link before each page that follows the first. */
+  /**
+   * Serves a list, newest first, that grows by `addedPerPage` links before each page after the
+   * first.
+   */
   const serveGrowingList = (count: number, addedPerPage: number) => {
     const ids = Array.from({ length: count }, (_, index) => `plink_${count - index}`);
     let pageCount = 0;
@@ -425,14 +437,14 @@ describe("reading", () => {
     return [...ids];
   };
 
-  test("tells each link once, though links are made meanwhile", async () => {
+  test("yields each link once while new links are created", async () => {
     const ids = serveGrowingList(35, 3);
     const receivedIds: string[] = [];
     for await (const { id } of createTestClient().eachPaymentLink()) receivedIds.push(id);
     expect(receivedIds).toEqual(ids);
   });
 
-  test("asks for no page that nobody wants", async () => {
+  test("stops requesting pages when the loop ends early", async () => {
     serveGrowingList(35, 0);
     for await (const { id } of createTestClient().eachPaymentLink({ status: "active" })) {
       if (id === "plink_24") break;
@@ -444,7 +456,7 @@ describe("reading", () => {
   });
 });
 
-describe("what cannot be meant", () => {
+describe("option validation", () => {
   test.each([
     "pay.example.com",
     "ftp://pay.example.com",
@@ -453,29 +465,29 @@ describe("what cannot be meant", () => {
     "https://pay.example.com/#a",
     "https://a:b@pay.example.com",
     "",
-  ])("is refused as an origin: %p", (url) => {
+  ])("rejects the origin %p", (url) => {
     expect(() => createTestClient({ url })).toThrow(TypeError);
   });
 
-  test("is an API key with a line in it, which no error tells", () => {
+  test("rejects an API key with a line break, without showing it in the error", () => {
     expect(() => createTestClient({ apiKey: "plk_secret\n" })).toThrow(/^apiKey must be/);
     expect(() => createTestClient({ apiKey: "" })).toThrow(TypeError);
     expect(() => createTestClient({ apiKey: null as unknown as string })).toThrow(TypeError);
   });
 
-  test("is the API key in the place of the origin, which no error tells either", () => {
+  test("rejects an API key given as the URL, without showing it in the error", () => {
     expect(() => createTestClient({ url: "plk_secret" })).toThrow(/^url must be/);
   });
 
   test.each<unknown>([0, -1, 1.5, Number.NaN, Infinity, 1e9, "5"])(
-    "is %p as a bound",
+    "rejects %p as `timeoutMs` or `triesMax`",
     (invalidValue) => {
       expect(() => createTestClient({ timeoutMs: invalidValue as number })).toThrow(TypeError);
       expect(() => createTestClient({ triesMax: invalidValue as number })).toThrow(TypeError);
     },
   );
 
-  test("is not an origin with a slash behind it", async () => {
+  test("accepts an origin with a trailing slash", async () => {
     server.respondWith(respond(200, { id: "plink_1" }));
     await createTestClient({ url: new URL(server.url) }).retrievePaymentLink("plink_1");
     expect(server.requests[0]?.requestLine).toBe("GET /v1/payment-link/plink_1");

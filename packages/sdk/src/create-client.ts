@@ -12,56 +12,61 @@ import type { Runtime } from "./runtime.ts";
 export type PaymentLinksOptions = {
   /** The service's origin, such as `https://pay.example.com`. */
   url: string | URL;
-  /** An API key; whoever only retrieves links needs none. */
+  /** An API key. Not required for retrieving a single link. */
   apiKey?: string | undefined;
-  /** How long one try may take, 1 to 600,000 ms; 10,000 ms unless given. */
+  /** The timeout of one try: 1 to 600,000 ms, 10,000 ms by default. */
   timeoutMs?: number | undefined;
   /**
-   * How often a call is tried at most, 1 to 100 times; five unless given. It is tried again where no answer comes,
-   * and where an answer says that this is worth it: after 1, 2, 4, 8 s, a little at random more, a
-   * minute at most, never before `Retry-After`.
+   * The maximum number of tries per call: 1 to 100, 5 by default. A call is retried when no
+   * response arrives or when the response indicates a temporary error. The wait is 1, 2, 4, 8 s and
+   * so on, plus jitter, at most a minute, and never shorter than `Retry-After`.
    */
   triesMax?: number | undefined;
-  /** What sends requests; the `fetch` that is there unless given. */
+  /** The function that sends requests. Defaults to the global `fetch`. */
   fetch?: typeof fetch | undefined;
 };
 
 export type CallOptions = {
   /**
-   * Ends the call, its waiting included, with the signal's reason. A create that is ended so may have
-   * been done: give it an idempotency key of your own.
+   * Aborts the call with the signal's reason, also while it waits between tries. An aborted create
+   * may still have succeeded: pass your own idempotency key to repeat it safely.
    */
   signal?: AbortSignal | null | undefined;
 };
 
 export type CreateOptions = CallOptions & {
   /**
-   * 1 to 255 printable ASCII characters with no space at either end, one of its own for each link: for 24
-   * hours whoever creates under it gets the same link, if the fields are the same, with the same values
-   * and in the same order. Drawn at random unless given, which holds for this call's own tries: give the
-   * order's number, and a crash between call and answer makes no second link either.
+   * 1 to 255 printable ASCII characters without leading or trailing spaces, unique for each link.
+   * For 24 hours, a create with the same key returns the same link if it has the same fields,
+   * values and field order. The default is random and covers only the tries of this call. Pass the
+   * order number, and a crash between call and response does not create a second link either.
    */
   idempotencyKey?: string | undefined;
 };
 
-/** What create takes. An amount is text, as a number of JavaScript is a float. */
+/** The input of a create. The amount is text because JavaScript numbers are floats. */
 export type LinkToCreate = Omit<NewPaymentLink, "toAmount"> & { toAmount: string };
 
 /**
- * A client of the public API. Its methods are the operations of `/v1/openapi.json`, by the same names. A
- * refusal throws a PaymentLinksError, silence a NoAnswerError.
+ * A client of the public API. Its methods are the operations of `/v1/openapi.json`, with the same
+ * names. They throw a `PaymentLinksError` for an error response and a `NoAnswerError` if no
+ * response arrives.
  */
 export type PaymentLinks = {
-  /** Needs the scope `payment_link:create`. Send the payer to the answer's `url`. */
+  /**
+   * Creates a link. Needs the scope `payment_link:create`. Send the payer to the `url` of the
+   * response.
+   */
   createPaymentLink(link: LinkToCreate, options?: CreateOptions): Promise<PaymentLinkCreationData>;
-  /** One page of ten, newest first. Needs the scope `payment_link:read`. */
+  /** Returns one page of ten links, newest first. Needs the scope `payment_link:read`. */
   listPaymentLinks(filter?: PaymentLinksFilter, options?: CallOptions): Promise<PaymentLinkPage>;
-  /** One link with its owner's public profile. Needs no key. */
+  /** Returns one link with its owner's public profile. Needs no API key. */
   retrievePaymentLink(id: string, options?: CallOptions): Promise<RetrievedPaymentLink>;
   /**
-   * Every link of the list, newest first, page by page as the loop asks for more. A link that is made
-   * meanwhile may be missing, and none comes twice. Where a link leaves the filter's status meanwhile, the
-   * loop may miss another: look without a status where none may be missed.
+   * Yields every link of the list, newest first, and requests pages as the loop needs them. Links
+   * created during the loop may be missing; no link is yielded twice. If a link stops matching the
+   * `status` filter during the loop, another link may be skipped: omit the status if you need every
+   * link.
    */
   eachPaymentLink(
     filter?: Pick<PaymentLinksFilter, "status">,
@@ -71,24 +76,24 @@ export type PaymentLinks = {
 
 const defaultTimeoutMs = 10_000;
 const defaultTriesMax = 5;
-/** More links than are made while a page is asked for. */
+/** More links than are created between two page requests. */
 const seenIdsMax = 10_000;
 const timeoutMsMax = 600_000;
 const triesMaxLimit = 100;
 const idempotencyKeyLengthMax = 255;
 const basePath = "/v1/payment-link";
 
-/** Makes a client over the given world. Throws a TypeError where the options cannot be meant. */
+/** Creates a client on the given runtime. Throws a `TypeError` if an option is invalid. */
 export const createClient = (options: PaymentLinksOptions, runtime: Runtime): PaymentLinks => {
   const { apiKey, timeoutMs = defaultTimeoutMs, triesMax = defaultTriesMax } = options;
   const origin = parseOrigin(options.url);
-  // `fetch` would refuse it, too, and tell it in its error.
+  // `fetch` would reject the key as well, but include it in its error message.
   if (apiKey !== undefined && !isHeaderValue(apiKey)) {
     throw new TypeError("apiKey must be an API key, as it was shown");
   }
   requireIntegerInRange("timeoutMs", timeoutMs, timeoutMsMax);
   requireIntegerInRange("triesMax", triesMax, triesMaxLimit);
-  // Asked for at each call, so that what replaces the global `fetch` later is used.
+  // Looked up for each call, so that a later replacement of the global `fetch` is used.
   const currentFetch: typeof fetch = (...fetchArguments) =>
     (options.fetch ?? fetch)(...fetchArguments);
   const settings = { origin, apiKey, timeoutMs, triesMax, fetch: currentFetch };
@@ -99,7 +104,7 @@ export const createClient = (options: PaymentLinksOptions, runtime: Runtime): Pa
     { signal } = {},
   ) => {
     const request = { method: "GET", path: `${basePath}?${buildQuery(filter)}`, signal } as const;
-    // No link is asked for by name: here the code says that the list could not be read.
+    // For the list, this code means that the service failed to read it.
     return (await send({
       ...request,
       internalErrorCode: "CANNOT_FIND_PAYMENT_LINK",
@@ -123,7 +128,7 @@ export const createClient = (options: PaymentLinksOptions, runtime: Runtime): Pa
     },
     listPaymentLinks,
     retrievePaymentLink: async (id, { signal } = {}) => {
-      // The last three would be another address: that of the list, or of nothing.
+      // With these three ids, the URL would be the list's or an unrelated one.
       if (typeof id !== "string" || ["", ".", ".."].includes(id)) {
         throw new TypeError("id must be a link's: plink_…");
       }
@@ -160,7 +165,7 @@ const buildQuery = (filter: PaymentLinksFilter): string => {
   ).toString();
 };
 
-/** Whether it is printable ASCII, with no space at either end. */
+/** Returns whether the value is printable ASCII without leading or trailing spaces. */
 const isHeaderValue = (value: unknown): boolean =>
   typeof value === "string" && /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(value);
 
@@ -169,7 +174,10 @@ const requireIntegerInRange = (name: string, value: number, max: number): void =
   throw new TypeError(`${name} must be an integer from 1 to ${max}`);
 };
 
-/** What is no address stands in no error: it may be the key, which was put here by mistake. */
+/**
+ * Returns the origin of `url`. Errors never include the value: it may be an API key passed by
+ * mistake.
+ */
 const parseOrigin = (url: string | URL): string => {
   const parsedUrl = URL.canParse(String(url)) ? new URL(url) : undefined;
   const { hash, origin, password, pathname, protocol, search, username } = parsedUrl ?? {};

@@ -1,24 +1,23 @@
-/** One problem as the service tells it. The message is for people; branch on the code. */
+/** One problem reported by the service. The message is for people; branch on the code. */
 export type Problem = { code: string; message: string };
 
 /**
- * The service's answer that a call is refused or has failed. A refused try changed nothing; after a
- * status of 500 or above, or where an earlier try had no answer, a create may have been done all the
- * same: call it again under `idempotencyKey`, and there will be one link.
+ * An error response. A rejected call changed nothing. After a status of 500 or above, or if an
+ * earlier try got no response, a create may have succeeded: repeat it with `idempotencyKey`, and
+ * only one link exists.
  */
 export class PaymentLinksError extends Error {
-  /** The HTTP status. */
   readonly status: number;
   /**
-   * The first problem's code, such as `INVALID_API_KEY`; the set is open. `HTTP_502` and its like where
-   * something in between has answered in the service's place.
+   * The code of the first problem, such as `INVALID_API_KEY`. More codes may be added. It is
+   * `HTTP_502` or similar if the response comes from a proxy instead of the service.
    */
   readonly code: string;
-  /** All problems: validation tells several. */
+  /** All problems. A failed validation can have several. */
   readonly problems: readonly Problem[];
-  /** By it whoever runs the service finds the request in the log. */
+  /** Identifies the request in the service's logs. */
   readonly requestId: string | undefined;
-  /** The key of the create that was answered so. */
+  /** The idempotency key of the failed create. */
   readonly idempotencyKey: string | undefined;
 
   constructor(
@@ -43,11 +42,11 @@ export class PaymentLinksError extends Error {
 }
 
 /**
- * No answer of the service came, as its `cause` tells. A create may have been done all the same: call it
- * again under `idempotencyKey`, within 24 hours and with the same words, and there will be one link.
+ * No response arrived; `cause` has the reason. A create may have succeeded: repeat it within 24
+ * hours with `idempotencyKey` and exactly the same fields, and only one link exists.
  */
 export class NoAnswerError extends Error {
-  /** The key of the create that was not answered. */
+  /** The idempotency key of the create without a response. */
   readonly idempotencyKey: string | undefined;
 
   constructor(cause: unknown, idempotencyKey: string | undefined) {

@@ -35,6 +35,6 @@ export type {
   WebhookTransaction,
 } from "./shapes.ts";
 
-/** Makes a client of one service. It holds no connection of its own and needs no end. */
+/** Creates a client of one service. It holds no connections and does not need to be closed. */
 export const createPaymentLinks = (options: PaymentLinksOptions): PaymentLinks =>
   createClient(options, systemRuntime);

@@ -34,9 +34,9 @@ const getRejectionReason = async (pendingWebhook: Promise<unknown>): Promise<str
   return error instanceof WebhookRefusedError ? error.reason : String(error);
 };
 
-describe("a webhook is read", () => {
-  // The digest was made by Python's hmac module.
-  test("that another implementation has signed", async () => {
+describe("readWebhook accepts a webhook", () => {
+  // The digest was created with Python's `hmac` module.
+  test("signed by another implementation", async () => {
     const headers = {
       "Acme-Signature": "v1=77e457f2c35cad80cfd04d153a64955f2abfa80c4842048f049e4db39265965c",
       "Acme-Timestamp": String(nowSeconds),
@@ -45,11 +45,11 @@ describe("a webhook is read", () => {
       { body: '{"a":"é 💶"}', headers },
       { secret, headerPrefix: "Acme", now },
     );
-    // Genuine, and of no form that we send: the signature is judged first.
+    // The signature is valid but the body is not a webhook: the signature is checked first.
     expect(await getRejectionReason(pendingWebhook)).toBe("body_not_understood");
   });
 
-  test("as it was when it came, whatever becomes of the bytes meanwhile", async () => {
+  test("and returns the verified content even if the caller changes the bytes during the call", async () => {
     const { body, headers } = signRequest();
     const bytes = Buffer.from(body);
     const pendingWebhook = readWebhook({ body: bytes, headers }, { secret, now });
@@ -57,7 +57,7 @@ describe("a webhook is read", () => {
     expect(await pendingWebhook).toEqual(webhook);
   });
 
-  test("from bytes of any realm, from a part of a larger buffer, and from text", async () => {
+  test("as bytes from any realm, as a view into a larger buffer, and as text", async () => {
     const { body, headers } = signRequest();
     const bytes = Buffer.from(`..${body}..`);
     const slice = bytes.subarray(2, bytes.length - 2);
@@ -70,7 +70,7 @@ describe("a webhook is read", () => {
     }
   });
 
-  test("with the headers of fetch, of Node and of whoever writes them in another case", async () => {
+  test("with headers from fetch or Node, in any letter case", async () => {
     const { body, headers } = signRequest();
     const upperCaseHeaders = Object.entries(headers).map(([name, value]) => [
       name.toUpperCase(),
@@ -91,7 +91,7 @@ describe("a webhook is read", () => {
     }
   });
 
-  test("under either secret while one takes the other's place", async () => {
+  test("signed with either secret during a rotation", async () => {
     const newSecret = `whsec_${"f".repeat(64)}`;
     for (const signingSecret of [secret, newSecret]) {
       const request = signRequest({ by: signingSecret });
@@ -99,7 +99,7 @@ describe("a webhook is read", () => {
     }
   });
 
-  test("up to its tolerance, before and after", async () => {
+  test("with a timestamp within the tolerance, in the past or future", async () => {
     for (const seconds of [nowSeconds - 299, nowSeconds + 300]) {
       const request = signRequest({ seconds: String(seconds) });
       expect(await readWebhook(request, { secret, now })).toEqual(webhook);
@@ -108,7 +108,7 @@ describe("a webhook is read", () => {
     expect(await readWebhook(oldRequest, { secret, now, toleranceSeconds: 600 })).toEqual(webhook);
   });
 
-  test("whatever its type, which is told by `isWebhook`", async () => {
+  test("of an unknown type, which `isWebhook` detects", async () => {
     const request = signRequest({ body: JSON.stringify({ ...webhook, type: "payment_link.new" }) });
     const receivedWebhook = await readWebhook(request, { secret, now });
     expect(isWebhook(receivedWebhook, "payment_link.completed")).toBe(false);
@@ -118,7 +118,7 @@ describe("a webhook is read", () => {
   });
 });
 
-describe("a request is refused", () => {
+describe("readWebhook rejects a request", () => {
   const otherSecret = `whsec_${"1".repeat(64)}`;
   const validRequest = signRequest();
   const signature = validRequest.headers["Service-Signature"] ?? "";
@@ -131,7 +131,7 @@ describe("a request is refused", () => {
     ["another secret", signRequest({ by: otherSecret })],
     ["a changed body", { ...validRequest, body: validRequest.body.replace("evt_1", "evt_2") }],
     [
-      "a changed time",
+      "a changed timestamp",
       {
         ...validRequest,
         headers: { ...validRequest.headers, "Service-Timestamp": `${nowSeconds + 1}` },
@@ -139,36 +139,36 @@ describe("a request is refused", () => {
     ],
     ["no `v1=`", withSignature(signature.slice(3))],
     ["another version", withSignature(signature.replace("v1", "v2"))],
-    ["capitals", withSignature(signature.toUpperCase())],
-    ["a part of the digest", withSignature(signature.slice(0, -2))],
-    ["nothing behind `v1=`", withSignature("v1=")],
-  ])("for its signature: %s", async (_why, request) => {
+    ["upper case", withSignature(signature.toUpperCase())],
+    ["a truncated digest", withSignature(signature.slice(0, -2))],
+    ["nothing after `v1=`", withSignature("v1=")],
+  ])("with an invalid signature: %s", async (_why, request) => {
     expect(await getRejectionReason(readWebhook(request, { secret, now }))).toBe("signature_wrong");
   });
 
   test.each([
     ["one second beyond the tolerance", String(nowSeconds - 300)],
-    ["one second too early", String(nowSeconds + 301)],
-    ["a sign", `+${nowSeconds}`],
+    ["one second too far in the future", String(nowSeconds + 301)],
+    ["a plus sign", `+${nowSeconds}`],
     ["a fraction", `${nowSeconds}.5`],
-    ["another base", "0x6b01d1e0"],
-    ["nothing", ""],
-  ])("for its time, genuine as it is: %s", async (_why, seconds) => {
+    ["hexadecimal", "0x6b01d1e0"],
+    ["an empty header", ""],
+  ])("with a correctly signed but invalid timestamp: %s", async (_why, seconds) => {
     expect(await getRejectionReason(readWebhook(signRequest({ seconds }), { secret, now }))).toBe(
       "timestamp_off",
     );
   });
 
   test.each([
-    ["none", { body: validRequest.body, headers: {} }],
+    ["no headers", { body: validRequest.body, headers: {} }],
     ["another prefix", signRequest({ prefix: "Acme" })],
-    ["twice the same", withSignature([signature, signature])],
-  ])("for its headers: %s", async (_why, request) => {
+    ["a repeated signature header", withSignature([signature, signature])],
+  ])("without exactly one of each header: %s", async (_why, request) => {
     expect(await getRejectionReason(readWebhook(request, { secret, now }))).toBe("header_missing");
   });
 
   test.each(["", "null", "7", "{", '{"id":"evt_1"}', '{"id":1,"type":"a"}'])(
-    "for a body that none of ours is, genuine as it is: %s",
+    "with a correctly signed body that is not a webhook: %s",
     async (body) => {
       const pendingWebhook = readWebhook(signRequest({ body }), { secret, now });
       expect(await getRejectionReason(pendingWebhook)).toBe("body_not_understood");
@@ -176,16 +176,16 @@ describe("a request is refused", () => {
   );
 });
 
-describe("what cannot be meant throws a TypeError", () => {
+describe("readWebhook throws a TypeError for", () => {
   test.each([
-    ["no secret", undefined],
-    ["an empty one", ""],
-    ["none of none", []],
-    ["an empty one among others", [secret, ""]],
-    ["an unset one as text", "undefined"],
-    ["its prefix alone", "whsec_"],
-    ["what came without its prefix", secret.slice(6)],
-    ["a line's end of a file", `${secret}\n`],
+    ["a missing secret", undefined],
+    ["an empty secret", ""],
+    ["an empty list of secrets", []],
+    ["an empty secret in a list", [secret, ""]],
+    ["an unset variable converted to text", "undefined"],
+    ["the secret's prefix alone", "whsec_"],
+    ["a secret without its prefix", secret.slice(6)],
+    ["a secret with a trailing line break", `${secret}\n`],
   ])("%s", async (_what, invalidSecret) => {
     const signingSecret = typeof invalidSecret === "string" ? invalidSecret : "";
     const pendingWebhook = readWebhook(signRequest({ by: signingSecret }), {
@@ -195,7 +195,7 @@ describe("what cannot be meant throws a TypeError", () => {
     await expect(pendingWebhook).rejects.toThrow(TypeError);
   });
 
-  test("a body that was parsed already", async () => {
+  test("a body that is already parsed", async () => {
     const body = webhook as unknown as string;
     await expect(readWebhook({ ...signRequest(), body }, { secret, now })).rejects.toThrow(
       TypeError,

@@ -1,36 +1,43 @@
 import type { Webhook, WebhookBodies } from "./shapes.ts";
 
-/** A webhook as it came: its bytes before anything has parsed them. */
+/** A received webhook, with the bytes of its body before any parsing. */
 export type ReceivedRequest = {
-  /** Text only where it is what the bytes say in UTF-8. */
+  /** Pass text only if it is the exact UTF-8 decoding of the bytes. */
   body: Uint8Array | ArrayBuffer | string;
-  /** Those of the Fetch API, or by their names, in any case, as Node and Express have them. */
+  /**
+   * A Fetch `Headers` object, or an object of header names in any letter case, as in Node and
+   * Express.
+   */
   headers: Pick<Headers, "get"> | Readonly<Record<string, string | readonly string[] | undefined>>;
 };
 
 export type WebhookSettings = {
   /**
-   * The endpoint's signing secret as it was shown, `whsec_` included; several while two endpoints have
-   * this address, as when one takes the other's place. Each then tells of everything under an id of its
-   * own: know a payment by its `transaction.id`, a completed link by its `paymentLinkId`.
+   * The endpoint's signing secret as the console showed it, including `whsec_`. Pass several while
+   * two endpoints share this address, for example during a rotation. Each endpoint then sends every
+   * event under its own id: deduplicate payments by `transaction.id` and completed links by
+   * `paymentLinkId`.
    */
   secret: string | readonly string[];
-  /** What the headers' names begin with: the service's `WEBHOOK_HEADER_PREFIX`; `Service` unless given. */
+  /** The prefix of the header names: the service's `WEBHOOK_HEADER_PREFIX`. Defaults to `Service`. */
   headerPrefix?: string | undefined;
-  /** How far its timestamp may be off, in seconds; 300 unless given. */
+  /** How far the timestamp may differ from the current time, in seconds. Defaults to 300. */
   toleranceSeconds?: number | undefined;
-  /** The present; the machine's clock unless given. */
+  /** Returns the current time. Defaults to the system clock. */
   now?: (() => Date) | undefined;
 };
 
-/** Why a request is no webhook of the service. */
+/** Why a request is not accepted as a webhook. */
 export type WebhookRefusal =
   | "header_missing"
   | "timestamp_off"
   | "signature_wrong"
   | "body_not_understood";
 
-/** The request is no webhook of the service, or an old one once more: answer 401 and do nothing. */
+/**
+ * The request is not a genuine webhook, or it is a replay of an old one: respond with 401 and do
+ * nothing.
+ */
 export class WebhookRefusedError extends Error {
   readonly reason: WebhookRefusal;
 
@@ -45,10 +52,10 @@ const defaultPrefix = "Service";
 const defaultToleranceSeconds = 300;
 
 /**
- * Verifies a webhook and reads it: the HMAC-SHA256 over timestamp, a period and the body's bytes, in
- * constant time. Throws a WebhookRefusedError, and a TypeError where a setting or the body cannot be
- * meant. The same event may come again, and in any order: know it by the answer's `id`, which is signed,
- * and not by the header's, which is not.
+ * Verifies and parses a webhook. Checks the HMAC-SHA256 of the timestamp, a period and the bytes of
+ * the body in constant time. Throws a `WebhookRefusedError` for a request that fails a check, and a
+ * `TypeError` for an invalid setting or body type. Events may repeat and arrive in any order:
+ * deduplicate by the `id` of the result. That id is signed; the id in the header is not.
  */
 export const readWebhook = async (
   { body, headers }: ReceivedRequest,
@@ -72,13 +79,13 @@ export const readWebhook = async (
   if (digest === undefined || !(await isSignedByAnySecret(secrets, digest, signedPayload))) {
     throw new WebhookRefusedError("signature_wrong");
   }
-  // The copy that was verified: whoever gave the bytes may have changed them meanwhile.
+  // Parses the verified copy, because the caller may have changed its bytes since.
   return parseWebhook(signedPayload.subarray(timestamp.length + 1));
 };
 
 /**
- * Whether a webhook is of this type; then its `data` is of that type, too. New types may come: answer 2xx
- * to what you do not know.
+ * Returns whether a webhook has this type, and narrows its `data` accordingly. New types may be
+ * added: respond with 2xx to types that you do not know.
  */
 export const isWebhook = <Type extends keyof WebhookBodies>(
   webhook: { type: string },
@@ -87,7 +94,7 @@ export const isWebhook = <Type extends keyof WebhookBodies>(
 
 const encoder = new TextEncoder();
 
-/** What is no secret, as of an unset variable, must not become a key that anybody can guess. */
+/** Validates the secrets. An unset variable, for example, must not become a guessable key. */
 const parseSecrets = (secret: string | readonly string[]): readonly string[] => {
   const secrets = [secret].flat();
   if (
@@ -102,7 +109,8 @@ const parseSecrets = (secret: string | readonly string[]): readonly string[] => 
 const toBytes = (body: ReceivedRequest["body"]): Uint8Array => {
   if (typeof body === "string") return encoder.encode(body);
   if (body instanceof ArrayBuffer) return new Uint8Array(body);
-  // Not `instanceof`: the bytes may be of another realm, as in a test runner or a worker.
+  // Not `instanceof`: the bytes may come from another realm, for example in a test runner or
+  // worker.
   if (ArrayBuffer.isView(body))
     return new Uint8Array(body.buffer, body.byteOffset, body.byteLength);
   throw new TypeError("body must be the bytes as they came, before anything has parsed them");
@@ -115,9 +123,9 @@ const concatBytes = (first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBuf
   return combined;
 };
 
-/** A header that is there once; proxies and frameworks write names in any case. */
+/** Returns a header that occurs exactly once. Proxies and frameworks change the case of names. */
 const getSingleHeader = (headers: ReceivedRequest["headers"], name: string): string | undefined => {
-  // A Map of them knows case.
+  // A `Map` passed as headers is case-sensitive.
   if (isFetchHeaders(headers))
     return headers.get(name) ?? headers.get(name.toLowerCase()) ?? undefined;
   const matchingHeaders = Object.entries(headers).filter(
@@ -156,7 +164,7 @@ const parseWebhook = (bytes: Uint8Array): Webhook => {
     const webhook = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)) as Webhook;
     if (typeof webhook.id === "string" && typeof webhook.type === "string") return webhook;
   } catch {
-    // Told below: a syntax error would name the body's words.
+    // Handled below. The syntax error is dropped because it would quote the body.
   }
   throw new WebhookRefusedError("body_not_understood");
 };

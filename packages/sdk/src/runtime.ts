@@ -1,14 +1,13 @@
-/** What the client needs of the machine besides the network. */
+/** What the client needs from its environment, apart from the network. */
 export type Runtime = {
-  /** Resolves after so many milliseconds; rejects with the signal's reason once that aborts. */
+  /** Resolves after `ms` milliseconds, or rejects with the signal's reason when the signal aborts. */
   wait(ms: number, signal: AbortSignal | null | undefined): Promise<void>;
-  /** From 0 up to 1, without 1. */
+  /** Returns a number from 0 (inclusive) to 1 (exclusive). */
   random(): number;
-  /** A new idempotency key. */
   newIdempotencyKey(): string;
 };
 
-/** The machine itself. */
+/** The real clock and random numbers. */
 export const systemRuntime: Runtime = {
   wait: async (ms, signal) => {
     signal?.throwIfAborted();

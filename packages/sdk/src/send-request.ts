@@ -2,14 +2,14 @@ import { NoAnswerError, PaymentLinksError, type Problem } from "./errors.ts";
 import type { Errors } from "./shapes.ts";
 import type { Runtime } from "./runtime.ts";
 
-/** One call as it is sent, the same bytes at every try. */
+/** One call. Every try sends the same bytes. */
 export type ApiRequest = {
   method: "GET" | "POST";
-  /** Behind the service's origin, with its query. */
+  /** The path after the origin, including the query. */
   path: string;
   body?: string;
   idempotencyKey?: string;
-  /** The code that tells a fault of the service's own at this operation, whatever its status. */
+  /** The code that means an internal error for this operation, whatever the status. */
   internalErrorCode?: string;
   signal: AbortSignal | null | undefined;
 };
@@ -22,14 +22,14 @@ export type ClientSettings = {
   fetch: typeof fetch;
 };
 
-/** A longer `Retry-After` is the caller's to keep: the call ends with the refusal. */
+/** If `Retry-After` is longer, the call ends with the error response and the caller decides. */
 const waitMsMax = 60_000;
 const initialBackoffMs = 1_000;
 const jitterFraction = 0.25;
 
 /**
- * Sends a call until it is answered for good, or was tried `triesMax` times. Every call may come again:
- * one that reads changes nothing, and one that writes has an idempotency key.
+ * Sends a call until it gets a final response or reaches `triesMax`. Every call is safe to repeat:
+ * reads change nothing, and writes have an idempotency key.
  */
 export const sendRequest = async (
   settings: ClientSettings,
@@ -50,7 +50,7 @@ type AttemptResult =
   | { error: undefined; body: unknown }
   | { error: Error; isRetryable: boolean; retryAfterMs: number };
 
-/** A second, twice as long each time after that, and some random part of it more. */
+/** Returns 1 s, doubled with each attempt, plus up to 25% jitter. */
 const computeBackoffMs = (attemptNumber: number, random: number): number =>
   initialBackoffMs * 2 ** (attemptNumber - 1) * (1 + random * jitterFraction);
 
@@ -64,7 +64,7 @@ const attemptRequest = async (
       method: request.method,
       headers: buildHeaders(settings, request),
       body: request.body ?? null,
-      // A key follows nobody to another address.
+      // A redirect must not carry the API key to another address.
       redirect: "manual",
       signal,
     });
@@ -81,8 +81,8 @@ const attemptRequest = async (
 };
 
 /**
- * A signal for one try, and what ends it. Not `AbortSignal.any`, by which Node 20 keeps something of
- * each try for as long as the caller's signal lives.
+ * Returns a signal for one try, and a function that disposes of it. `AbortSignal.any` is not used
+ * because on Node 20 it leaks memory for each try while the caller's signal exists.
  */
 const createAttemptSignal = (timeoutMs: number, callerSignal: AbortSignal | null | undefined) => {
   const controller = new AbortController();
@@ -122,19 +122,25 @@ const toErrorResult = (
   return { error, isRetryable, retryAfterMs: parseRetryAfterMs(headers.get("Retry-After") ?? "") };
 };
 
-/** The request came too slowly, or too often. */
+/** 408: the request arrived too slowly. 429: there were too many requests. */
 const retryableStatuses: ReadonlySet<number> = new Set([408, 429]);
-/** The first try is still under way. */
+/** The first try is still in progress. */
 const retryableCodes: ReadonlySet<string> = new Set(["IDEMPOTENCY_KEY_IN_USE"]);
 
-/** Seconds, as the service sends them, or a date, as a proxy may (RFC 9110, section 10.2.3). */
+/**
+ * Parses seconds, which the service sends, or a date, which a proxy may send (RFC 9110, section
+ * 10.2.3).
+ */
 const parseRetryAfterMs = (header: string): number => {
   if (/^\d+$/.test(header)) return Number(header) * 1_000;
   const remainingMs = Date.parse(header) - Date.now();
   return remainingMs > 0 ? remainingMs : 0;
 };
 
-/** The error envelope's entries; none where somebody else has answered. */
+/**
+ * Returns the entries of the error envelope, or an empty list if the response is not from the
+ * service.
+ */
 const parseProblems = (text: string): Problem[] => {
   try {
     const { errors } = JSON.parse(text) as Errors;

@@ -25,7 +25,7 @@ const manyOverrides = (count: number): string =>
   Array.from({ length: count }, (_, index) => `r${index}.test=http://127.0.0.1`).join();
 
 describe("webhookDispatcherConfig", () => {
-  test("needs nothing but the keys, and defaults to rules HOOK-13 and HOOK-14", () => {
+  test("requires only the secret keys, and has the defaults of rules HOOK-13 and HOOK-14", () => {
     expect(parseTestConfig({})).toMatchObject({
       headerPrefix: "Service",
       schedule: [0, 30_000, 300_000, 1_800_000, 7_200_000, 43_200_000],
@@ -39,7 +39,7 @@ describe("webhookDispatcherConfig", () => {
     });
   });
 
-  test("reads the keys from the variable, or from the file that its twin names", () => {
+  test("reads the keys from the variable or from the file in `WEBHOOK_SECRET_KEYS_FILE`", () => {
     expect(parseTestConfig({}).secretKeys.sealingKeyName).toBe("first");
     const file = join(mkdtempSync(join(tmpdir(), "webhook-dispatcher-")), "keys");
     writeFileSync(file, `filed=${key}\n`);
@@ -55,9 +55,9 @@ describe("webhookDispatcherConfig", () => {
   test.each([
     ["missing", ""],
     ["malformed", `first=${key}x`],
-    ["doubled", `first=${key},first=${key}`],
+    ["duplicate", `first=${key},first=${key}`],
   ])(
-    "keys that are %s are told by the variable's name, and never repeated (rule OPS-6)",
+    "reports %s keys by the variable's name without showing their value (rule OPS-6)",
     (_fault, keys) => {
       const configError = configErrorOf({ WEBHOOK_SECRET_KEYS: keys });
       expect(configError).toContain("WEBHOOK_SECRET_KEYS: ");
@@ -65,7 +65,7 @@ describe("webhookDispatcherConfig", () => {
     },
   );
 
-  test("reads overrides, each a host and an origin (rule OPS-7)", () => {
+  test("parses each override as a host and an origin (rule OPS-7)", () => {
     const { overrides } = parseTestConfig({
       WEBHOOK_HOST_OVERRIDES:
         "receiver.test=http://127.0.0.1:9000, other.test = https://localhost:9443",
@@ -86,13 +86,13 @@ describe("webhookDispatcherConfig", () => {
     ["another scheme", "receiver.test=ftp://127.0.0.1"],
     ["a host with a port", "receiver.test:80=http://127.0.0.1"],
     ["upper case", "Receiver.test=http://127.0.0.1"],
-    ["a hundred others", manyOverrides(101)],
-    ["a host twice", "a.test=http://127.0.0.1,a.test=http://127.0.0.2"],
-  ])("refuses an override with %s", (_name, WEBHOOK_HOST_OVERRIDES) => {
+    ["101 entries", manyOverrides(101)],
+    ["a duplicate host", "a.test=http://127.0.0.1,a.test=http://127.0.0.2"],
+  ])("rejects an override with %s", (_name, WEBHOOK_HOST_OVERRIDES) => {
     expect(configErrorOf({ WEBHOOK_HOST_OVERRIDES })).toContain("WEBHOOK_HOST_OVERRIDES");
   });
 
-  test("refuses any override in production (rule OPS-7)", () => {
+  test("rejects all overrides in production (rule OPS-7)", () => {
     const WEBHOOK_HOST_OVERRIDES = "receiver.test=http://127.0.0.1:9000";
     expect(configErrorOf({ WEBHOOK_HOST_OVERRIDES, NODE_ENV: "production" })).toContain(
       "NODE_ENV=production",
@@ -109,7 +109,7 @@ describe("webhookDispatcherConfig", () => {
     ["WEBHOOK_HEADER_PREFIX", "a b"],
     ["WEBHOOK_HEADER_PREFIX", "a\r\nb: c"],
     ["WEBHOOK_CONCURRENCY", "0"],
-  ])("refuses %s=%j", (name, value) => {
+  ])("rejects %s=%j", (name, value) => {
     expect(configErrorOf({ [name]: value })).toContain(name);
   });
 });

@@ -9,14 +9,14 @@ const millisPerSecond = 1000;
 const retryWaitSecondsMax = 30 * 24 * 60 * 60;
 const defaultSchedule = "0,30,300,1800,7200,43200";
 
-/** `0,30,300`: how long to wait before each attempt. */
+/** The wait before each attempt in seconds, such as `0,30,300`. */
 const RetryScheduleSeconds = CommaList.transform((entries) => entries.map(Number)).pipe(
   z.array(z.number().min(0).max(retryWaitSecondsMax)).min(1).max(attemptsMax),
 );
 
 /**
- * The service's own variables (rule OPS-3), read into what the service works with. Its secret keys
- * may stand in the file that `WEBHOOK_SECRET_KEYS_FILE` names. A fault repeats no value.
+ * Parses the service's own environment variables (rule OPS-3). The secret keys can also come from
+ * the file that `WEBHOOK_SECRET_KEYS_FILE` names. Error messages never contain a value.
  */
 export const webhookDispatcherConfig = z
   .object({

@@ -6,24 +6,27 @@ import type { Resolve } from "./guard/resolver.ts";
 import type { UrlRules } from "./guard/webhook-url.ts";
 import type { OwnerImages } from "./images/owner-images.ts";
 
-/** What the routes of this service are given: the ground, and what the service made on it. */
+/**
+ * The dependencies of this service's routes: the service context, and what the service creates with
+ * it.
+ */
 export type Dependencies = Pick<ServiceContext, "pool" | "clock" | "log"> & {
-  /** What webhook URLs are judged by, at registration and at every attempt. */
+  /** The rules for webhook URLs, at registration and at every attempt. */
   rules: UrlRules;
   resolve: Resolve;
   secretKeys: SecretKeys;
   images: OwnerImages;
   deepPages: DeepPages;
-  /** What the names of a webhook's headers begin with. */
+  /** The prefix of the names of webhook headers. */
   headerPrefix: string;
-  /** Begins no further attempt for an endpoint that was just disabled or deleted. */
+  /** Releases the unstarted attempts of an endpoint that was just disabled or deleted. */
   stopEndpoint: (endpointId: string) => void;
-  /** Tells the relay that a transaction with events has been committed. */
+  /** Notifies the relay that a transaction with events has committed. */
   wakeRelay: () => void;
 };
 
-/** What the reactions to events are given. */
+/** The dependencies of event handlers. */
 export type EventDependencies = CreateDeliveriesDependencies & {
-  /** A link's record came whose version is not the next one. */
+  /** Counts a link record whose version does not directly follow the previous one. */
   countVersionJump: () => void;
 };

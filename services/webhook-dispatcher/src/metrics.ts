@@ -1,7 +1,7 @@
 import { Counter } from "prom-client";
 import type { Metrics } from "@payment-links/runtime";
 
-/** Makes the counter of records of a link whose version is not the next one. */
+/** Creates the counter of link records whose version does not directly follow the previous one. */
 export const createVersionJumpCounter = (metrics: Metrics): (() => void) => {
   const jumps = new Counter({
     name: "payment_links_link_version_jumps_total",

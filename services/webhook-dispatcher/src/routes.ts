@@ -13,15 +13,15 @@ import { updateEndpoint } from "./http/update-endpoint.ts";
 
 const operations = webhookEndpointOperations;
 
-/** What waits for an endpoint, maybe a million deliveries, ends with it. */
+/** Disabling or deleting an endpoint also ends all of its waiting deliveries, possibly a million. */
 const responseMsMax = 65_000;
 
-/** Longer than a stranger's host may take, so that whoever looks hears how that ended. */
+/** Longer than an image fetch may take, so that the visitor gets its result. */
 const imageResponseMsMax = 15_000;
 
 /**
- * Every public route: of webhooks the console's alone, as no API key may manage them (rule HOOK-1), and
- * the images of owners.
+ * Creates the public routes: those for webhooks, which only the console may use because API keys
+ * must not manage webhooks (rule HOOK-1), and the owners' images.
  */
 export const createPublicRoutes = (dependencies: Dependencies): readonly Route[] => [
   sessionRoute({ ...operations.list, handle: listEndpoints(dependencies) }),
@@ -39,7 +39,7 @@ export const createPublicRoutes = (dependencies: Dependencies): readonly Route[]
   }),
 ];
 
-/** Every route for operators. */
+/** Creates the routes for operators. */
 export const createInternalRoutes = (dependencies: Dependencies): readonly InternalRoute[] => [
   { method: "post", path: "/internal/webhook-secrets/reseal", handle: resealSecrets(dependencies) },
 ];

@@ -28,7 +28,7 @@ const readMetric = async (name: string): Promise<string> =>
   rig.metrics.getSingleMetricAsString(name);
 
 describe("metrics", () => {
-  test("count attempts by outcome, and time the first of each delivery", async () => {
+  test("count attempts by outcome, and measure the delay of each delivery's first attempt", async () => {
     const person = rig.signIn();
     await rig.register(person);
     await rig.tellCompleted(person);
@@ -41,7 +41,7 @@ describe("metrics", () => {
     );
   });
 
-  test("tell how much waits, and how long the oldest has been due", async () => {
+  test("show the number of waiting deliveries, and how long the oldest has been due", async () => {
     const idleRig = await createRig();
     const person = idleRig.signIn();
     await idleRig.register(person, "https://shop.com/");
@@ -51,7 +51,7 @@ describe("metrics", () => {
     await idleRig.tellCompleted(person);
     await idleRig.tellCompleted(person);
     await service.stop();
-    // As a scrape reads them: all at once.
+    // Reads both at once, as a scrape does.
     const readQueueMetrics = async () =>
       (await metrics.metrics()).match(/_(?:oldest_due_age_seconds|pending_deliveries)\{.*\} .*/g);
     idleRig.clock.advance(30_000);
@@ -67,7 +67,7 @@ describe("metrics", () => {
     await idleRig.close();
   });
 
-  test("count a jump in a link's versions, and neither its first record nor an old one", async () => {
+  test("count a gap in a link's versions, but not its first record or an old one", async () => {
     const link = sampleLink({ version: 5 });
     const publishVersion = (version: number) =>
       rig.publish(
@@ -88,7 +88,7 @@ describe("dead letters", () => {
   const DeadLetterList = z.object({ data: z.array(z.unknown()) });
   const path = "/internal/dead-letters/webhook-dispatcher";
 
-  test("are listed in order, and a replay tells what cannot be applied still", async () => {
+  test("are listed in order, and a replay reports what still cannot be applied", async () => {
     const person = rig.signIn();
     await rig.register(person, "/replayed");
     const link = sampleLink({ userId: person.userId });
@@ -111,14 +111,15 @@ describe("dead letters", () => {
       { key: link.id, eventId: null, reason: expect.stringContaining("data") },
       { key: link.id, reason: expect.stringContaining("behind") },
     ]);
-    // The first can never be read, and what is behind it waits: order per link comes first.
+    // The first record is unreadable, and the second waits behind it to preserve the order per
+    // link.
     const response = await fetch(`${rig.internalUrl}${path}/replay`, { method: "POST" });
     expect(await response.json()).toMatchObject({ replayedCount: 0, failures: [{ key: link.id }] });
   });
 });
 
 describe("tracing", () => {
-  test("carries the event's trace on to the receiver", async () => {
+  test("propagates the event's trace to the receiver", async () => {
     const collector = createServer((req, res) => void req.resume().on("end", () => res.end()));
     await new Promise<void>((resolve) => collector.listen(0, "127.0.0.1", resolve));
     const { port } = collector.address() as AddressInfo;

@@ -22,16 +22,16 @@ import { createInternalRoutes, createPublicRoutes } from "./routes.ts";
 
 export { type WebhookDispatcherConfig, webhookDispatcherConfig } from "./config.ts";
 
-/** The service's own schema and the files that make it. */
+/** The service's schema and its migration files. */
 export const webhookDispatcherMigration = {
   schema: "webhook_dispatcher",
   folders: [busMigrations, new URL("../migrations/", import.meta.url)],
 };
 
 /**
- * Creates webhook-dispatcher: it keeps endpoints and their secrets, turns events of links into
- * deliveries, sends these until they are answered or given up, and fetches owners' images. Nothing runs
- * before `start`.
+ * Creates webhook-dispatcher. It stores endpoints and their secrets, creates deliveries for link
+ * events, sends them until they succeed or fail permanently, and fetches owners' images. Nothing
+ * runs before `start`.
  */
 export const createWebhookDispatcher = (
   context: ServiceContext,
@@ -79,13 +79,14 @@ export const createWebhookDispatcher = (
           targets,
         });
       },
-      // At once, while the process still serves: no attempt may be under way however hard it ends.
+      // Runs immediately, while the process still serves requests. A later forced kill then
+      // interrupts no attempt.
       drain: () => void dispatcher?.stop().catch(() => {}),
       stop: async () => {
         images.close();
         await dispatcher?.stop();
       },
-      // Again: a record that was committed meanwhile gives back what it had leased.
+      // Stops again, to release what a record leased that committed in the meantime.
       afterStop: async () => dispatcher?.stop(),
     };
   });

@@ -1,14 +1,14 @@
 type ApiErrorEntry = { message: string; code: string; methods?: readonly string[] };
 
-/** What went wrong with a call: refused by the service, or no answer at all (status 0). */
+/** A failed call: an error response of the service, or status 0 if no response arrived. */
 export class ApiError extends Error {
   override readonly name = "ApiError";
   readonly status: number;
   readonly entries: readonly ApiErrorEntry[];
   readonly codes: readonly string[];
-  /** How presence can be proven, where that is what is missing. */
+  /** The ways to prove presence, if the call failed because the proof was missing. */
   readonly methods: readonly string[];
-  /** How long to wait before the next call, where the service says so. */
+  /** How long to wait before the next call, if the service specifies it. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(status: number, entries: readonly ApiErrorEntry[], retryAfterSeconds?: number) {
@@ -21,6 +21,6 @@ export class ApiError extends Error {
   }
 }
 
-/** Whether a call was refused with this code. */
+/** Returns whether a call failed with this error code. */
 export const hasApiErrorCode = (error: unknown, code: string): error is ApiError =>
   error instanceof ApiError && error.codes.includes(code);

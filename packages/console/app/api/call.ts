@@ -2,11 +2,10 @@ import { ApiError, hasApiErrorCode } from "./api-error.ts";
 import { type Operations, operations } from "./operations.ts";
 import { requestPresence } from "./presence.ts";
 
-/** The name of an operation of the console API. */
 export type OperationId = keyof Operations;
-/** What a call takes. */
+/** The input of an operation. */
 export type OperationInput<Id extends OperationId> = Operations[Id]["input"];
-/** What a call is answered with. */
+/** The response body of an operation. */
 export type OperationResponse<Id extends OperationId> = Operations[Id]["response"];
 
 type InputArguments<Id extends OperationId> =
@@ -19,10 +18,10 @@ type UntypedInput = {
   body?: unknown;
 };
 
-/** Hears `ended` when a call was refused because nobody is signed in. */
+/** Emits `ended` when the service rejects a call because the session has ended. */
 export const sessionEvents = new EventTarget();
 
-/** Makes a call, and once more after the person has proven to be there, if that was missing. */
+/** Calls an operation. If a proof of presence is missing, requests one and calls again. */
 export const callOperation = async <Id extends OperationId>(
   id: Id,
   ...[input]: InputArguments<Id>
@@ -36,7 +35,7 @@ export const callOperation = async <Id extends OperationId>(
   }
 };
 
-/** The address of an operation, for links and downloads. */
+/** Returns the URL of an operation, for links and downloads. */
 export const buildOperationUrl = <Id extends OperationId>(
   id: Id,
   ...[input]: InputArguments<Id>
@@ -66,7 +65,7 @@ const callOperationOnce = async <Id extends OperationId>(
   const response = await fetch(buildOperationUrl(id, ...([input] as InputArguments<Id>)), {
     method: operations[id][0],
     headers,
-    // Where a call leads away, only that it does is told.
+    // Redirects are not followed: the caller only needs to know that the call succeeded.
     redirect: "manual",
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   }).catch(() => {
@@ -78,7 +77,7 @@ const callOperationOnce = async <Id extends OperationId>(
   throw handleErrorResponse(response, responseBody);
 };
 
-/** What an answer says that is not what was asked for; that nobody is signed in is heard everywhere. */
+/** Converts an unexpected response to an error. Emits `ended` if the session has ended. */
 export const handleErrorResponse = (response: Response, responseBody: unknown): ApiError => {
   const error = parseApiError(response, responseBody);
   if (error.codes.includes("UNAUTHENTICATED")) sessionEvents.dispatchEvent(new Event("ended"));
@@ -88,7 +87,7 @@ export const handleErrorResponse = (response: Response, responseBody: unknown): 
 const parseApiError = (response: Response, responseBody: unknown): ApiError => {
   const entries = (responseBody as { errors?: ConstructorParameters<typeof ApiError>[1] })?.errors;
   const retryAfterSeconds = Number(response.headers.get("Retry-After") ?? Number.NaN);
-  // What stands before the service may answer in its own way.
+  // A proxy in front of the service may send a response of its own.
   const status = response.ok ? 502 : response.status;
   return new ApiError(
     status,

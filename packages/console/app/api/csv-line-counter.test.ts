@@ -11,14 +11,14 @@ const countInChunks = (bytes: Uint8Array, chunkBytes: number) => {
   return counter;
 };
 
-describe("the lines of a CSV", () => {
-  test("are counted alike however the file is cut into pieces; a line end in quotes ends none", () => {
+describe("createCsvLineCounter", () => {
+  test("returns the same count for any chunk size and ignores line breaks in quotes", () => {
     for (let bytes = 1; bytes <= csv.length; bytes += 1) {
       expect([bytes, countInChunks(csv, bytes).lineCount()]).toEqual([bytes, 3]);
     }
   });
 
-  test("tell a file that ends within a line, or within quotes, from a whole one", () => {
+  test("detects a file that ends within a line or within quotes", () => {
     const isComplete = (length: number) => countInChunks(csv.subarray(0, length), 7).isComplete();
     const completeLengths = Array.from(
       { length: csv.length + 1 },

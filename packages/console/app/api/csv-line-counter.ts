@@ -1,21 +1,24 @@
 const quote = 0x22;
 const newline = 0x0a;
 
-/** How many lines have come of a file, and whether it ended with one. */
+/** Counts the received lines of a file. `isComplete` means that the file ends with a complete line. */
 export type CsvLineCounter = {
   add(bytes: Uint8Array): void;
   lineCount(): number;
   isComplete(): boolean;
 };
 
-/** Counts the lines of a CSV as it comes, in whatever pieces. A line end within quotes ends no line. */
+/**
+ * Creates a counter for a CSV that arrives in chunks of any size. A line break within quotes does
+ * not end a line.
+ */
 export const createCsvLineCounter = (): CsvLineCounter => {
   let isQuoted = false;
   let lines = 0;
   let lastByte = 0;
   return {
     add: (bytes) => {
-      // A plain loop: a large file has half a billion bytes.
+      // A plain loop for speed: a large file has 500 million bytes.
       for (let index = 0; index < bytes.length; index += 1) {
         lastByte = bytes[index] ?? 0;
         if (lastByte === quote) isQuoted = !isQuoted;

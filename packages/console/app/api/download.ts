@@ -2,34 +2,35 @@ import { ApiError } from "./api-error.ts";
 import { handleErrorResponse } from "./call.ts";
 import { createCsvLineCounter } from "./csv-line-counter.ts";
 
-/** A file that ended before its end: nothing of it is kept. */
+/** The download ended early. No part of the file is saved. */
 export class TruncatedDownloadError extends Error {
   override readonly name = "TruncatedDownloadError";
 }
 
-/** A file for which the browser has no room. */
+/** The browser has too little storage for the file. */
 export class InsufficientStorageError extends Error {
   override readonly name = "InsufficientStorageError";
 }
 
-/** How much of a file has come, and how many rows it will have, where that is known. */
+/** The progress of a download. `totalRowCount` is undefined if the service does not send it. */
 export type DownloadProgress = {
   byteCount: number;
   rowCount: number;
   totalRowCount: number | undefined;
 };
-/** A whole file. */
+/** A complete file. */
 export type DownloadedFile = { file: Blob; name: string; rowCount: number };
 
 type DownloadOptions = { signal: AbortSignal; onProgress: (progress: DownloadProgress) => void };
 
-/** What the page itself holds of a file at most; the browser keeps the rest, on its disk if need be. */
+/** The maximum size that the page buffers. The browser stores the rest, on disk if necessary. */
 const bufferedBytesMax = 4 * 1_048_576;
 const progressIntervalMsMin = 200;
 
 /**
- * Fetches a CSV of any length, and tells how far it is. Answers a whole file or throws: `ApiError` for
- * a refusal, `TruncatedDownloadError` where the end is missing, and whatever `signal` was aborted with.
+ * Downloads a CSV of any length and reports the progress. Returns the complete file or throws:
+ * `ApiError` for an error response, `TruncatedDownloadError` if the file is incomplete, and the
+ * signal's reason after an abort.
  */
 export const download = async (url: string, options: DownloadOptions): Promise<DownloadedFile> => {
   const response = await fetch(url, { signal: options.signal, redirect: "manual" }).catch(() => {
@@ -37,7 +38,7 @@ export const download = async (url: string, options: DownloadOptions): Promise<D
     throw new ApiError(0, [{ code: "UNREACHABLE", message: "" }]);
   });
   const name = /filename="([^"]+)"/.exec(response.headers.get("Content-Disposition") ?? "")?.[1];
-  // What stands before the service may answer in its own way, and then it names no file.
+  // A proxy in front of the service may send a response of its own, which has no file name.
   if (!response.ok || response.body === null || name === undefined) {
     throw handleErrorResponse(response, await response.json().catch(() => undefined));
   }
@@ -53,7 +54,7 @@ const readBody = async (
   const totalRowCount = totalCountHeader === null ? undefined : Number(totalCountHeader);
   const type = response.headers.get("Content-Type") ?? "";
   const lineCounter = createCsvLineCounter();
-  // The first line names the columns.
+  // The first line is the header.
   const rowCount = (): number => Math.max(0, lineCounter.lineCount() - 1);
   const blobBuilder = createBlobBuilder(type);
   let reportedAt = Number.NEGATIVE_INFINITY;
@@ -76,7 +77,7 @@ const readBody = async (
   return { file: await blobBuilder.build(), rowCount: rowCount() };
 };
 
-/** Hands bytes to the browser in parts, and holds no more than one part of them. */
+/** Passes bytes to the browser in parts, and buffers only one part in the page. */
 const createBlobBuilder = (type: string) => {
   const parts: Blob[] = [];
   let bufferedChunks: Uint8Array<ArrayBuffer>[] = [];
@@ -87,7 +88,7 @@ const createBlobBuilder = (type: string) => {
     const part = new Blob(bufferedChunks);
     bufferedChunks = [];
     bufferedBytes = 0;
-    // It is read once the browser has taken it over, and cannot be where there was no room.
+    // Reading the last byte proves that the browser stored the part. It fails if storage is full.
     await part
       .slice(-1)
       .arrayBuffer()

@@ -20,7 +20,7 @@ const createTestStore = () => {
   };
 };
 
-test("what a try made whose answer was lost is not made again until that one is gone", async () => {
+test("does not create a second item after a lost response until the first one is deleted", async () => {
   const { addItem, createItem, items } = createTestStore();
   await addItem("shop");
   await expect(createItem("shop", () => addItem("shop", lostResponseError))).rejects.toBe(
@@ -33,7 +33,7 @@ test("what a try made whose answer was lost is not made again until that one is 
   expect(await createItem("shop")).toBe("secret of shop");
 });
 
-test("what a try did not make is made by the next one, however often answers were lost", async () => {
+test("creates the item after lost responses if no earlier try created it", async () => {
   const { createItem, items } = createTestStore();
   for (const error of [lostResponseError, new ApiError(503, [])]) {
     await expect(createItem("shop", () => Promise.reject(error))).rejects.toBe(error);
@@ -43,7 +43,7 @@ test("what a try did not make is made by the next one, however often answers wer
   expect(items).toHaveLength(2);
 });
 
-test("what was refused was not made: the next one of the same name is another", async () => {
+test("allows another item with the same name after a rejected try", async () => {
   const { addItem, createItem } = createTestStore();
   const rejectionError = new ApiError(422, []);
   await expect(createItem("shop", () => Promise.reject(rejectionError))).rejects.toBe(

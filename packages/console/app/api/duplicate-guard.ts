@@ -1,23 +1,23 @@
 import { ApiError } from "./api-error.ts";
 
-/** It was made by a try whose answer was lost, and with that its secret. */
+/** An earlier try created the item, but its response was lost, and the secret with it. */
 export class LostSecretError extends Error {
   override readonly name = "LostSecretError";
 }
 
 type CreateRequest<Created> = {
-  /** By which it is known again. */
+  /** Identifies the item in the list. */
   name: string;
   list: () => Promise<readonly { id: string; name: string }[]>;
   create: () => Promise<Created>;
 };
 
 /**
- * Makes things that have a secret, which no repeat would be told. After a try whose answer was lost it
- * looks whether that one made it, and makes no second one.
+ * Creates items whose secret is shown only once. After a lost response, checks whether that try
+ * created the item, and then throws a `LostSecretError` instead of creating a second one.
  */
 export const createDuplicateGuard = () => {
-  /** What was there before the first try whose answer was lost. */
+  /** The ids that existed before the first try with a lost response. */
   let knownIds: ReadonlySet<string> | undefined;
   return async <Created>({ name, list, create }: CreateRequest<Created>): Promise<Created> => {
     const existingItems = await list();

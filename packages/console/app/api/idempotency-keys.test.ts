@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
 import { createIdempotencyKeys } from "./idempotency-keys.ts";
 
-test("the same order has the same key, another one and another form another", () => {
+test("returns the same key for the same body, and other keys for another body or form", () => {
   const idempotencyKeys = createIdempotencyKeys();
   const key = idempotencyKeys.keyFor({ toAmount: "25" });
   expect(key).toMatch(/^[0-9a-f]{32}$/);

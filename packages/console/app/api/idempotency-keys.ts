@@ -1,7 +1,7 @@
-/** What makes one link of however many clicks, and of a repeat after a lost answer. */
+/** Prevents duplicate links after a double click or a repeat following a lost response. */
 export type IdempotencyKeys = { keyFor: (body: unknown) => string };
 
-/** Gives a form's order an idempotency key: the same one for as long as the order is the same. */
+/** Creates the idempotency keys of one form. The key stays the same while the body stays the same. */
 export const createIdempotencyKeys = (): IdempotencyKeys => {
   let lastEntry: { serializedBody: string; key: string } | undefined;
   return {
@@ -14,7 +14,7 @@ export const createIdempotencyKeys = (): IdempotencyKeys => {
   };
 };
 
-/** Without https a browser has no `crypto.randomUUID`. */
+/** Generates a key. Without https, browsers do not have `crypto.randomUUID`. */
 const generateKey = (): string =>
   [...crypto.getRandomValues(new Uint8Array(16))]
     .map((byte) => byte.toString(16).padStart(2, "0"))

@@ -1,17 +1,17 @@
-/** What one tab of the console tells the others of this browser. */
+/** A message from one console tab to the others in this browser. */
 type TabMessage = "signed in" | "signed out" | "proven";
 
 const channelName = "presence";
 
-/** Tells the other tabs. */
 export const notifyOtherTabs = (message: TabMessage): void => {
   const channel = new BroadcastChannel(channelName);
-  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- A channel has none.
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- A channel has no target
+  // origin.
   channel.postMessage(message);
   channel.close();
 };
 
-/** Hears what other tabs tell; answers how to hear no more. */
+/** Subscribes to messages from other tabs. Returns the function that unsubscribes. */
 export const subscribeToOtherTabs = (onMessage: (message: TabMessage) => void): (() => void) => {
   const channel = new BroadcastChannel(channelName);
   channel.addEventListener("message", ({ data }: MessageEvent<TabMessage>) => onMessage(data));

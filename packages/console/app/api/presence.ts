@@ -1,9 +1,9 @@
-/** The person would rather not prove to be there. */
+/** The user declined to prove presence. */
 export class PresenceDeclinedError extends Error {
   override readonly name = "PresenceDeclinedError";
 }
 
-/** A call that waits for a proof of presence by one of these methods. */
+/** A pending proof of presence, with the accepted methods. */
 export type PresenceRequest = { methods: readonly string[]; finish: (isProven: boolean) => void };
 
 let current: { request: PresenceRequest; result: Promise<void> } | undefined;
@@ -14,7 +14,10 @@ const setCurrent = (next: typeof current): void => {
   for (const listener of listeners) listener();
 };
 
-/** Asks the person, once for all calls that wait; throws PresenceDeclinedError if they would rather not. */
+/**
+ * Requests one proof of presence for all pending calls. Throws `PresenceDeclinedError` if the user
+ * declines.
+ */
 export const requestPresence = (methods: readonly string[]): Promise<void> => {
   if (current !== undefined) return current.result;
   const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -27,10 +30,10 @@ export const requestPresence = (methods: readonly string[]): Promise<void> => {
   return promise;
 };
 
-/** The question that stands, if any. */
+/** Returns the pending request, if there is one. */
 export const getPresenceRequest = (): PresenceRequest | undefined => current?.request;
 
-/** Tells when a question comes or goes; answers how to hear no more. */
+/** Calls the listener when a request starts or ends. Returns the function that unsubscribes. */
 export const subscribeToPresenceRequests = (listener: () => void): (() => void) => {
   listeners.add(listener);
   return () => listeners.delete(listener);

@@ -10,14 +10,14 @@ import {
 const triesMax = 3;
 const waitMsMax = 30_000;
 
-/** Where the signed-in account is kept; null where nobody is signed in. */
+/** The query key of the signed-in account. The data is null while no user is signed in. */
 export const sessionKey = ["getSession"] as const;
 
-/** What the service is busy with, or does not answer, is asked again; what it refuses, is not. */
+/** Returns whether a query may be retried: on no response, rate limiting and server errors. */
 const isRetryable = (error: unknown): boolean =>
   error instanceof ApiError && (error.status === 0 || error.status === 429 || error.status >= 500);
 
-/** All that this tab knows of the service. Nothing of it is stored. */
+/** The cache of everything this tab has read. It exists in memory only. */
 export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
@@ -26,14 +26,15 @@ export const queryClient = new QueryClient({
         Math.min(waitMsMax, ((error as ApiError).retryAfterSeconds ?? 2 ** count) * 1000),
       refetchOnWindowFocus: "always",
     },
-    // A click that failed is told of at once: nothing is done later that nobody expects any more.
+    // A failed change is reported immediately and never retried later, when the user no longer
+    // expects it.
     mutations: { retry: false, networkMode: "always", gcTime: 0 },
   },
 });
 
 type QueryOptions = { isEnabled?: boolean; refetchIntervalMs?: number };
 
-/** Reads by an operation, and again whenever that may have changed. */
+/** Reads with an operation, and refetches when the data may have changed. */
 export const useOperationQuery = <Id extends OperationId>(
   id: Id,
   input: OperationInput<Id>,
@@ -46,7 +47,7 @@ export const useOperationQuery = <Id extends OperationId>(
         id,
         input,
       ),
-    // Another page of the same thing: until it is there, the one before stands.
+    // Shows the previous page of the same list until the next one arrives.
     placeholderData: (previousData, query) =>
       hasSamePath(query?.queryKey[1], input) ? previousData : undefined,
     enabled: isEnabled,
@@ -59,7 +60,7 @@ const hasSamePath = (leftInput: unknown, rightInput: unknown): boolean =>
 
 type PathInput = { path?: Readonly<Record<string, string>> } | undefined;
 
-/** Changes by an operation; then what is named is read again. */
+/** Changes data with an operation, then refetches the given operations. */
 export const useOperationMutation = <Id extends OperationId>(
   id: Id,
   ...invalidatedIds: readonly OperationId[]
@@ -75,7 +76,7 @@ export const useOperationMutation = <Id extends OperationId>(
   });
 };
 
-/** Reads again what these operations have read. */
+/** Refetches the data of these operations. */
 export const invalidateOperations = async (
   client: QueryClient,
   invalidatedIds: readonly OperationId[],

@@ -5,6 +5,6 @@ test.each([
   ["https://pay.example/console/sign-in#token=abc", "abc"],
   [" abc ", "abc"],
   ["#token=abc", "abc"],
-])("the token of %j is %j", (pastedLink, token) => {
+])("extracts from %j the token %j", (pastedLink, token) => {
   expect(extractToken(pastedLink)).toBe(token);
 });

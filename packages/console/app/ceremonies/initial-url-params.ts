@@ -1,16 +1,16 @@
 import { notifyOtherTabs } from "../api/other-tabs.ts";
 
-/** What the address brought along when the page was opened. */
+/** The parameters that the URL had when the page was opened. */
 export type InitialUrlParams = {
-  /** Of a one-time sign-in link. */
+  /** The token of a one-time sign-in link. */
   token: string | undefined;
-  /** The code with which a sign-in came back from the identity provider. */
+  /** The error code of a sign-in that failed at the identity provider. */
   error: string | undefined;
-  /** Whether this tab proved presence at the identity provider, for another one. */
+  /** Whether this tab proved presence at the identity provider on behalf of another tab. */
   isPresenceProof: boolean;
 };
 
-/** Takes what the address brought. It leaves the address bar and the history first of all. */
+/** Reads the parameters and removes them from the address bar and the history. */
 export const consumeInitialUrlParams = (): InitialUrlParams => {
   const query = new URLSearchParams(location.search);
   const token = new URLSearchParams(location.hash.slice(1)).get("token") ?? undefined;

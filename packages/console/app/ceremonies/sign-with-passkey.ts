@@ -2,7 +2,7 @@ import { callOperation } from "../api/call.ts";
 import type { NewPasskey, PasskeyAnswer } from "../api/operations.ts";
 import { UserFacingError } from "./user-facing-error.ts";
 
-/** Has an authenticator answer a challenge of the server. */
+/** Signs a challenge of the service with a passkey. */
 export const signWithPasskey = async (): Promise<PasskeyAnswer> => {
   const options = await callOperation("getPasskeyRequest");
   const publicKey = { ...options, challenge: decodeBase64url(options.challenge) };
@@ -20,7 +20,7 @@ export const signWithPasskey = async (): Promise<PasskeyAnswer> => {
   };
 };
 
-/** Has an authenticator make a passkey. */
+/** Creates a passkey. */
 export const createPasskey = async (): Promise<NewPasskey["passkey"]> => {
   const options = await callOperation("getPasskeyCreation");
   const publicKey = {
@@ -45,7 +45,7 @@ export const createPasskey = async (): Promise<NewPasskey["passkey"]> => {
   };
 };
 
-/** A person may well turn away from it. */
+/** Requests a credential. The user can cancel the browser's dialog. */
 const requestCredential = async (
   request: () => Promise<Credential | null>,
 ): Promise<PublicKeyCredential> => {

@@ -7,7 +7,7 @@ type EthereumProvider = {
   request(args: { method: string; params?: readonly string[] }): Promise<unknown>;
 };
 
-/** Has the browser's wallet sign the message that the server wrote for its address (EIP-1193). */
+/** Signs the service's message for the wallet's address with the browser's wallet (EIP-1193). */
 export const signWithWallet = async (): Promise<SignedSiweMessage> => {
   const provider = (window as { ethereum?: EthereumProvider }).ethereum;
   if (provider === undefined) throw new UserFacingError("noWallet");
@@ -22,7 +22,7 @@ export const signWithWallet = async (): Promise<SignedSiweMessage> => {
   }
 };
 
-/** The message's bytes as a wallet wants them. */
+/** Encodes the message's bytes in hex, as `personal_sign` requires. */
 const toHex = (text: string): string => {
   const bytes = [...new TextEncoder().encode(text)];
   return `0x${bytes.map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;

@@ -1,4 +1,4 @@
-/** Something between the person and their browser failed; the key names the words for it. */
+/** A wallet or passkey step failed in the browser. The key selects the text to show. */
 export class UserFacingError extends Error {
   override readonly name = "UserFacingError";
   readonly key: "noWallet" | "walletRefused" | "passkeyExists" | "noPasskey";

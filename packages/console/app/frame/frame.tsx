@@ -15,7 +15,7 @@ const navigationItems = [
   ["/account", texts.account],
 ] as const;
 
-/** What stands around every view of a signed-in person. */
+/** The layout around every view of a signed-in user. */
 export const Frame = ({ children }: { children: ReactNode }) => {
   useReloadWhenOutdated();
   const { pathname } = useLocation();

@@ -17,14 +17,14 @@ import { AsyncButton, Form } from "../ui/form.tsx";
 import styles from "../ui/ui.module.css";
 import { texts } from "./texts.ts";
 
-/** Asks the person to prove to be there, while a call waits for that. */
+/** Asks the user to prove presence while a call is waiting for it. */
 export const PresenceDialog = () => {
   const request = useSyncExternalStore(subscribeToPresenceRequests, getPresenceRequest);
   return request === undefined ? null : <PresenceRequestDialog request={request} />;
 };
 
 const PresenceRequestDialog = ({ request: { methods, finish } }: { request: PresenceRequest }) => {
-  // A proof at the identity provider ends in a tab of its own.
+  // A proof at the identity provider finishes in another tab.
   useEffect(
     () => subscribeToOtherTabs((message) => message === "proven" && finish(true)),
     [finish],

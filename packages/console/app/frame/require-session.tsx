@@ -11,7 +11,7 @@ import { texts } from "./texts.ts";
 
 const SignIn = createLazyComponent(() => import("../pages/sign-in/sign-in.tsx"));
 
-/** Shows the console to whoever is signed in, and to everybody else the ways in. */
+/** Shows the console to signed-in users, and the sign-in view to everyone else. */
 export const RequireSession = ({
   initialUrlParams,
   children,
@@ -55,7 +55,7 @@ export const RequireSession = ({
   );
 };
 
-/** Whatever was read for one person is forgotten before another one, or nobody, is shown anything. */
+/** Clears cached data when the account changes or signs out, before anything else is shown. */
 const useClearCacheOnAccountChange = (id: string | undefined): void => {
   const client = useQueryClient();
   useEffect(

@@ -6,10 +6,9 @@ import type { OwnAccount } from "../api/operations.ts";
 import { subscribeToOtherTabs, notifyOtherTabs } from "../api/other-tabs.ts";
 import { sessionKey } from "../api/query.ts";
 
-/** The account that is signed in. */
 export const AccountContext = createContext<OwnAccount | undefined>(undefined);
 
-/** The account that is signed in, for what only whoever is signed in sees. */
+/** Returns the signed-in account. For use only in views that require a session. */
 export const useAccount = (): OwnAccount => {
   const account = useContext(AccountContext);
   if (account === undefined) throw new Error("nobody is signed in here");
@@ -25,7 +24,7 @@ const fetchAccount = async (): Promise<OwnAccount | null> => {
   }
 };
 
-/** Who is signed in, kept true with what happens in other tabs. */
+/** Returns the session, and keeps it in sync with other tabs. */
 export const useSession = () => {
   const client = useQueryClient();
   useEffect(() => {
@@ -43,7 +42,7 @@ export const useSession = () => {
   return useQuery({ queryKey: sessionKey, queryFn: fetchAccount });
 };
 
-/** Says that somebody else, or nobody, is signed in by now: nothing known before is theirs. */
+/** Returns a function that clears cached data and refetches the session after the account changed. */
 export const useRefreshSession = () => {
   const client = useQueryClient();
   return async (): Promise<void> => {
@@ -53,7 +52,7 @@ export const useRefreshSession = () => {
   };
 };
 
-/** Signs out, here and in all tabs of this browser. */
+/** Returns a function that signs out, here and in all tabs of this browser. */
 export const useSignOut = () => {
   const client = useQueryClient();
   return async (): Promise<void> => {

@@ -8,7 +8,7 @@ const loadedVersion = document.querySelector<HTMLMetaElement>(
   "meta[name=console-version]",
 )?.content;
 
-/** Loads the page anew, but not again and again where that does not help. */
+/** Reloads the page, but not repeatedly if the reload does not help. */
 const reloadOnce = (): void => {
   const lastReloadAtMs = Number(sessionStorage.getItem(reloadedAtKey) ?? 0);
   if (Date.now() - lastReloadAtMs < reloadIntervalMsMin) return;
@@ -16,7 +16,7 @@ const reloadOnce = (): void => {
   location.reload();
 };
 
-/** After a deployment the files of an old page are gone: a view that cannot be fetched is that. */
+/** Reloads when a view cannot be loaded: after a deployment, the files of an older page are gone. */
 export const reloadOnChunkLoadError = (): void => {
   addEventListener("vite:preloadError", (event) => {
     event.preventDefault();
@@ -24,7 +24,7 @@ export const reloadOnChunkLoadError = (): void => {
   });
 };
 
-/** A tab that is older than what is deployed reloads when the person goes to another view. */
+/** Reloads an outdated tab when the user navigates to another view. */
 export const useReloadWhenOutdated = (): void => {
   const { pathname } = useLocation();
   const lastPathname = useRef("");
@@ -36,7 +36,7 @@ export const useReloadWhenOutdated = (): void => {
       const response = await fetch("/console/version", { signal: controller.signal });
       if (response.ok && (await response.text()) !== loadedVersion) reloadOnce();
     };
-    // Whoever is offline goes on with what they have.
+    // An offline user can continue with the current page.
     checkVersion().catch(() => undefined);
     return () => controller.abort();
   }, [pathname]);

@@ -1,6 +1,6 @@
 import { pickTranslation } from "../ui/language.ts";
 
-/** The words of what stands around every view. */
+/** The texts of the layout around the views. */
 export const texts = pickTranslation({
   en: {
     product: "Payment Links",

@@ -2,7 +2,7 @@ import type { ApiErrorCode, ValidationCode } from "../api/operations.ts";
 import { pickTranslation } from "./language.ts";
 
 type EnglishMessages = Readonly<Record<ValidationCode, string>>;
-/** The service's own words of a refusal are English, and good enough there. */
+/** The service's messages are English, so English needs no texts for most error codes. */
 type TranslatedMessages = EnglishMessages & Readonly<Record<ApiErrorCode, string>>;
 
 const en: EnglishMessages = {
@@ -145,8 +145,8 @@ const messages = pickTranslation<Readonly<Record<string, string>>>({ en, de });
 type Entry = { code: string; message: string };
 
 /**
- * What a refusal says to a person, by its codes; of others the service's own words are shown. What is
- * wrong with several values, as with several of a list, is said once.
+ * Returns the texts of the error codes, or the service's message for a code without a text.
+ * Repeated texts are shown once, for example when several list entries have the same problem.
  */
 export const getApiErrorText = (entries: readonly Entry[]): string =>
   [...new Set(entries.map(({ code, message }) => messages[code] ?? message))].join(" ").trim();

@@ -9,7 +9,7 @@ type ButtonProps = {
   children: ReactNode;
   variant?: ButtonVariant;
   type?: "button" | "submit";
-  /** What it does is under way: it does nothing more, and says so. */
+  /** Whether the action is in progress. The button then ignores presses and announces the state. */
   isBusy?: boolean;
   isDisabled?: boolean;
   label?: string;
@@ -19,7 +19,6 @@ type ButtonProps = {
 const getClassName = (variant: ButtonVariant): string =>
   variant === "plain" ? (styles["button"] ?? "") : `${styles["button"]} ${styles[variant]}`;
 
-/** A button. */
 export const Button = ({
   children,
   variant = "plain",
@@ -40,7 +39,7 @@ export const Button = ({
   </AriaButton>
 );
 
-/** A way to another view that looks like a button. */
+/** A link to another view, styled as a button. */
 export const ButtonLink = ({
   to,
   children,

@@ -2,11 +2,11 @@ import { useState } from "react";
 import { Button } from "./button.tsx";
 import { texts } from "./texts.ts";
 
-/** Copies a text, and says that it did. */
+/** Copies a text and confirms it. */
 export const CopyButton = ({ text, label = texts.copy }: { text: string; label?: string }) => {
   const [isCopied, setCopied] = useState(false);
   const copy = async (): Promise<void> => {
-    // Without https a browser has no clipboard for pages.
+    // Without https, browsers do not have `navigator.clipboard`.
     await navigator.clipboard?.writeText(text);
     setCopied(navigator.clipboard !== undefined);
   };

@@ -8,17 +8,17 @@ import styles from "./ui.module.css";
 type DialogProps = {
   title: ReactNode;
   children: ReactNode;
-  /** What Escape does; without it the dialog stays. */
+  /** Called when the user presses Escape. Without it, Escape does nothing. */
   onClose?: (() => void) | undefined;
 };
 
-/** A dialog over the page, for as long as it is there: the browser's own, which keeps the focus in. */
+/** A modal dialog, open while it is mounted. The native element traps the focus. */
 export const Dialog = ({ title, children, onClose }: DialogProps) => {
   const id = useId();
   const dialog = useRef<HTMLDialogElement>(null);
   useLayoutEffect(() => {
     const openedDialog = dialog.current;
-    // Closed while it is still there, it leads the focus back to where that was.
+    // Closing the dialog before it is removed returns the focus to the previous element.
     return () => openedDialog?.close();
   }, []);
   useEffect(() => {
@@ -52,7 +52,7 @@ type ConfirmProps = {
   onClose: () => void;
 };
 
-/** Asks before something is done that cannot be taken back. */
+/** Asks for confirmation before an irreversible action. */
 export const ConfirmDialog = ({
   title,
   children,

@@ -1,4 +1,4 @@
-/** Within this time, and so near, a second click belongs to the first. */
+/** A second click within this time and distance belongs to a double click. */
 export const doubleClickMsMax = 500;
 const doubleClickRadiusPx = 10;
 
@@ -8,8 +8,8 @@ let lastClick: Point | undefined;
 let suppressedClick: (Point & { untilMs: number }) | undefined;
 
 /**
- * Says that a click did something, after which another button may stand where the pointer is: a second
- * click there does nothing. Answers how to let it do something after all.
+ * Ignores a second click after an action, because another button may have appeared under the
+ * pointer. Returns a function that cancels this.
  */
 export const suppressDoubleClick = (): (() => void) => {
   const suppression = lastClick && { ...lastClick, untilMs: performance.now() + doubleClickMsMax };
@@ -24,17 +24,17 @@ const isDoubleClick = ({ clientX: x, clientY: y }: MouseEvent): boolean =>
   performance.now() < suppressedClick.untilMs &&
   Math.hypot(x - suppressedClick.x, y - suppressedClick.y) < doubleClickRadiusPx;
 
-/** Keeps second clicks from everything in the page. */
+/** Filters suppressed clicks from the whole page. */
 export const installDoubleClickFilter = (): void => {
   let isIgnored = false;
   const filterEvent = (event: MouseEvent): void => {
     if (event.type === "pointerdown") {
       isIgnored = isDoubleClick(event);
-      // Whoever was elsewhere meanwhile comes back for another click.
+      // A click elsewhere ends the suppression.
       if (!isIgnored) suppressedClick = undefined;
       lastClick = { x: event.clientX, y: event.clientY };
     }
-    // A click without a pointer is a key.
+    // A click with `detail` 0 comes from the keyboard.
     if (!isIgnored || (event.type === "click" && event.detail === 0)) return;
     event.preventDefault();
     event.stopImmediatePropagation();

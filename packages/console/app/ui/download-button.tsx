@@ -13,7 +13,7 @@ type State =
   | { kind: "whole"; rowCount: number; name: string; url: string }
   | { kind: "failed"; error: unknown };
 
-/** A button that fetches a CSV, tells how far it is, and stops it; the file is handed over once whole. */
+/** Downloads a CSV, shows the progress and can stop. Saves the file only when it is complete. */
 export const DownloadButton = ({ label, href }: { label: string; href: string }) => {
   const { state, start, stop } = useDownload(href);
   const isRunning = state.kind === "running";
@@ -26,7 +26,7 @@ export const DownloadButton = ({ label, href }: { label: string; href: string })
         >
           {isRunning ? texts.stop : label}
         </Button>
-        {/* It tells when something began or ended, and is silent in between. */}
+        {/* Announces the start and the end of a download, but not its progress. */}
         <span role="status">{getStatusText(state)}</span>
       </div>
       {isRunning && <ProgressBar label={label} progress={state.progress} />}
@@ -80,17 +80,17 @@ const noProgress: DownloadProgress = { byteCount: 0, rowCount: 0, totalRowCount:
 const useDownload = (href: string) => {
   const [state, setState] = useState<State>({ kind: "idle" });
   const activeController = useRef<AbortController>(undefined);
-  // What is left behind is stopped.
+  // Stops the download when the user leaves the view.
   useEffect(() => () => activeController.current?.abort(), []);
   const url = state.kind === "whole" ? state.url : undefined;
   useEffect(() => () => (url === undefined ? undefined : URL.revokeObjectURL(url)), [url]);
   const start = async (): Promise<void> => {
-    // A second click may come before the page is drawn again.
+    // A second click may arrive before React renders again.
     if (activeController.current !== undefined) return;
     const controller = new AbortController();
     const { signal } = controller;
     activeController.current = controller;
-    // The button that starts becomes the one that stops.
+    // The start button becomes the stop button.
     const allowNextClick = suppressDoubleClick();
     setState({ kind: "running", progress: noProgress });
     try {

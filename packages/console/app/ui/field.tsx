@@ -16,13 +16,13 @@ type FieldProps = Pick<
 > & {
   label: string;
   hint?: ReactNode;
-  /** What is wrong with it, as far as the page can tell. */
+  /** The validation error that the page itself detected. */
   errorMessage?: string | undefined;
   inputProps?: ComponentProps<"input">;
   rows?: number;
 };
 
-/** A labelled field to type into. */
+/** A labeled text field. */
 export const Field = ({
   label,
   hint,
@@ -57,7 +57,7 @@ type SelectProps = Pick<ComponentProps<"select">, "name" | "value" | "defaultVal
   onValueChange?: (value: string) => void;
 };
 
-/** A labelled choice: the browser's own, which every phone knows how to show. */
+/** A labeled native `select`, which works well on every phone. */
 export const Select = ({ label, options, onValueChange, ...selectProps }: SelectProps) => (
   <label className={styles["field"]}>
     <span className={styles["label"]}>{label}</span>
@@ -85,7 +85,7 @@ type CheckboxProps = Pick<
   onCheckedChange?: (isChecked: boolean) => void;
 };
 
-/** A labelled box to tick. */
+/** A labeled checkbox. */
 export const Checkbox = ({ label, onCheckedChange, ...inputProps }: CheckboxProps) => (
   <label className={styles["check"]}>
     <input

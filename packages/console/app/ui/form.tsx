@@ -9,16 +9,16 @@ type Fields = Readonly<Record<string, string>>;
 type FormProps = {
   submitLabel: string;
   children: ReactNode;
-  /** Does what the form is for, with what was typed; empty fields are left out. */
+  /** Submits the form with its fields. Empty fields are omitted. */
   onSubmit: (fields: Fields, formData: FormData) => Promise<unknown>;
-  /** Empties the form once that is done. */
+  /** Whether to reset the form after success. */
   resetsOnSuccess?: boolean;
   variant?: "plain" | "primary";
   cancelButton?: ReactNode;
   label?: string;
 };
 
-/** A form that sends once however often it is clicked, and says where that failed. */
+/** A form that ignores further clicks while it submits, and shows the error if it fails. */
 export const Form = ({
   submitLabel,
   children,
@@ -34,7 +34,7 @@ export const Form = ({
     const form = event.currentTarget;
     void run(async () => {
       const formData = new FormData(form);
-      // No form of ours sends files.
+      // No form here uploads files.
       const filledEntries = [...formData].filter(
         (entry): entry is [string, string] => entry[1] !== "",
       );
@@ -60,7 +60,7 @@ export const Form = ({
   );
 };
 
-/** A button that does one thing once at a time, and says where that failed. */
+/** A button that runs one action at a time, and shows the error if it fails. */
 export const AsyncButton = ({
   children,
   variant = "plain",
@@ -88,13 +88,13 @@ export const AsyncButton = ({
   );
 };
 
-/** Does one thing at a time, and shows how the last one failed. */
+/** Runs one action at a time and shows the error of the last one. */
 const useSingleAction = () => {
   const isRunning = useRef(false);
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
   const run = async (action: () => Promise<unknown>): Promise<void> => {
-    // A second click may come before the page is drawn again.
+    // A second click may arrive before React renders again.
     if (isRunning.current) return;
     isRunning.current = true;
     setBusy(true);

@@ -1,11 +1,11 @@
 const amountFormat = new Intl.NumberFormat(undefined, { maximumFractionDigits: 100 });
 const timeFormat = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 
-/** An amount in the person's grouping, every digit kept. */
+/** Formats an amount for the user's locale with all digits. */
 export const formatAmount = (amount: string): string =>
   /^\d+(\.\d+)?$/.test(amount) ? amountFormat.format(amount as `${number}`) : amount;
 
-/** A whole number in the person's grouping. */
+/** Formats a whole number for the user's locale. */
 export const formatCount = (count: number): string => amountFormat.format(count);
 
 const megabyteFormat = new Intl.NumberFormat(undefined, {
@@ -15,12 +15,12 @@ const megabyteFormat = new Intl.NumberFormat(undefined, {
   maximumFractionDigits: 1,
 });
 
-/** So many bytes, in megabytes. */
+/** Formats a number of bytes as megabytes. */
 export const formatBytes = (bytes: number): string => megabyteFormat.format(bytes / 1_000_000);
 
-/** An instant in the person's time and words. */
+/** Formats a time in the user's locale and time zone. */
 export const formatDateTime = (instant: string): string => timeFormat.format(new Date(instant));
 
-/** An address or id in the middle of which something is left out. */
+/** Shortens an address or id by replacing its middle with an ellipsis. */
 export const truncateMiddle = (text: string): string =>
   text.length <= 16 ? text : `${text.slice(0, 8)}…${text.slice(-6)}`;

@@ -8,10 +8,10 @@ const files = readdirSync(appDirectory, { recursive: true, encoding: "utf8" })
   .filter((name) => name.endsWith("texts.ts"))
   .toSorted();
 
-/** What a text is given to say. */
+/** The arguments passed to text functions. */
 const placeholders = ["<one>", "<two>", "<three>"];
 
-/** Reads all texts as a browser of these languages has them: they are chosen once, as they are loaded. */
+/** Loads all texts in a worker, because the language is chosen when a module loads. */
 const workerSource = `
   const { parentPort, workerData } = require("node:worker_threads");
   const { files, given, languages } = workerData;
@@ -39,7 +39,7 @@ const flatten = (value: unknown, name: string): [string, string][] =>
     ? [[name, value]]
     : Object.entries(value as object).flatMap(([key, child]) => flatten(child, `${name} ${key}`));
 
-test("every language has every text, and says in it what the text is given", async () => {
+test("every language has all texts and uses the same arguments in them", async () => {
   const [english, german] = await Promise.all([readTexts("en-GB"), readTexts("xx", "de-AT", "en")]);
   expect(files.length).toBeGreaterThan(7);
   expect([...german.keys()].toSorted()).toEqual([...english.keys()].toSorted());
@@ -49,11 +49,11 @@ test("every language has every text, and says in it what the text is given", asy
   for (const [name, text] of english) {
     expect([name, findPlaceholders(german.get(name))]).toEqual([name, findPlaceholders(text)]);
   }
-  // Names, and words that are the same in both.
+  // Some texts are names or words that are the same in both languages.
   const untranslated = [...english].filter(([name, text]) => german.get(name) === text);
   expect(untranslated.length).toBeLessThan(english.size / 10);
 });
 
-test("whoever reads no language of the console reads English", async () => {
+test("users without a supported language get English", async () => {
   expect((await readTexts("fr", "xx-YY")).get("frame/texts.ts signOut")).toBe("Sign out");
 });

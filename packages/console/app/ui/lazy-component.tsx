@@ -2,8 +2,8 @@ import { type ComponentType, useEffect, useState } from "react";
 import { texts } from "./texts.ts";
 
 /**
- * A component whose code is fetched when it is first wanted. React's `lazy` shows such code 300 ms late:
- * it holds back what comes soon after the words that stood in its place.
+ * Creates a component whose code is loaded when it is first needed. React's `lazy` would add 300
+ * ms: React throttles content that appears soon after a `Suspense` fallback.
  */
 export const createLazyComponent = <Props extends object>(
   load: () => Promise<{ default: ComponentType<Props> }>,
@@ -17,7 +17,7 @@ export const createLazyComponent = <Props extends object>(
       if (Component !== undefined) return;
       loadComponent().then(
         (component) => setComponent(() => component),
-        // Thrown where it is drawn, it comes to the boundary around the view.
+        // Thrown during rendering, so that the view's error boundary catches it.
         (error: unknown) =>
           setComponent(() => {
             throw error;

@@ -6,14 +6,14 @@ import styles from "./ui.module.css";
 
 type Tone = "plain" | "good" | "warn" | "bad";
 
-/** Something that a person should know, told to whoever cannot see it, too. */
+/** A message that screen readers announce. */
 export const Notice = ({ tone = "plain", children }: { tone?: Tone; children: ReactNode }) => (
   <div className={styles["notice"]} data-tone={tone} role={tone === "bad" ? "alert" : "status"}>
     {children}
   </div>
 );
 
-/** What failed, in words, and the way to try again where there is one. */
+/** Shows an error, with a retry button if `onRetry` is given. */
 export const ErrorNotice = ({ error, onRetry }: { error: unknown; onRetry?: () => void }) => (
   <Notice tone="bad">
     <p>{getErrorText(error)}</p>

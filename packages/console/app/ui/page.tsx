@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect, useRef } from "react";
 import styles from "./ui.module.css";
 
-/** A view with its heading, which is read out when the person comes to it. */
+/** A view with its heading. The heading gets the focus, so that screen readers announce it. */
 export const Page = ({
   title,
   actions,
@@ -13,7 +13,7 @@ export const Page = ({
 }) => {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
-    // Isolated, as the title may be a name that a person gave.
+    // Isolation characters, because the title may be user text of either direction.
     document.title = `\u2068${title}\u2069 · Payment Links`;
   }, [title]);
   useEffect(() => heading.current?.focus({ preventScroll: true }), []);
@@ -30,7 +30,7 @@ export const Page = ({
   );
 };
 
-/** A part of a view. */
+/** A section of a view. */
 export const Card = ({ title, children }: { title?: string; children: ReactNode }) => (
   <section className={styles["card"]}>
     {title !== undefined && <h2>{title}</h2>}

@@ -3,7 +3,7 @@ import { Button } from "./button.tsx";
 import { texts } from "./texts.ts";
 import styles from "./ui.module.css";
 
-/** The offset that the address names. */
+/** Returns the offset in the URL. */
 export const useOffset = (name = "offset"): number => {
   const [searchParams] = useSearchParams();
   const offset = Number(searchParams.get(name) ?? 0);
@@ -12,7 +12,7 @@ export const useOffset = (name = "offset"): number => {
 
 type PageInfo = { offset: number; limit: number; nextOffset: number | null };
 
-/** The ways to the pages beside this one. The address names the page, so that Back leads to it. */
+/** Links to the previous and next page. The offset is in the URL, so that Back works. */
 export const Pager = ({ page, name = "offset" }: { page: PageInfo; name?: string }) => {
   const [searchParams, setSearchParams] = useSearchParams();
   const goTo = (offset: number): void => {

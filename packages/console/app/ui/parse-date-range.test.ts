@@ -7,7 +7,7 @@ afterEach(() => {
   else process.env["TZ"] = timeZone;
 });
 
-test("days are the person's own, and the last one is meant whole, also where it has 25 hours", () => {
+test("days are in the user's time zone, and the range includes a last day of 25 hours", () => {
   process.env["TZ"] = "Europe/Berlin";
   expect(parseDateRange({ from: "2026-10-25", to: "2026-10-25" })).toEqual({
     from: "2026-10-24T22:00:00.000Z",
@@ -15,7 +15,7 @@ test("days are the person's own, and the last one is meant whole, also where it 
   });
 });
 
-test("what is no day leaves its side open", () => {
+test("an invalid day leaves its end of the range open", () => {
   for (const invalidDay of [undefined, null, "", "x", "2026-13-01"]) {
     expect(parseDateRange({ from: invalidDay ?? null, to: invalidDay ?? null })).toEqual({});
   }

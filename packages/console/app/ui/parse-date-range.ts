@@ -1,7 +1,7 @@
-/** Two days of the person's own, as date fields and addresses have them, as one stretch of time. */
+/** Converts two days in the user's time zone, as in date fields and URLs, to a range of instants. */
 export const parseDateRange = ({ from, to }: { from?: string | null; to?: string | null }) => ({
   from: startOfDay(from ?? "", 0),
-  // The whole of the last day, however many hours it has.
+  // The start of the next day, so that the last day is included at any length.
   to: startOfDay(to ?? "", 1),
 });
 

@@ -4,7 +4,7 @@ import { ErrorNotice } from "./notice.tsx";
 import { texts } from "./texts.ts";
 import styles from "./ui.module.css";
 
-/** Shows what a query has read; until then that it reads; and what failed, with a way to try again. */
+/** Shows the result of a query, a loading message, or the error with a retry button. */
 export const QueryView = <Data,>({
   query,
   children,

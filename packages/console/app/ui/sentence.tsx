@@ -1,4 +1,4 @@
-/** A sentence with a person's text in it, which turns round nothing beside it. */
+/** A sentence that contains user text, isolated so that its direction does not affect the rest. */
 export const Sentence = ({
   template,
   name,
@@ -16,5 +16,5 @@ export const Sentence = ({
   );
 };
 
-/** Stands in no sentence of ours. */
+/** A character that no text contains. */
 const placeholder = "\uffff";

@@ -3,13 +3,13 @@ import styles from "./ui.module.css";
 
 type TableProps<Row> = {
   rows: readonly Row[];
-  /** Each column's title and what it shows of a row. */
+  /** Each column's title, and the function that renders its cell. */
   columns: readonly (readonly [title: string, cell: (row: Row) => ReactNode])[];
-  /** What is said where there is no row. */
+  /** The text shown instead of an empty table. */
   emptyText?: string;
 };
 
-/** A list of things, each a row, or a small card where there is no width for columns. */
+/** A table. On narrow screens each row becomes a small card. */
 export const Table = <Row extends { id: string }>({ rows, columns, emptyText }: TableProps<Row>) =>
   rows.length === 0 && emptyText !== undefined ? (
     <p className={styles["quiet"]}>{emptyText}</p>

@@ -1,6 +1,6 @@
 import { pickTranslation } from "./language.ts";
 
-/** The words that every page has. */
+/** The texts shared by all pages. */
 export const texts = pickTranslation({
   en: {
     copy: "Copy",

@@ -6,11 +6,11 @@ import { Checkbox } from "./field.tsx";
 import { texts } from "./texts.ts";
 import styles from "./ui.module.css";
 
-/** Shows a secret once: the dialog, if one is open, and what opens it for a secret. */
+/** Returns a dialog that shows a secret once, and the function that opens it. */
 export const useSecretDialog = (
   title: string,
 ): [dialog: ReactNode, show: (secret: string) => void] => {
-  // Only here, and only until the person says that they have it.
+  // Stored only here, and only until the user confirms having saved it.
   const [secret, setSecret] = useState<string>();
   const dialog = secret !== undefined && (
     <SecretDialog title={title} secret={secret} onStored={() => setSecret(undefined)} />

@@ -5,7 +5,10 @@ import { findLinks } from "../store/links.ts";
 import type { Attempt } from "./attempt/make-attempt.ts";
 import type { Targets } from "./targets.ts";
 
-/** A leased delivery with all that its attempt needs, unless something of ours is missing. */
+/**
+ * A leased delivery with everything its attempt needs. `attempt` is null if its link or target is
+ * missing.
+ */
 export type LeasedAttempt = {
   delivery: ClaimedDelivery;
   leaseUntil: Date;
@@ -15,8 +18,8 @@ export type LeasedAttempt = {
 type ClaimOptions = { pool: Pool; targets: Targets };
 
 /**
- * Leases due deliveries and reads what their attempts need in one transaction, so that nothing is
- * leased that could not be read. A link with several deliveries is read once, in its latest state.
+ * Leases due deliveries and reads what their attempts need in one transaction, so that no delivery
+ * is leased if the read fails. A link with several deliveries is read once, in its latest state.
  */
 export const claimAttempts = (
   { pool, targets }: ClaimOptions,
@@ -35,9 +38,7 @@ type AttemptInputs = {
   leaseUntil: Date;
 };
 
-/**
- * Puts together what the attempts of leased deliveries need, each link in the state that is given.
- */
+/** Prepares the attempts of leased deliveries with the given link states. */
 export const prepareAttempts = async (
   tx: Transaction,
   targets: Targets,

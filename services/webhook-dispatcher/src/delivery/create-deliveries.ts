@@ -8,31 +8,30 @@ import { prepareAttempts } from "./claim-attempts.ts";
 import type { Dispatcher } from "./start-dispatcher.ts";
 import type { Targets } from "./targets.ts";
 
-/** A delivery that is owed, before it is known when its first attempt is made. */
+/** A pending delivery whose first attempt is not scheduled yet. */
 export type UnscheduledDelivery = Omit<NewDelivery, "nextAttemptAt" | "leaseUntil">;
 
-/** What deliveries are opened with. */
 export type CreateDeliveriesDependencies = {
   clock: Clock;
-  /** How long after its event a delivery's first attempt is due. */
+  /** The delay between an event and the first attempt of its deliveries. */
   firstAttemptDelayMs: number;
   targets: Targets;
-  /** Sends in this process; undefined before it is started. */
+  /** Returns this process's dispatcher, or undefined before it has started. */
   dispatcher: () => Dispatcher | undefined;
 };
 
 type DeliveriesToCreate = {
   deliveries: readonly UnscheduledDelivery[];
-  /** Where they go, each endpoint once. */
+  /** The deliveries' destinations, each endpoint once. */
   destinations: readonly Destination[];
-  /** The links in their newest state; a delivery of any other link waits until it is claimed. */
+  /** The links in their latest state. A delivery of any other link waits in the queue. */
   links: readonly Link[];
 };
 
 /**
- * Opens deliveries. Those that this process can send at once are leased in the same statement, and
- * sent from memory once the transaction is committed. The rest waits in the queue for whoever has
- * room.
+ * Creates deliveries. Those that this process can send immediately are leased in the same statement
+ * and sent from memory after the commit. The others wait in the queue for any process with
+ * capacity.
  */
 export const createDeliveries = async (
   tx: Transaction,

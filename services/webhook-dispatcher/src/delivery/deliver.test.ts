@@ -51,7 +51,7 @@ const publishPayment = (link: PaymentLinkState, transaction = sampleTransaction(
   );
 };
 
-/** The newest log entry, once it has that many attempts and none under way. */
+/** Waits until the newest log entry has this many attempts and none in progress, and returns it. */
 const waitForLogEntry = (person: Person, endpoint: RegisteredEndpoint, attempts: number) =>
   waitUntil(`attempt ${attempts} is in the log`, async () => {
     const [entry] = await rig.readLog(person, endpoint);
@@ -106,7 +106,7 @@ describe("one attempt", () => {
     });
   });
 
-  test("of payment_link.completed has no transaction, and amounts are exact (rule HOOK-9)", async () => {
+  test("of payment_link.completed has no transaction and exact amounts (rule HOOK-9)", async () => {
     const person = rig.signIn();
     await rig.register(person);
     await rig.service.start();
@@ -126,7 +126,7 @@ describe("one attempt", () => {
     expect(receivedWebhook?.raw).not.toContain('transaction"');
   });
 
-  test("answered with any 2xx is delivered, and nothing more is sent (rule HOOK-13)", async () => {
+  test("with any 2xx response delivers the webhook and is not repeated (rule HOOK-13)", async () => {
     receiver.respondWith((res, { path }) => respondWithStatus(Number(path?.slice(1)))(res));
     await rig.service.start();
     for (const status of [200, 201, 204, 299]) {
@@ -146,7 +146,7 @@ describe("one attempt", () => {
     expect(receiver.received.filter(({ path }) => path !== "/witness")).toHaveLength(4);
   });
 
-  test("answered otherwise has failed and is tried again; no redirect is followed (rule HOOK-13)", async () => {
+  test("with any other status fails and is retried, without following redirects (rule HOOK-13)", async () => {
     const redirectTarget = await startReceiver();
     const headers = { location: `${redirectTarget.origin}/there`, "retry-after": "1" };
     receiver.respondWith((res, { path }) =>
@@ -168,7 +168,7 @@ describe("one attempt", () => {
     await redirectTarget.close();
   });
 
-  test("answered 2xx only after its deadline has failed, and comes again: the receiver knows it by its id", async () => {
+  test("with a 2xx after its deadline fails and is retried with the same id", async () => {
     const heldResponses: ServerResponse[] = [];
     receiver.respondWith((res) => void heldResponses.push(res));
     const person = rig.signIn();
@@ -189,7 +189,7 @@ describe("one attempt", () => {
     expect(new Set(receiver.received.map(({ body }) => body.id)).size).toBe(1);
   });
 
-  /** Ends once the dispatcher has certainly looked at its queue since the call. */
+  /** Waits until the dispatcher has polled its queue at least once since the call. */
   const waitForQueuePoll = async () => {
     const probeUser = rig.signIn();
     const endpoint = await rig.register(probeUser, "/witness");
@@ -198,7 +198,7 @@ describe("one attempt", () => {
     await waitForLogEntry(probeUser, endpoint, 1);
   };
 
-  test("nothing is sent a millisecond early: each gap counts from the end of the attempt before", async () => {
+  test("is retried not a millisecond early, counted from the end of the failed attempt", async () => {
     receiver.respondWith(respondWithStatus(500));
     const person = rig.signIn();
     const endpoint = await rig.register(person);
@@ -252,7 +252,7 @@ describe("six attempts", () => {
     expect(endpointData).toMatchObject({ lastOutcome: "Delivered", consecutiveFailures: 0 });
   });
 
-  test("count on the endpoint until one succeeds (rule HOOK-17)", async () => {
+  test("increase the endpoint's consecutive failures until one succeeds (rule HOOK-17)", async () => {
     receiver.respondWith(respondWithStatus(500));
     const person = rig.signIn();
     const endpoint = await rig.register(person);
@@ -278,7 +278,7 @@ describe("six attempts", () => {
 });
 
 describe("data", () => {
-  test("is the link's state at send time; id, createdAt and transaction stay the event's (rules HOOK-8 and HOOK-10)", async () => {
+  test("has the link's state at send time, and the event's id, createdAt and transaction (rules HOOK-8 and HOOK-10)", async () => {
     receiver.respondWith(respondWithStatus(500));
     const person = rig.signIn();
     const endpoint = await rig.register(person);
@@ -300,7 +300,7 @@ describe("data", () => {
     );
     rig.clock.advance(30_000);
     await waitForLogEntry(person, endpoint, 2);
-    // An older record that comes late changes nothing.
+    // A late record with an older version changes nothing.
     await rig.publish(createOutgoingEvent(linkSnapshot, { ...eventFields, data: { link } }));
     rig.clock.advance(300_000);
     await waitForLogEntry(person, endpoint, 3);
@@ -324,7 +324,7 @@ describe("data", () => {
     ).toEqual([
       ["active", "10.5", 1],
       ["active", "21", 2],
-      // The link expires at this very instant, though no event has said so.
+      // The link expires at this instant, although no event reports it.
       ["inactive", "21", 2],
       ["inactive", "21", 2],
     ]);
@@ -336,7 +336,7 @@ describe("data", () => {
 });
 
 describe("one event", () => {
-  test("gives every endpoint enabled then one delivery with an id of its own, however often it comes (rules KEEP-3, HOOK-1 and HOOK-11)", async () => {
+  test("creates one delivery with its own id per enabled endpoint, even if it is received again (rules KEEP-3, HOOK-1 and HOOK-11)", async () => {
     const person = rig.signIn();
     const [first, second, disabledEndpoint] = [
       await rig.register(person),
@@ -365,7 +365,7 @@ describe("one event", () => {
     expect(await rig.readLog(person, lateEndpoint)).toEqual([]);
   });
 
-  test("that is told twice in one breath is sent once", async () => {
+  test("is sent once when one batch contains it twice", async () => {
     const person = rig.signIn();
     await rig.register(person);
     await rig.service.start();
@@ -374,7 +374,7 @@ describe("one event", () => {
     const record = rig.toKafkaRecord(createOutgoingEvent(linkCompleted, eventFields), newId("evt"));
     await rig.bus.publish([record, record]);
     await waitUntil("a webhook arrives", () => receiver.received.length > 0);
-    // Ends once all that was begun has arrived.
+    // Stopping waits for attempts in progress.
     await rig.service.stop();
     expect(receiver.received).toHaveLength(1);
   });
@@ -392,7 +392,7 @@ describe("one event", () => {
       return log.length === count && log.every(({ status }) => status === "Delivered");
     });
 
-  test("heard again after newer ones sends nothing, also to endpoints that came since (rule KEEP-5)", async () => {
+  test("sends nothing when it is received again after newer ones, even to newer endpoints (rule KEEP-5)", async () => {
     const person = rig.signIn();
     const endpoint = await rig.register(person);
     const disabledEndpoint = await rig.register(person);
@@ -419,7 +419,7 @@ describe("one event", () => {
     expect(receiver.received).toHaveLength(2);
   });
 
-  test("told anew days later by a source that was restored is known by its id; what is new is sent (rule EVENT-7)", async () => {
+  test("is recognized by its id when a restored source republishes it days later, while new events are sent (rule EVENT-7)", async () => {
     const person = rig.signIn();
     const endpoint = await rig.register(person);
     await rig.service.start();
@@ -431,14 +431,14 @@ describe("one event", () => {
     await rig.publish(createPaidEvent(link), { id });
     await rig.publish(createPaidEvent({ ...link, version: 3 }));
     await waitForDelivered(person, endpoint, 3);
-    // With a state of its link that is news, too.
+    // Also with a newer state of its link.
     await rig.publish(createPaidEvent({ ...link, version: 6 }), { id });
-    // Ends once all that was begun has arrived.
+    // Stopping waits for attempts in progress.
     await rig.service.stop();
     expect(receiver.received).toHaveLength(3);
   });
 
-  test("told anew by restored services that saw its payment again only later is known by its id", async () => {
+  test("is recognized by its id when restored services detect its payment again later", async () => {
     const person = rig.signIn();
     const endpoint = await rig.register(person);
     await rig.service.start();
@@ -453,7 +453,7 @@ describe("one event", () => {
     expect(log.map(({ dateCreated }) => dateCreated)).toEqual([firstAt]);
   });
 
-  test("of a restored source that is heard twice reaches no endpoint that was registered between", async () => {
+  test("of a restored source is not sent to an endpoint registered before its second arrival", async () => {
     const person = rig.signIn();
     const endpoint = await rig.register(person);
     await rig.service.start();
@@ -473,7 +473,7 @@ describe("one event", () => {
     await waitForDelivered(person, endpoint, 3);
   });
 
-  test("has the same id at an endpoint when this service was restored and hears it again", async () => {
+  test("has the same id for an endpoint when this service is restored and receives it again", async () => {
     const person = rig.signIn();
     await rig.register(person);
     await rig.service.start();
@@ -495,28 +495,31 @@ describe("one event", () => {
   });
 
   test.each([
-    ["though its version is lower", async () => rig.clock.advance(5 * 60_000)],
+    ["with a lower version", async () => rig.clock.advance(5 * 60_000)],
     [
-      "also one that is kept without its time",
+      "over a state without a publish time",
       async () => rig.pool.query(sql.type(z.object({}).strict())`UPDATE links SET told_at = NULL`),
     ],
-  ])("shows a link as its restored source tells it again, %s", async (_, makeStoredStateOld) => {
-    const person = rig.signIn();
-    const endpoint = await rig.register(person);
-    await rig.service.start();
-    const link = sampleLink({ userId: person.userId });
-    await rig.publish(createPaidEvent({ ...link, version: 6, description: "lost" }));
-    await waitForDelivered(person, endpoint, 1);
-    await makeStoredStateOld();
-    const snapshot = { key: link.id, occurredAt: rig.clock.now(), data: { link } };
-    await rig.publish(createOutgoingEvent(linkSnapshot, snapshot));
-    await rig.publish(createPaidEvent({ ...link, version: 3, description: "restored" }));
-    await waitForDelivered(person, endpoint, 2);
-    const sentData = receiver.received.map(({ body }) => body["data"] as Record<string, unknown>);
-    expect(sentData.map(({ description }) => description)).toEqual(["lost", "restored"]);
-  });
+  ])(
+    "stores a link's state when a restored source republishes it %s",
+    async (_, makeStoredStateOld) => {
+      const person = rig.signIn();
+      const endpoint = await rig.register(person);
+      await rig.service.start();
+      const link = sampleLink({ userId: person.userId });
+      await rig.publish(createPaidEvent({ ...link, version: 6, description: "lost" }));
+      await waitForDelivered(person, endpoint, 1);
+      await makeStoredStateOld();
+      const snapshot = { key: link.id, occurredAt: rig.clock.now(), data: { link } };
+      await rig.publish(createOutgoingEvent(linkSnapshot, snapshot));
+      await rig.publish(createPaidEvent({ ...link, version: 3, description: "restored" }));
+      await waitForDelivered(person, endpoint, 2);
+      const sentData = receiver.received.map(({ body }) => body["data"] as Record<string, unknown>);
+      expect(sentData.map(({ description }) => description)).toEqual(["lost", "restored"]);
+    },
+  );
 
-  test("that is no webhook sends nothing (rules EVENT-6, STATE-4 and HOOK-7)", async () => {
+  test("of another type sends nothing (rules EVENT-6, STATE-4 and HOOK-7)", async () => {
     const person = rig.signIn();
     const endpoint = await rig.register(person);
     await rig.service.start();

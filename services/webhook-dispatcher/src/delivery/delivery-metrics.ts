@@ -2,12 +2,12 @@ import { Counter, Gauge, Histogram } from "prom-client";
 import type { Clock, Log, Metrics } from "@payment-links/runtime";
 import type { OutcomeKind } from "./attempt/attempt-outcome.ts";
 
-/** What the dispatcher reports of its work. */
+/** The dispatcher's metrics. */
 export type DeliveryMetrics = {
   countAttempt(outcome: OutcomeKind): void;
-  /** A first attempt begins now for an event that occurred then. */
+  /** Records the delay between an event and its first attempt, which starts now. */
   observeFirstAttemptDelay(occurredAt: Date): void;
-  /** Counts an attempt as under way until it has ended. */
+  /** Counts an attempt as in progress until it ends. */
   trackInProgress<Out>(attempt: () => Promise<Out>): Promise<Out>;
 };
 
@@ -15,14 +15,14 @@ type DeliveryMetricsOptions = {
   metrics: Metrics;
   clock: Clock;
   log: Log;
-  /** Asked at each scrape. */
+  /** Called at each scrape. */
   countPending: () => Promise<number>;
   findOldestDue: () => Promise<Date | null>;
 };
 
 const millisPerSecond = 1000;
 
-/** Adds the dispatcher's own series to the service's metrics. */
+/** Registers the dispatcher's metrics. */
 export const createDeliveryMetrics = (options: DeliveryMetricsOptions): DeliveryMetrics => {
   const { metrics, clock } = options;
   const registers = [metrics];
@@ -81,8 +81,8 @@ export const createDeliveryMetrics = (options: DeliveryMetricsOptions): Delivery
 };
 
 /**
- * When the database is away, a scrape keeps the last value: the process's other metrics are then
- * needed all the more.
+ * Keeps the last value if the database is unavailable, so that the scrape still returns the other
+ * metrics, which are needed most then.
  */
 const measure = async (
   { log }: DeliveryMetricsOptions,

@@ -15,7 +15,7 @@ import { lockEndpoints } from "../store/endpoints.ts";
 
 let receiver: Receiver;
 let rig: Rig;
-/** Attempts that hang until they are let go, by path. */
+/** Requests that hang until the test responds, with their paths. */
 let heldRequests: { path: string | undefined; respond: () => void }[];
 beforeEach(async () => {
   heldRequests = [];
@@ -35,7 +35,10 @@ afterEach(async () => {
   await receiver.close();
 });
 
-/** Queues events of those people before anything is claimed, then starts with those bounds. */
+/**
+ * Queues events of these accounts before anything is claimed, then starts a dispatcher with the
+ * limits.
+ */
 const startWithQueue = async (people: readonly Person[], limits: Record<string, string>) => {
   const { service } = await rig.startAnother({ WEBHOOK_RETRY_SCHEDULE_SECONDS: "60" });
   for (const person of people) {
@@ -46,9 +49,7 @@ const startWithQueue = async (people: readonly Person[], limits: Record<string, 
   await rig.startAnother(limits);
 };
 
-/**
- * Ends once a webhook published now has arrived: by then every claim that could be made was made.
- */
+/** Waits until a webhook published now arrives. By then every possible claim has been made. */
 const waitForOtherDelivery = async (path: string) => {
   const probeUser = rig.signIn();
   await rig.register(probeUser, path);
@@ -68,8 +69,8 @@ const releaseHeld = async (total: number) => {
   clearInterval(releaseTimer);
 };
 
-describe("a process holds at most its bound of attempts", () => {
-  test("per account: one whose endpoints all hang leaves the rest to others", async () => {
+describe("a process limits its concurrent attempts", () => {
+  test("per account, so that one with hanging endpoints leaves slots for others", async () => {
     const slowUser = rig.signIn();
     await Promise.all([1, 2, 3].map((index) => rig.register(slowUser, `/hanging/${index}`)));
     await startWithQueue([slowUser], { WEBHOOK_ACCOUNT_CONCURRENCY: "4" });
@@ -80,7 +81,7 @@ describe("a process holds at most its bound of attempts", () => {
     await releaseHeld(15 + 1);
   });
 
-  test("per origin: a host where many accounts point gets no more than that", async () => {
+  test("per origin, even when many accounts use the same host", async () => {
     const people = [1, 2, 3].map(() => rig.signIn());
     for (const person of people) await rig.register(person, "/hanging");
     await startWithQueue(people, { WEBHOOK_ORIGIN_CONCURRENCY: "4" });
@@ -91,11 +92,11 @@ describe("a process holds at most its bound of attempts", () => {
   });
 });
 
-describe("an endpoint with a long queue that is being disabled", () => {
+describe("an endpoint with a long queue", () => {
   const isDelivered = (person: Person, endpoint: RegisteredEndpoint) => async () =>
     (await rig.readLog(person, endpoint))[0]?.["status"] === "Delivered";
 
-  test("holds up its own results, which count later, and nobody else's", async () => {
+  test("delays only its own results while it is being disabled, and they are recorded later", async () => {
     const slowUser = rig.signIn();
     const endpoint = await rig.register(slowUser, "/hanging");
     const otherUser = rig.signIn();
@@ -121,7 +122,7 @@ describe("an endpoint with a long queue that is being disabled", () => {
   });
 
   test.each([["disabled"], ["deleted"]])(
-    "%s: is rid of it before its account's events are held up",
+    "that is %s loses its queue before its account's events are blocked",
     async (action) => {
       const person = rig.signIn();
       const endpoint = await rig.register(person, "/hanging");

@@ -18,7 +18,7 @@ let receiver: Receiver;
 let rig: Rig;
 let person: Person;
 let endpoint: RegisteredEndpoint;
-/** Attempts that hang until they are let go. */
+/** Sends the responses of hanging attempts. */
 let heldResponses: (() => void)[];
 beforeEach(async () => {
   heldResponses = [];
@@ -57,7 +57,7 @@ const waitForDelivered = (count: number, owner = person, ofEndpoint = endpoint) 
 const repeat = <Value>(count: number, value: Value): Value[] =>
   Array.from({ length: count }, () => value);
 
-/** Keeps everybody from writing deliveries, once those who do it now have ended. */
+/** Locks `deliveries` against writes after the current writers finish. */
 const lockDeliveries = () => {
   const locked = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();
@@ -71,7 +71,7 @@ const lockDeliveries = () => {
 };
 
 const CountRow = z.object({ count: z.int() });
-/** Waits until so many sessions wait for the deliveries. */
+/** Waits until this many sessions wait for a lock on `deliveries`. */
 const waitForBlockedSessions = (count: number) =>
   waitUntil("sessions wait", async () => {
     const waitingCount = await rig.pool.oneFirst(sql.type(CountRow)`
@@ -81,7 +81,7 @@ const waitForBlockedSessions = (count: number) =>
     return waitingCount === count;
   });
 
-/** One attempt hangs and three are leased behind it, at an endpoint that was quick until now. */
+/** Leaves one attempt hanging and three prefetched, at an endpoint that was fast before. */
 const startWithThreePrefetched = async () => {
   await rig.service.start();
   await publishMany(4);
@@ -92,8 +92,8 @@ const startWithThreePrefetched = async () => {
   expect(await readRows()).toEqual(repeat(4, { attempts: 1, isLeased: true }));
 };
 
-describe("deliveries of which an endpoint takes many", () => {
-  test("are leased as they are opened, and each is begun when a slot is free", async () => {
+describe("deliveries to a fast endpoint", () => {
+  test("are leased when they are created, and each starts when a slot is free", async () => {
     await startWithThreePrefetched();
     const releaseTimer = setInterval(() => heldResponses.splice(0).forEach((end) => end()), 5);
     await waitForDelivered(8);
@@ -105,7 +105,7 @@ describe("deliveries of which an endpoint takes many", () => {
     );
   });
 
-  test("that come together are leased for a free slot each, and the others wait", async () => {
+  test("in one batch are leased only for free slots, and the others wait in the queue", async () => {
     receiver.respondWith((res) => void heldResponses.push(() => respondWithStatus(200)(res)));
     await rig.service.start();
     const occurredAt = rig.clock.now();
@@ -129,7 +129,7 @@ describe("deliveries of which an endpoint takes many", () => {
     ]);
   });
 
-  test("are given back uncounted when the endpoint falls silent, and come later", async () => {
+  test("are released without counting an attempt when the endpoint stops responding, and are sent later", async () => {
     await startWithThreePrefetched();
     rig.clock.advance(750);
     const waitingRow = { attempts: 0, isLeased: false };
@@ -149,7 +149,7 @@ describe("deliveries of which an endpoint takes many", () => {
     expect(receiver.received).toHaveLength(8);
   });
 
-  test("are given back uncounted when the process stops", async () => {
+  test("are released without counting an attempt when the process stops", async () => {
     await startWithThreePrefetched();
     const stopping = rig.service.stop();
     heldResponses[0]?.();
@@ -158,7 +158,7 @@ describe("deliveries of which an endpoint takes many", () => {
     expect(receiver.received).toHaveLength(5);
   });
 
-  test("are given back before the stop ends, also if their record commits while it stops", async () => {
+  test("are released before the stop ends, even if their record commits during the stop", async () => {
     await rig.service.start();
     await publishMany(4);
     await waitForDelivered(4);
@@ -174,7 +174,7 @@ describe("deliveries of which an endpoint takes many", () => {
     await releaseLock.locked;
     await waitForBlockedSessions(1);
     expect(await readRows()).toEqual([{ attempts: 1, isLeased: true }]);
-    // Other sessions go on meanwhile, and so would a stop that does not wait.
+    // Gives a stop that does not wait enough time to finish.
     for (let index = 0; index < 50; index += 1) await readRows();
     expect(isStopped).toBe(false);
     releaseLock.release();
@@ -186,7 +186,7 @@ describe("deliveries of which an endpoint takes many", () => {
   test.each([
     ["disabled", "PATCH", { enabled: false }],
     ["deleted", "DELETE", undefined],
-  ])("are not begun any more once it is %s", async (action, method, body) => {
+  ])("are not started after the endpoint is %s", async (action, method, body) => {
     await startWithThreePrefetched();
     await rig.call(person, method, endpoint.path, body);
     heldResponses[0]?.();
@@ -200,7 +200,7 @@ describe("deliveries of which an endpoint takes many", () => {
   });
 });
 
-describe("deliveries of two accounts, of which one's endpoint is being disabled", () => {
+describe("prefetched deliveries of two accounts while one endpoint is being disabled", () => {
   const readRowsOf = ({ id }: RegisteredEndpoint) =>
     rig.pool.any(sql.type(Row)`
       SELECT attempts, lease_until IS NOT NULL AS "isLeased" FROM deliveries
@@ -210,7 +210,10 @@ describe("deliveries of two accounts, of which one's endpoint is being disabled"
   const waitingRow = { attempts: 0, isLeased: false };
   const abandonedEntry = expect.objectContaining({ attempts: 0, error: "endpoint disabled" });
 
-  /** At each of two endpoints one attempt hangs and three are leased behind it; the other's is being disabled. */
+  /**
+   * At each of two endpoints, leaves one attempt hanging and three prefetched, and starts disabling
+   * the second.
+   */
   const startWithThreePrefetchedEach = async () => {
     const otherUser = rig.signIn();
     const otherEndpoint = await rig.register(otherUser, "/theirs");
@@ -246,7 +249,7 @@ describe("deliveries of two accounts, of which one's endpoint is being disabled"
     return { disable, listFailed };
   };
 
-  test("are given back to one at once, and to the other once it is disabled", async () => {
+  test("are released immediately for one account, and after the disabling for the other", async () => {
     const { disable, listFailed } = await startWithThreePrefetchedEach();
     rig.clock.advance(750);
     await waitUntil("the three are given back", async () =>
@@ -261,7 +264,7 @@ describe("deliveries of two accounts, of which one's endpoint is being disabled"
     expect(await listFailed()).toEqual(repeat(3, abandonedEntry));
   });
 
-  test("are all given back by a stop, however long the disabling takes", async () => {
+  test("are all released by a stop, no matter how long the disabling takes", async () => {
     const { disable, listFailed } = await startWithThreePrefetchedEach();
     let isStopped = false;
     const stopping = rig.service.stop().then(() => (isStopped = true));
@@ -283,7 +286,7 @@ describe("deliveries of two accounts, of which one's endpoint is being disabled"
   });
 });
 
-test("what a transaction that failed had leased is never sent from memory", async () => {
+test("deliveries leased by a failed transaction are never sent from memory", async () => {
   await rig.service.start();
   const createCompleted = (overrides: { description?: string } = {}) => {
     const link = sampleLink({ userId: person.userId, ...overrides });
@@ -293,7 +296,7 @@ test("what a transaction that failed had leased is never sent from memory", asyn
       data: { link },
     });
   };
-  // The second record cannot be stored, so that both are applied again, one by one.
+  // The second record cannot be stored, so both records are applied again, one by one.
   const validRecord = rig.toKafkaRecord(createCompleted(), newId("evt"));
   const invalidRecord = rig.toKafkaRecord(
     createCompleted({ description: "a\u0000b" }),

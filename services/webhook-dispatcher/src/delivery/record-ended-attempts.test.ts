@@ -12,7 +12,7 @@ const retryOptions = { schedule: [0, 30_000, 300_000], random: () => 0 };
 
 const fromNow = (ms: number): Date => new Date(rig.clock.now().getTime() + ms);
 
-/** A new endpoint, and its one delivery whose first attempt is under way and then ends. */
+/** Creates an endpoint and a delivery whose first attempt has ended. */
 const createEndedAttempt = async () => {
   const person = rig.signIn();
   const endpoint = await rig.register(person, "https://shop.com/");
@@ -43,13 +43,13 @@ const createEndedAttempt = async () => {
 const recordBatch = (batch: readonly EndedAttempt[]) =>
   rig.pool.transaction((tx) => recordEndedAttempts(tx, batch, retryOptions));
 
-test("a failure whose attempt somebody else has called interrupted is counted once", async () => {
+test("a failure is counted once if its attempt is already recorded as interrupted", async () => {
   const { endedAttempt, listEndpoints } = await createEndedAttempt();
   expect(await recordBatch([endedAttempt])).toEqual([]);
   const afterInterruption = await listEndpoints();
   expect(afterInterruption).toMatchObject([{ lastOutcome: "Failed", consecutiveFailures: 1 }]);
 
-  // Whoever made the attempt could not write what came of it before.
+  // The process that made the attempt could not write its result earlier.
   expect(await recordBatch([{ ...endedAttempt, outcome: outcomeFromStatus(500) }])).toEqual([]);
   expect(await listEndpoints()).toEqual(afterInterruption);
 
@@ -59,13 +59,13 @@ test("a failure whose attempt somebody else has called interrupted is counted on
   ]);
 });
 
-// Guards against a retry that comes too soon, and a result that is not its attempt's: where Postgres
-// took no writes for a while, the failure of an attempt may wait beside that of the next.
+// Guards against an early retry and against mixing up results. After a time without database
+// writes, the failures of two attempts of one delivery can be in the same batch.
 test.each([
-  ["is tried again", 503, { httpStatus: 503, status: "Pending" }, { delivered: 0, failed: 2 }],
-  ["is over", 200, { httpStatus: 200, status: "Delivered" }, { delivered: 1, failed: 1 }],
+  ["is retried", 503, { httpStatus: 503, status: "Pending" }, { delivered: 0, failed: 2 }],
+  ["ends", 200, { httpStatus: 200, status: "Delivered" }, { delivered: 1, failed: 1 }],
 ])(
-  "an attempt after which its delivery %s goes by its own result, beside a late one of the attempt before",
+  "a delivery that %s follows the result of its latest attempt, not a late one in the same batch",
   async (_, status, expectedEntry, expectedHour) => {
     const { endpoint, endedAttempt, listEndpoints, readLog } = await createEndedAttempt();
     await recordBatch([endedAttempt]);

@@ -5,18 +5,18 @@ import { type AttemptResult, recordResults } from "../store/ended-deliveries.ts"
 import { type OutcomeRun, recordOutcomes } from "../store/endpoints.ts";
 import type { AttemptOutcome } from "./attempt/attempt-outcome.ts";
 
-/** An attempt that has ended, whoever noticed it. */
+/** An ended attempt, as recorded by its own process or another one. */
 export type EndedAttempt = {
   deliveryId: string;
   eventId: string;
   endpointId: string;
-  /** When its event occurred. */
+  /** The time of its event. */
   occurredAt: Date;
-  /** The attempt's number. */
+  /** The number of the attempt. */
   attempts: number;
   startedAt: Date;
   endedAt: Date;
-  /** Null where nobody saw how long it took. */
+  /** Null if the duration is unknown. */
   durationMs: number | null;
   leaseUntil: Date;
   outcome: AttemptOutcome;
@@ -24,13 +24,13 @@ export type EndedAttempt = {
 
 type RetryOptions = {
   schedule: RetrySchedule;
-  /** From 0 to 1: spreads out the retries of attempts that failed together. */
+  /** Returns a number from 0 to 1 that spreads the retries of attempts that failed together. */
   random: () => number;
 };
 
 /**
- * Writes how attempts ended, when each is tried again, and what that says of their endpoints. Answers
- * those whose deliveries somebody else is changing just now, to be told again.
+ * Records how attempts ended, schedules their retries, and updates their endpoints' statistics.
+ * Returns the attempts to record again because another transaction is changing their deliveries.
  */
 export const recordEndedAttempts = async (
   tx: Transaction,

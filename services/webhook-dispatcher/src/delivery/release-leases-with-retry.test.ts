@@ -5,13 +5,13 @@ import { releaseLeasesWithRetry } from "./release-leases-with-retry.ts";
 const start = new Date("2026-11-21T10:00:00.000Z");
 const log = createLog({ service: "test", level: "silent" });
 
-/** Leases that are over at as many milliseconds from the start. */
+/** Creates leases that expire this many milliseconds after the start. */
 const createLeases = (...ms: number[]) =>
   ms.map((expiresAfterMs) => ({ leaseUntil: new Date(start.getTime() + expiresAfterMs) }));
 
 type Lease = { leaseUntil: Date };
 
-/** Gives leases back by a clock that jumps to what is waited for; answers when each try came. */
+/** Releases leases with a clock that skips waits. Returns when each try happened. */
 const releaseWithoutWaiting = async (
   leases: readonly Lease[],
   release: (tries: number, remainingLeases: readonly Lease[]) => readonly Lease[],
@@ -33,14 +33,14 @@ const releaseWithoutWaiting = async (
 };
 
 describe("releaseLeasesWithRetry", () => {
-  test("tries once where all is given back", async () => {
+  test("tries once when all leases are released", async () => {
     const leases = createLeases(30_000, 30_000);
     expect(await releaseWithoutWaiting(leases, () => [])).toEqual([
       { atMs: 0, remainingLeases: leases },
     ]);
   });
 
-  test("tries again what somebody else holds, and nothing else, less and less often", async () => {
+  test("retries only locked leases, with increasing waits", async () => {
     const [lockedLease, freeLease] = createLeases(30_000, 30_000);
     if (lockedLease === undefined || freeLease === undefined) throw new Error("there are two");
     const tries = await releaseWithoutWaiting([lockedLease, freeLease], (count) =>
@@ -54,7 +54,7 @@ describe("releaseLeasesWithRetry", () => {
     ]);
   });
 
-  test("tries all again where the database was away", async () => {
+  test("retries all leases when the database was unavailable", async () => {
     const leases = createLeases(30_000, 30_000);
     const tries = await releaseWithoutWaiting(leases, (count) => {
       if (count === 1) throw new Error("the database is away");
@@ -66,16 +66,16 @@ describe("releaseLeasesWithRetry", () => {
     ]);
   });
 
-  // Guards against a stop that waits for a database which stays away.
+  // Guards against a stop that waits forever for an unavailable database.
   test.each([
-    ["somebody else holds", (_: number, remainingLeases: readonly Lease[]) => remainingLeases],
+    ["are locked by others", (_: number, remainingLeases: readonly Lease[]) => remainingLeases],
     [
       "cannot be written",
       () => {
         throw new Error("the database is away");
       },
     ],
-  ])("gives up what %s at the end of each lease", async (_, release) => {
+  ])("gives up on leases that %s when each of them expires", async (_, release) => {
     const [firstLease, lastLease] = createLeases(1_000, 30_000);
     if (firstLease === undefined || lastLease === undefined) throw new Error("there are two");
     const tries = await releaseWithoutWaiting([firstLease, lastLease], release);

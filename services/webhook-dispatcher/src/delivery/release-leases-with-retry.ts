@@ -1,21 +1,18 @@
 import { type Clock, type Log, afterMs, backoffMs } from "@payment-links/runtime";
 
 type ReleaseOptions<Lease> = {
-  /**
-   * Gives leases back in one transaction. Answers those that it could not give back now, as somebody
-   * else's transaction holds them.
-   */
+  /** Releases leases in one transaction. Returns those that another transaction has locked. */
   releaseLeases: (leases: readonly Lease[]) => Promise<readonly Lease[]>;
   clock: Clock;
   log: Log;
 };
 
-/** A try costs one statement, and nobody waits for it but an orderly stop. */
+/** A try costs one statement, and only an orderly stop waits for it. */
 const backoff = { initialMs: 100, maxMs: 2_000 };
 
 /**
- * Gives leases back whose attempts were never begun. What somebody else holds, and all while the database
- * is away, is tried again until its lease is over: then it lapses, and counts as an attempt.
+ * Releases the leases of attempts that never started. Retries locked leases, and all of them while
+ * the database is unavailable, until they expire. An expired lease counts as an attempt.
  */
 export const releaseLeasesWithRetry = async <Lease extends { leaseUntil: Date }>(
   { releaseLeases, clock, log }: ReleaseOptions<Lease>,

@@ -22,7 +22,7 @@ const createEndedAttempt = (deliveryId: string): EndedAttempt => ({
   outcome: outcomeFromStatus(200),
 });
 
-/** A writer whose writes each end when the test says so. */
+/** Creates a writer whose writes end when the test says so. */
 const createHeldWriter = () => {
   const batches: string[][] = [];
   const writes: ((lockedAttempts?: readonly EndedAttempt[]) => void)[] = [];
@@ -52,7 +52,7 @@ const createHeldWriter = () => {
 const nextTurn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 
 describe("createResultWriter", () => {
-  test("writes together what ends soon after one another, and what ends meanwhile in the next write", async () => {
+  test("writes results that end close together in one batch, and later ones in the next", async () => {
     const { batches, writtenCounts, write, writes } = createHeldWriter();
     const pendingWrites = [write("a")];
     await nextTurn();
@@ -72,7 +72,7 @@ describe("createResultWriter", () => {
     expect(writtenCounts).toEqual([2, 2]);
   });
 
-  test("under load a hundred are written at once, however soon they came", async () => {
+  test("writes immediately when a hundred results are waiting", async () => {
     const { batches, write } = createHeldWriter();
     const ids = Array.from({ length: 100 }, (_, index) => String(index));
     ids.slice(1).forEach(write);
@@ -83,7 +83,7 @@ describe("createResultWriter", () => {
     expect(batches).toEqual([[...ids.slice(1), "100th"]]);
   });
 
-  test("takes along what somebody else holds until it is stored, or until that is worth nothing", async () => {
+  test("retries locked results with each batch until they are stored or expire", async () => {
     const { batches, clock, writtenCounts, write, writer, writes } = createHeldWriter();
     const [lockedAttempt, expiredAttempt] = [
       createEndedAttempt("held"),
@@ -104,7 +104,7 @@ describe("createResultWriter", () => {
     expect(writtenCounts).toEqual([0, 3]);
   });
 
-  test("tries a batch again as long as any of its results is worth something", async () => {
+  test("retries a batch until all of its results have expired", async () => {
     const clock = createFakeClock(leaseUntil);
     clock.advance(30_000);
     const batchSizes: number[] = [];
@@ -130,7 +130,7 @@ describe("createResultWriter", () => {
     expect(batchSizes).toEqual([2, 2]);
   });
 
-  test("waits for a database that is away, and gives up only when the next attempt may begin", async () => {
+  test("waits for an unavailable database, and gives up only when the next attempt may start", async () => {
     const clock = createFakeClock(start);
     let tries = 0;
     let isSaved = false;

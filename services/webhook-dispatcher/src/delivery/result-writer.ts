@@ -1,21 +1,16 @@
 import { type Clock, type Log, afterMs, backoffMs } from "@payment-links/runtime";
 import type { EndedAttempt } from "./record-ended-attempts.ts";
 
-/** Writes ended attempts back: those that end soon after one another share a write. */
+/** Writes the results of attempts in batches. */
 export type ResultWriter = {
-  /**
-   * Resolves once the result is stored, or once that is worth nothing, as the database was away.
-   */
+  /** Resolves when the result is stored, or when it expires because the database was unavailable. */
   write(ended: EndedAttempt): Promise<void>;
 };
 
 type ResultWriterOptions = {
-  /**
-   * Stores a batch in one transaction. Answers those that it could not store now, as somebody else's
-   * transaction holds them.
-   */
+  /** Stores a batch in one transaction. Returns the results that another transaction has locked. */
   saveBatch: (batch: readonly EndedAttempt[]) => Promise<readonly EndedAttempt[]>;
-  /** Hears how many results wait no longer, batch by batch. */
+  /** Called after each batch with the number of results that no longer wait. */
   onWritten?: (count: number) => void;
   clock: Clock;
   log: Log;
@@ -25,28 +20,32 @@ type QueuedResult = { ended: EndedAttempt; resolve: () => void };
 
 const batchMax = 500;
 /**
- * A result waits this long for others, unless enough of them wait for a write that is worth it. A
- * write costs the same for one as for twenty, and nobody waits for it: the slot is free already. It
- * is real time, not the clock's.
+ * A result waits this long for others, unless the queue reaches `lingerResultsMax`. One write costs
+ * the same as twenty, and nothing waits for it, because the slot is already free. This is real
+ * time, not the time of `clock`.
  */
 const lingerMs = 100;
 const lingerResultsMax = 100;
 const backoff = { initialMs: 100, maxMs: 2_000 };
 /**
- * How long after its lease a result is worth writing: a 2xx counts until the next attempt begins, by
- * the default schedule half a minute after the lease at the soonest.
+ * How long after its lease a result is still written. A 2xx is valid until the next attempt starts,
+ * which by the default schedule is at least 30 s after the lease.
  */
 const lateMsMax = 30_000;
 
 const expiresAtMs = ({ leaseUntil }: EndedAttempt): number => leaseUntil.getTime() + lateMsMax;
 
 /**
- * Makes the writer. Its caller bounds the queue by beginning nothing while too many results wait.
+ * Creates the writer. The caller bounds the queue by not starting attempts while too many results
+ * wait.
  */
 export const createResultWriter = (options: ResultWriterOptions): ResultWriter => {
   const { saveBatch, clock, log, onWritten = () => {} } = options;
   const queue: QueuedResult[] = [];
-  /** Tried again with each batch, beside those that are new, so that they hold up nobody else's. */
+  /**
+   * Results that were locked. They are retried with each batch, so that they do not delay other
+   * results.
+   */
   const retryQueue: QueuedResult[] = [];
   let isWriting = false;
   let flushNow = () => {};
@@ -68,7 +67,7 @@ export const createResultWriter = (options: ResultWriterOptions): ResultWriter =
     return unexpiredAttempts;
   };
 
-  // While the database is away the batch waits. Once the next attempts may begin there is no point.
+  // Waits while the database is unavailable, until all results of the batch have expired.
   const saveWithRetry = async (
     batch: readonly EndedAttempt[],
   ): Promise<readonly EndedAttempt[]> => {

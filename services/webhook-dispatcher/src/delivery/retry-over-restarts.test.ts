@@ -12,7 +12,7 @@ const gapsMs = [30_000, 300_000, 1_800_000, 7_200_000, 43_200_000];
 
 let receiver: Receiver;
 let rig: Rig;
-/** What spreads the next retry, from 0 to 1. */
+/** Determines the jitter of the next retry, from 0 to 1. */
 let random: number;
 beforeEach(async () => {
   receiver = await startReceiver();
@@ -29,7 +29,7 @@ afterEach(async () => {
 
 type RunningDispatcher = Awaited<ReturnType<Rig["startAnother"]>>;
 
-/** The next processes take over, as in a deployment: new ones come before the old ones go. */
+/** Replaces all processes as in a rolling deployment: starts new ones before stopping the old ones. */
 const replaceDispatchers = async (
   runningDispatchers: readonly RunningDispatcher[],
 ): Promise<RunningDispatcher[]> => {
@@ -45,7 +45,7 @@ const waitForAttempt = (person: Person, endpoint: RegisteredEndpoint, attempts: 
     return entry?.["attempts"] === attempts && !isUnderWay ? entry : undefined;
   });
 
-/** Ends once the queue has certainly been looked at after now. */
+/** Waits until the queue has been polled at least once since the call. */
 const waitForQueuePoll = async () => {
   const probeUser = rig.signIn();
   const endpoint = await rig.register(probeUser, "/witness");
@@ -58,13 +58,13 @@ const listSentAtMs = () =>
     .filter(({ path }) => path === "/hook")
     .map(({ headers }) => Number(headers["service-timestamp"]) * 1000);
 
-describe("fifteen hours of retries, with every process replaced before each of them", () => {
+describe("fifteen hours of retries, with all processes replaced before each one", () => {
   test.each([
-    ["the least spread", 0, 1],
-    ["some spread", 0.4, 1.02],
-    ["the most spread", 1, 1.05],
+    ["no jitter", 0, 1],
+    ["some jitter", 0.4, 1.02],
+    ["maximum jitter", 1, 1.05],
   ])(
-    "follow the schedule with %s: no attempt a millisecond early (rule HOOK-14)",
+    "follow the schedule with %s, not a millisecond early (rule HOOK-14)",
     async (_name, randomValue, factor) => {
       random = randomValue;
       const person = rig.signIn();

@@ -17,7 +17,7 @@ import {
   createRig,
 } from "../testing/create-rig.ts";
 
-/** The attempt's deadline, and how much longer than that a lease lasts. */
+/** The deadline of an attempt plus the lease margin. */
 const leaseMs = 10_000 + 20_000;
 
 let receiver: Receiver;
@@ -58,8 +58,8 @@ const isAllDelivered = (total: number) => async () => {
   );
 };
 
-describe("several dispatchers of one database", () => {
-  test("send every delivery once, and never twice at once, over failures and retries (rule HOOK-15)", async () => {
+describe("several dispatchers with one database", () => {
+  test("send every delivery without two attempts at the same time, through failures and retries (rule HOOK-15)", async () => {
     const person = rig.signIn();
     await Promise.all([1, 2, 3, 4, 5].map((index) => rig.register(person, `/${index}`)));
     const inProgressIds = new Set<string>();
@@ -100,7 +100,7 @@ describe("several dispatchers of one database", () => {
     expect(receiver.received).toHaveLength(total + failedFirst);
   });
 
-  test("one receiver that hangs costs the others nothing, and no more than its own slots", async () => {
+  test("limit a hanging receiver to its own slots, without affecting other receivers", async () => {
     const heldResponses: (() => void)[] = [];
     receiver.respondWith((res, { path }) => {
       if (path === "/hanging") heldResponses.push(() => respondWithStatus(200)(res));
@@ -110,7 +110,7 @@ describe("several dispatchers of one database", () => {
     const quickUser = rig.signIn();
     await rig.register(slowUser, "/hanging");
     await rig.register(quickUser, "/quick");
-    // All is queued before anything is claimed, so that each claim is full.
+    // Everything is queued before the first claim, so that each claim is full.
     const { service } = await rig.startAnother({ WEBHOOK_RETRY_SCHEDULE_SECONDS: "60" });
     await Promise.all(Array.from({ length: 20 }, () => rig.tellCompleted(slowUser)));
     await Promise.all(Array.from({ length: 20 }, () => rig.tellCompleted(quickUser)));
@@ -126,12 +126,11 @@ describe("several dispatchers of one database", () => {
   });
 });
 
-describe("a dispatcher that died in the middle of an attempt", () => {
-  test("leaves an attempt that counts as interrupted once its lease is over, then the schedule goes on (rules KEEP-8 and HOOK-15)", async () => {
+describe("a dispatcher that dies during an attempt", () => {
+  test("leaves an interrupted attempt when its lease expires, and the schedule continues (rules KEEP-8 and HOOK-15)", async () => {
     const person = rig.signIn();
     const endpoint = await rig.register(person);
-    // The row is as a killed process leaves it: claimed, and nobody left to report how the attempt
-    // ended.
+    // Recreates the row that a killed process leaves behind: leased, without a result.
     receiver.respondWith(respondWithStatus(500));
     await rig.service.start();
     await rig.tellCompleted(person);
@@ -162,15 +161,15 @@ describe("a dispatcher that died in the middle of an attempt", () => {
       error: null,
     });
 
-    // Leases are looked at once a second, counted from the end of the look before, which may have
-    // been under way when the clock was moved: so it moves on until the next one came.
+    // Leases are checked once a second, counted from the end of the previous check. A check may
+    // have been in progress when the clock moved, so the clock advances until the next one.
     const interruptedEntry = await waitUntil("the lease is over", async () => {
       rig.clock.advance(100);
       const entry = await readNewestEntry(person, endpoint);
       return entry?.["error"] === "interrupted" && entry;
     });
-    // The third attempt comes five minutes after the end of the second, which is the end of its
-    // lease.
+    // The third attempt is due five minutes after the second one ended, which is when its lease
+    // expired.
     expect(interruptedEntry).toMatchObject({
       status: "Pending",
       attempts: 2,
@@ -188,7 +187,7 @@ describe("a dispatcher that died in the middle of an attempt", () => {
     expect(await readNewestEntry(person, endpoint)).toMatchObject({ attempts: 3 });
   });
 
-  test("on the sixth attempt leaves a failed delivery", async () => {
+  test("leaves a failed delivery if that was the sixth attempt", async () => {
     const person = rig.signIn();
     const endpoint = await rig.register(person);
     const { service } = await rig.startAnother({ WEBHOOK_RETRY_SCHEDULE_SECONDS: "3600" });
@@ -214,7 +213,7 @@ describe("a dispatcher that died in the middle of an attempt", () => {
 });
 
 describe("stopping", () => {
-  /** A dispatcher with one of two deliveries under way, until the receiver is let go. */
+  /** Starts a dispatcher with one of two deliveries in progress until the test responds. */
   const startWithHeldAttempt = async () => {
     const person = rig.signIn();
     await rig.register(person);
@@ -227,7 +226,7 @@ describe("stopping", () => {
     return { sendResponses, service };
   };
 
-  test("lets the attempt under way end and claims no other: nothing stays leased (rule KEEP-8)", async () => {
+  test("finishes the attempt in progress and claims no other, so that no lease remains (rule KEEP-8)", async () => {
     const { sendResponses, service } = await startWithHeldAttempt();
     const stopping = service.stop();
     sendResponses[0]?.();
@@ -240,7 +239,7 @@ describe("stopping", () => {
     expect(await countLeased()).toBe(0);
   });
 
-  test("begins no attempt from its first moment, while the process still serves", async () => {
+  test("starts no attempt after `drain`, while the process still serves requests", async () => {
     const { sendResponses, service } = await startWithHeldAttempt();
     service.drain?.();
     sendResponses[0]?.();
@@ -257,14 +256,14 @@ describe("stopping", () => {
   });
 });
 
-describe("an endpoint that goes while an attempt is under way", () => {
+describe("an attempt in progress when its endpoint", () => {
   test.each([
     ["disabled", 200, { status: "Delivered", error: null, httpStatus: 200 }],
     ["disabled", 500, { status: "Failed", error: "endpoint disabled", httpStatus: 500 }],
     ["deleted", 200, { status: "Delivered", error: null, httpStatus: 200 }],
     ["deleted", 500, { status: "Failed", error: "endpoint deleted", httpStatus: 500 }],
   ])(
-    "%s: the attempt ends, its %i is the last word, and the queue is abandoned (rule HOOK-6)",
+    "is %s ends with its %i as the final result, and the queue is abandoned (rule HOOK-6)",
     async (action, status, expectedEntry) => {
       const person = rig.signIn();
       const endpoint = await rig.register(person);
@@ -309,8 +308,8 @@ describe("an endpoint that goes while an attempt is under way", () => {
   );
 });
 
-describe("secrets under several keys", () => {
-  test("the first key seals, an older one still opens, and one that is gone stops the start (rule OPS-6)", async () => {
+describe("several secret keys", () => {
+  test("the first key seals, older keys still open, and a missing key prevents the start (rule OPS-6)", async () => {
     const secondKey = `second=${Buffer.alloc(32, 9).toString("base64")}`;
     const person = rig.signIn();
     const endpoint = await rig.register(person);

@@ -24,35 +24,36 @@ import { type ResultWriter, createResultWriter } from "./result-writer.ts";
 import { startLeaseExpiry } from "./start-lease-expiry.ts";
 import type { Targets } from "./targets.ts";
 
-/** A leased delivery and where it goes. */
+/** A leased delivery with its destination. */
 type RoutedAttempt = LeasedAttempt & { destination: Destination };
 
-/** Sends what is due, as long as it runs. */
+/** Sends due deliveries until it is stopped. */
 export type Dispatcher = {
   /**
-   * How many new deliveries may be leased for each endpoint as they are opened; an endpoint that is
-   * missing may have none.
+   * Returns how many new deliveries may be leased per endpoint when they are created. An endpoint
+   * that is not in the result gets none.
    */
   capacityForNewDeliveries(destinations: readonly Destination[]): ReadonlyMap<string, number>;
-  /** When the lease of a delivery that is opened now ends. */
+  /** Returns when the lease of a delivery created now ends. */
   computeLeaseUntil(): Date;
-  /**
-   * Takes over deliveries that were just opened: the leased ones, and the places where others wait.
-   */
+  /** Takes over newly created deliveries: leased ones to send, and destinations with waiting ones. */
   acceptDeliveries(
     leased: readonly RoutedAttempt[],
     waitingDestinations: readonly Destination[],
   ): void;
   /**
-   * Ends once new deliveries could be sent from memory, or after a short time; then they wait in
-   * the queue.
+   * Waits until new deliveries can be sent from memory, but only for a short time. After that they
+   * wait in the queue.
    */
   awaitCapacity(): Promise<void>;
-  /** Stops beginning attempts that were leased for the endpoint: it was disabled or deleted. */
+  /**
+   * Releases the endpoint's leased attempts that have not started, because it was disabled or
+   * deleted.
+   */
   stopEndpoint(endpointId: string): void;
   /**
-   * Begins nothing further, and ends once the attempts under way are made and written. Called again, it
-   * ends once what was opened meanwhile is given back.
+   * Stops starting attempts. Resolves when the attempts in progress are made and recorded. A second
+   * call also waits until deliveries leased since the first one are released.
    */
   stop(): Promise<void>;
 };
@@ -70,22 +71,23 @@ type DispatcherOptions = SlotLimits & {
 };
 
 /**
- * How often to look for what other processes left or cannot manage; our own events ask for a look
- * themselves.
+ * How often to poll for deliveries that other processes left or cannot handle. Our own events
+ * trigger a poll directly.
  */
 const pollMs = 1_000;
 
-/** How often to look for leases that have waited too long. */
+/** How often to check for leases that have waited too long. */
 const staleCheckMs = 250;
 
 /**
- * How long hearing of more events waits while new deliveries would only pass through the queue, and
- * how often for one chunk: other accounts' events come behind it. Real time, not the clock's.
+ * The interval and number of checks before one chunk of events is processed, while new deliveries
+ * would only go through the queue. The number is limited because events of other accounts wait
+ * behind. This is real time, not the time of `clock`.
  */
 const busyCheckMs = 5;
 const busyChecksMax = 100;
 
-/** Performs what the schedule decides, and reports back what came of it. */
+/** Executes the effects of the schedule and feeds the results back as inputs. */
 type EffectRunner = {
   options: DispatcherOptions;
   writer: ResultWriter;
@@ -93,8 +95,9 @@ type EffectRunner = {
 };
 
 /**
- * Starts the dispatcher. Any number of dispatchers, in any number of processes, share one queue: a
- * delivery is leased to one at a time, and an attempt whose lease ran out counts as interrupted.
+ * Starts the dispatcher. Any number of dispatchers, in any number of processes, share one queue.
+ * Each delivery is leased to one of them at a time, and an attempt counts as interrupted when its
+ * lease expires.
  */
 export const startDispatcher = (options: DispatcherOptions): Dispatcher => {
   const { clock, log, pool } = options;
@@ -148,8 +151,8 @@ export const startDispatcher = (options: DispatcherOptions): Dispatcher => {
 };
 
 /**
- * Looks for endpoints that have something due and room here, and claims it; answers when to look
- * again.
+ * Finds endpoints with due deliveries and free slots, and claims deliveries. Returns when to poll
+ * next.
  */
 const pollQueue = async ({ options, applyInput }: EffectRunner): Promise<Date | undefined> => {
   const { poll: queuePoll } = applyInput({ kind: "look" });
@@ -178,7 +181,7 @@ const pollQueue = async ({ options, applyInput }: EffectRunner): Promise<Date | 
 const toDate = (atMs: number | undefined): Date | undefined =>
   atMs === undefined ? undefined : new Date(atMs);
 
-/** Makes one attempt and writes how it ended. */
+/** Makes one attempt and records how it ended. */
 const runAttempt = async (
   { options, writer, applyInput }: EffectRunner,
   { destination, delivery, attempt, leaseUntil }: RoutedAttempt,
@@ -188,7 +191,7 @@ const runAttempt = async (
   const startedAt = clock.now();
   const startedMs = clock.elapsedMs();
   if (attempts === 1) metrics.observeFirstAttemptDelay(occurredAt);
-  // There is no attempt if something of ours is missing.
+  // The attempt is null if its link or target is missing.
   const outcome = await (attempt === null
     ? outcomeFromError(undefined)
     : options.makeAttempt(attempt));

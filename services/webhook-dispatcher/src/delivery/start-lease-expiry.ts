@@ -21,10 +21,7 @@ type LeaseExpiryOptions = {
 const pollMs = 1_000;
 const expiredBatchMax = 200;
 
-/**
- * Finds attempts whose process has gone, calls them interrupted, and lets their deliveries follow
- * the schedule.
- */
+/** Finds attempts whose process died, records them as interrupted, and schedules their retries. */
 export const startLeaseExpiry = (options: LeaseExpiryOptions): Loop => {
   const { pool, clock, log, metrics, schedule, random, timeoutMs, onExpired } = options;
   return startLoop({
@@ -43,7 +40,7 @@ export const startLeaseExpiry = (options: LeaseExpiryOptions): Loop => {
           deliveryId: id,
           leaseUntil,
           startedAt: new Date(leaseUntil.getTime() - leaseMsFor(timeoutMs)),
-          // Nobody knows when the attempt really ended, but it was not after its lease.
+          // The real end is unknown, but it was not after the lease.
           endedAt: leaseUntil,
           durationMs: null,
           outcome: interruptedOutcome,

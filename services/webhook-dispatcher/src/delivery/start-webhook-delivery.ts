@@ -29,7 +29,7 @@ type WebhookDeliveryOptions = SlotLimits & {
 
 const pendingCountedMax = 10_000;
 
-/** Starts to deliver: the dispatcher with its connections, secrets and metrics. */
+/** Starts webhook delivery: the dispatcher with its connections, secrets and metrics. */
 export const startWebhookDelivery = (options: WebhookDeliveryOptions): Dispatcher => {
   const { pool, clock, log, headerPrefix, timeoutMs, overrideCa } = options;
   const transport = createTransport({

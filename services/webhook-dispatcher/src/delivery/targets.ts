@@ -5,17 +5,15 @@ import { type SecretKeys, openSecret } from "../domain/secret-keys.ts";
 import { type UrlRules, parseWebhookUrl } from "../guard/webhook-url.ts";
 import { type EndpointTarget, findTargets } from "../store/endpoints.ts";
 
-/**
- * Where an endpoint's deliveries go (null if they may go nowhere), and the secret that signs them.
- */
+/** The URL of an endpoint (null if the rules forbid it) and the secret that signs its webhooks. */
 type Target = { url: URL | null; secret: string };
 
 /**
- * Opened targets by endpoint. An endpoint's URL and secret never change, nor do a process's rules
- * for URLs, so an entry is never out of date.
+ * Targets with opened secrets, by endpoint. They never change: an endpoint's URL and secret are
+ * fixed, and so are a process's URL rules.
  */
 export type Targets = {
-  /** The targets of endpoints; an endpoint whose secret cannot be opened is left out. */
+  /** Returns the endpoints' targets. Omits endpoints whose secret cannot be opened. */
   get(tx: Transaction, endpointIds: readonly string[]): Promise<ReadonlyMap<string, Target>>;
 };
 
@@ -24,8 +22,8 @@ const cachedMax = 1_000;
 type TargetsOptions = { keys: SecretKeys; rules: UrlRules; log: Log };
 
 /**
- * Opens each endpoint's secret once and keeps it in memory, for at most a thousand endpoints. Its URL is
- * judged again: rules and overrides may have changed since it was registered.
+ * Creates the cache of targets, for up to 1,000 endpoints. Checks each URL again, because rules and
+ * overrides may have changed since its registration.
  */
 export const createTargets = ({ keys, rules, log }: TargetsOptions): Targets => {
   const cache = new LRUCache<string, Target>({ max: cachedMax });

@@ -26,7 +26,7 @@ const createDelivery = (overrides: Partial<DetailedDelivery> = {}): DetailedDeli
   ...overrides,
 });
 
-/** An attempt that was answered 500, as it is kept and as it is shown. */
+/** An attempt with a 500 response, in both its stored and its serialized form. */
 const failedAttempt = (number: number) => ({
   number,
   startedAt: atMinute(number).toISOString(),
@@ -35,7 +35,7 @@ const failedAttempt = (number: number) => ({
   error: "status 500",
 });
 
-/** The fields of an entry whose last attempt was that one. */
+/** The fields of an entry whose last attempt was the given one. */
 const lastAttemptFields = ({
   number,
   durationMs,
@@ -54,8 +54,8 @@ const serializeAttempts = (overrides: Partial<DetailedDelivery>) =>
 
 const delivered = { durationMs: 30, httpStatus: 200, error: null };
 
-describe("the attempts of a delivery", () => {
-  test("are none before the first has ended", () => {
+describe("serializeDetailedDelivery lists attempts:", () => {
+  test("none before the first has ended", () => {
     expect(serializeAttempts({})).toEqual([]);
     expect(serializeAttempts({ attempts: 1, isUnderWay: true })).toEqual([]);
     expect(
@@ -63,7 +63,7 @@ describe("the attempts of a delivery", () => {
     ).toEqual([]);
   });
 
-  test("end with the one that the entry tells, once", () => {
+  test("the last one only once, even if it is also stored as failed", () => {
     expect(serializeAttempts({ ...lastAttemptFields(failedAttempt(1)) })).toEqual([
       failedAttempt(1),
     ]);
@@ -84,7 +84,7 @@ describe("the attempts of a delivery", () => {
     ]);
   });
 
-  test("leave out the one that is under way", () => {
+  test("without the one in progress", () => {
     const inProgress = { ...lastAttemptFields(failedAttempt(1)), attempts: 2, isUnderWay: true };
     expect(serializeAttempts(inProgress)).toEqual([failedAttempt(1)]);
     expect(serializeAttempts({ ...inProgress, failedAttempts: [failedAttempt(1)] })).toEqual([
@@ -92,7 +92,7 @@ describe("the attempts of a delivery", () => {
     ]);
   });
 
-  test("tell of one whose 2xx came after it was called interrupted that it was delivered", () => {
+  test("as delivered if a 2xx arrived after the interruption", () => {
     const lateSuccess = {
       ...lastAttemptFields(failedAttempt(1)),
       ...delivered,
@@ -103,7 +103,7 @@ describe("the attempts of a delivery", () => {
     ]);
   });
 
-  test("of one that failed for good are all six", () => {
+  test("all six of a delivery that failed permanently", () => {
     const failedAttempts = [1, 2, 3, 4, 5].map(failedAttempt);
     const sixAttempts = {
       ...lastAttemptFields(failedAttempt(6)),
@@ -114,7 +114,7 @@ describe("the attempts of a delivery", () => {
   });
 });
 
-test("an entry tells every field of its delivery", () => {
+test("an entry has every field of its delivery", () => {
   const pendingDelivery = {
     ...lastAttemptFields(failedAttempt(1)),
     paymentId: "tx_1",
@@ -141,6 +141,6 @@ test("an entry tells every field of its delivery", () => {
   });
 });
 
-test("a lease outlives the deadline by the twenty seconds of rule HOOK-15", () => {
+test("a lease is twenty seconds longer than the deadline (rule HOOK-15)", () => {
   expect(leaseMsFor(10_000)).toBe(30_000);
 });

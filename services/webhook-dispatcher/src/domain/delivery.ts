@@ -8,16 +8,16 @@ import type {
   deliveryStatuses,
 } from "@payment-links/contracts";
 
-/** Where a delivery stands. */
+/** The status of a delivery. */
 export type DeliveryStatus = (typeof deliveryStatuses)[number];
 
-/** One entry of an endpoint's delivery log. */
+/** An entry in the delivery log of an endpoint. */
 export type LoggedDelivery = {
   id: string;
   eventType: WebhookType;
-  /** Null for what was over before this was kept. */
+  /** Null for old deliveries that ended before this column existed. */
   linkId: string | null;
-  /** The payment that it tells of; null where it tells of none. */
+  /** The payment of the event, or null if the event has none. */
   paymentId: string | null;
   status: DeliveryStatus;
   attempts: number;
@@ -28,10 +28,10 @@ export type LoggedDelivery = {
   nextAttemptAt: Date | null;
 };
 
-/** An entry of whichever endpoint's log. */
+/** A log entry together with its endpoint. */
 export type LinkDelivery = LoggedDelivery & { endpointId: string; endpointName: string };
 
-/** A failed attempt as it is kept beside its delivery. */
+/** A failed attempt as stored with its delivery. */
 export const StoredAttempt = z.object({
   number: z.int(),
   startedAt: z.string(),
@@ -41,23 +41,23 @@ export const StoredAttempt = z.object({
 });
 export type StoredAttempt = z.output<typeof StoredAttempt>;
 
-/** A log entry with what is kept of each attempt. */
+/** A log entry with its stored attempts. */
 export type DetailedDelivery = LoggedDelivery & {
-  /** Those that were followed by another or by its end, in order. */
+  /** The failed attempts after which the delivery was retried or abandoned, in order. */
   failedAttempts: readonly StoredAttempt[];
-  /** How long the last one took. */
+  /** The duration of the last attempt. */
   durationMs: number | null;
-  /** Whether the attempt of that number has begun and not ended. */
+  /** Whether attempt number `attempts` is in progress. */
   isUnderWay: boolean;
 };
 
-/** What a delivery ends with when its endpoint goes (rule HOOK-6). */
+/** The error of a delivery whose endpoint was disabled or deleted (rule HOOK-6). */
 export type AbandonReason = "endpoint disabled" | "endpoint deleted";
 
-/** What the log says of an attempt whose process went away before it could tell how it ended. */
+/** The error of an attempt whose process died before it could report the result. */
 export const interruptedError = "interrupted";
 
-/** A log entry as the console API answers it (rule HOOK-16). */
+/** Serializes a log entry for the console API (rule HOOK-16). */
 export const serializeDelivery = (delivery: LoggedDelivery): DeliveryData => ({
   id: delivery.id,
   eventType: delivery.eventType,
@@ -72,22 +72,23 @@ export const serializeDelivery = (delivery: LoggedDelivery): DeliveryData => ({
   nextAttemptAt: delivery.nextAttemptAt?.toISOString() ?? null,
 });
 
-/** A log entry with its endpoint, as the console API answers it (rule HOOK-18). */
+/** Serializes a log entry with its endpoint for the console API (rule HOOK-18). */
 export const serializeLinkDelivery = (delivery: LinkDelivery): LinkDeliveryData => ({
   ...serializeDelivery(delivery),
   endpointId: delivery.endpointId,
   endpointName: delivery.endpointName,
 });
 
-/** A log entry with its attempts, as the console API answers it (rule HOOK-16). */
+/** Serializes a log entry with its attempts for the console API (rule HOOK-16). */
 export const serializeDetailedDelivery = (delivery: DetailedDelivery): DeliveryDetail => ({
   ...serializeDelivery(delivery),
   attemptLog: listEndedAttempts(delivery),
 });
 
 /**
- * The attempts that have ended, in order. The last one stands in the entry's own fields, unless it is
- * among the failed ones: a 2xx that was reported late came after its attempt was called a failure.
+ * Lists the ended attempts in order. The last one comes from the entry's own fields, unless it is
+ * among the stored failed attempts. A 2xx recorded after an interruption replaces the failed
+ * attempt.
  */
 const listEndedAttempts = (delivery: DetailedDelivery): DeliveryAttempt[] => {
   const { attempts, error, durationMs, httpStatus, isUnderWay, lastAttemptAt, status } = delivery;
@@ -101,8 +102,11 @@ const listEndedAttempts = (delivery: DetailedDelivery): DeliveryAttempt[] => {
   return [...failedAttempts, { number: lastEndedNumber, startedAt, durationMs, httpStatus, error }];
 };
 
-/** A lease outlives the longest attempt by this much: for slow writes, and clocks that differ. */
+/**
+ * How much longer a lease is than an attempt's deadline: allows for slow writes and clock
+ * differences.
+ */
 const leaseMarginMs = 20_000;
 
-/** How long a delivery is leased for one attempt, which may take `timeoutMs`. */
+/** Returns how long a delivery is leased for an attempt with the given timeout. */
 export const leaseMsFor = (timeoutMs: number): number => timeoutMs + leaseMarginMs;

@@ -1,9 +1,9 @@
 import type { RecentHour } from "@payment-links/contracts";
 
-/** How many attempts to an endpoint were delivered and how many failed in one hour. */
+/** How many attempts to an endpoint succeeded and failed in one hour. */
 export type EndpointHour = {
   endpointId: string;
-  /** When it began. */
+  /** The start of the hour. */
   hour: Date;
   delivered: number;
   failed: number;
@@ -11,21 +11,24 @@ export type EndpointHour = {
 
 const hourMs = 60 * 60_000;
 
-/** Hours that an endpoint tells of, this one among them (rule HOOK-17). */
+/** The number of hours reported per endpoint, including the current one (rule HOOK-17). */
 const recentHoursCount = 24;
 
-/** When the hour of an instant began, in UTC. */
+/** Returns the start of an instant's hour in UTC. */
 export const startOfHour = (instant: Date): Date =>
   new Date(Math.floor(instant.getTime() / hourMs) * hourMs);
 
-/** When each of the recent hours began, the oldest first. */
+/** Returns the starts of the recent hours, oldest first. */
 export const getRecentHours = (now: Date): Date[] =>
   Array.from(
     { length: recentHoursCount },
     (_, index) => new Date(startOfHour(now).getTime() - (recentHoursCount - 1 - index) * hourMs),
   );
 
-/** Every recent hour of one endpoint as the console API answers it, those without an attempt too. */
+/**
+ * Serializes all recent hours of one endpoint for the console API, including hours without
+ * attempts.
+ */
 export const serializeRecentHours = (
   endpointHours: readonly EndpointHour[],
   now: Date,

@@ -1,4 +1,4 @@
-/** The types in which an owner's image is handed on. None of them can hold a script that runs. */
+/** The image types that the service returns. None of them can contain scripts that run. */
 export type ImageType = "image/png" | "image/jpeg" | "image/gif" | "image/webp" | "image/avif";
 
 const magicBytesByType: readonly (readonly [ImageType, string])[] = [
@@ -11,8 +11,8 @@ const magicBytesByType: readonly (readonly [ImageType, string])[] = [
 const sniffedBytesMax = 64;
 
 /**
- * What an image is by its first bytes, whatever its server or its name call it; undefined for all
- * else, SVG and HTML among it.
+ * Returns an image's type by its first bytes, regardless of its `Content-Type` or name. Returns
+ * undefined for everything else, such as SVG and HTML.
  */
 export const sniffImageType = (bytes: Buffer): ImageType | undefined => {
   const firstBytes = bytes.toString("latin1", 0, sniffedBytesMax);
@@ -22,7 +22,7 @@ export const sniffImageType = (bytes: Buffer): ImageType | undefined => {
   return firstBytes.startsWith("ftyp", 4) && hasAvifBrand(bytes) ? "image/avif" : undefined;
 };
 
-/** The file's first box: its length, its name, the main brand, a version, and the other brands. */
+/** The first box of the file has its length, name, major brand, version and compatible brands. */
 const hasAvifBrand = (bytes: Buffer): boolean => {
   const box = bytes.toString("latin1", 8, Math.min(bytes.readUInt32BE(0), sniffedBytesMax));
   const brands = box.match(/[^]{4}/g) ?? [];

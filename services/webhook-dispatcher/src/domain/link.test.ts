@@ -6,7 +6,7 @@ const expirationDate = new Date("2026-11-21T10:00:00.000Z");
 const beforeExpiry = new Date(expirationDate.getTime() - 1);
 
 describe("statusAt", () => {
-  test("an active link is inactive from the very instant of its expiry (rule STATE-3)", () => {
+  test("an active link is inactive from the instant of its expiry (rule STATE-3)", () => {
     const link = sampleLink({ expirationDate });
     expect([statusAt(link, beforeExpiry), statusAt(link, expirationDate)]).toEqual([
       "active",
@@ -14,7 +14,7 @@ describe("statusAt", () => {
     ]);
   });
 
-  test("a completed or inactive link stays what it is, and one without expiry never expires", () => {
+  test("a completed or inactive link keeps its status, and a link without an expiry never expires", () => {
     const farFuture = new Date("2100-01-01T00:00:00.000Z");
     expect(statusAt(sampleLink({ status: "completed", expirationDate }), farFuture)).toBe(
       "completed",

@@ -1,6 +1,6 @@
 import type { Decimal, LinkStatus, LinkTexts } from "@payment-links/contracts";
 
-/** What a webhook tells of a link, as last heard from `payment-links.v1`. */
+/** The fields of a link that webhooks contain, as last received from `payment-links.v1`. */
 export type Link = LinkTexts & {
   id: string;
   status: LinkStatus;
@@ -13,7 +13,7 @@ export type Link = LinkTexts & {
   tokenAddress: string;
 };
 
-/** A link's status at an instant: `inactive` from the moment it expires (rule STATE-3). */
+/** Returns a link's status at an instant: `inactive` from the moment it expires (rule STATE-3). */
 export const statusAt = (link: Link, now: Date): LinkStatus => {
   const hasExpired = link.expirationDate !== null && link.expirationDate <= now;
   return link.status === "active" && hasExpired ? "inactive" : link.status;

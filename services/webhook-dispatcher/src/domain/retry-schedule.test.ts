@@ -9,12 +9,12 @@ const waitMsAfter = (attempts: number, random: number, delaysMs = schedule): num
 };
 
 describe("computeNextAttemptAt", () => {
-  test("follows the schedule of rule HOOK-14 and ends after the sixth", () => {
+  test("follows the schedule of rule HOOK-14 and ends after the sixth attempt", () => {
     const waits = [1, 2, 3, 4, 5, 6].map((attempts) => waitMsAfter(attempts, 0));
     expect(waits).toEqual([30_000, 300_000, 1_800_000, 7_200_000, 43_200_000, null]);
   });
 
-  test("spreads later only, and by less than the 10 % that are allowed (rule HOOK-14)", () => {
+  test("adds less than the allowed 10% and never schedules earlier (rule HOOK-14)", () => {
     for (const attempts of [1, 2, 3, 4, 5]) {
       const minWaitMs = waitMsAfter(attempts, 0) ?? 0;
       const maxWaitMs = waitMsAfter(attempts, 1) ?? 0;
@@ -24,7 +24,7 @@ describe("computeNextAttemptAt", () => {
     }
   });
 
-  test("what failed in one instant comes back evenly, not in one wave", () => {
+  test("spreads retries of simultaneous failures evenly", () => {
     const failedCount = 3_600;
     const perSecond = new Map<number, number>();
     for (let index = 0; index < failedCount; index += 1) {
@@ -36,7 +36,7 @@ describe("computeNextAttemptAt", () => {
     expect(Math.max(...perSecond.values())).toBeLessThanOrEqual(failedCount / 360 + 1);
   });
 
-  test("a shorter schedule gives fewer attempts, a longer one never more than six", () => {
+  test("allows fewer attempts with a shorter schedule, and six at most with a longer one", () => {
     expect(waitMsAfter(2, 0, [0, 1_000])).toBeNull();
     expect(waitMsAfter(6, 0, [...schedule, 1_000])).toBeNull();
   });

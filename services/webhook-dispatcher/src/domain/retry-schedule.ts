@@ -1,17 +1,18 @@
-/** Waits before the first, second, … attempt, each after the end of the one before (rule HOOK-14). */
+/** The waits before each attempt, counted from the end of the previous one (rule HOOK-14). */
 export type RetrySchedule = readonly number[];
 
-/** Attempts that a delivery can have in total (rule HOOK-14). */
+/** The maximum number of attempts per delivery (rule HOOK-14). */
 export const attemptsMax = 6;
 
-/** Waits may grow by up to 10 % (rule HOOK-14); the other half is left for the claim itself. */
+/** Half of the 10% by which waits may grow (rule HOOK-14). The other half is left for the claim. */
 const jitterRatioMax = 0.05;
 
 type FailedAttempt = { attempts: number; endedAt: Date; random: number };
 
 /**
- * When a delivery is tried again after its failed attempt number `attempts`, or null where that was the
- * last. `random`, from 0 to 1, spreads what failed together: later only, never earlier.
+ * Returns when to retry after failed attempt number `attempts`, or null if that was the last one.
+ * `random`, from 0 to 1, spreads retries of simultaneous failures by making them later, never
+ * earlier.
  */
 export const computeNextAttemptAt = (
   schedule: RetrySchedule,

@@ -13,32 +13,32 @@ const parseKeys = (text: string) => {
 const createManyKeys = (count: number): string =>
   Array.from({ length: count }, (_, index) => keyText(`k${index}`, index)).join();
 
-describe("readSecretKeys (rule OPS-6)", () => {
-  test("takes names of 64, and sixteen keys", () => {
+describe("parseSecretKeys (rule OPS-6)", () => {
+  test("accepts a name of 64 characters, and sixteen keys", () => {
     expect(parseKeys(keyText("n".repeat(64), 1)).sealingKeyName).toBe("n".repeat(64));
     expect(parseKeys(createManyKeys(16)).byName.size).toBe(16);
   });
 
-  test("takes the first to seal and all to open", () => {
+  test("uses the first key to seal and all keys to open", () => {
     const keys = parseKeys(` ${keyText("b", 1)} , ${keyText("a", 2)},`);
     expect([keys.sealingKeyName, [...keys.byName.keys()]]).toEqual(["b", ["b", "a"]]);
   });
 
   test.each([
-    ["nothing", ""],
+    ["an empty text", ""],
     ["a comma", ","],
-    ["a name alone", "a"],
-    ["a key alone", Buffer.alloc(32).toString("base64")],
-    ["no name", `=${Buffer.alloc(32).toString("base64")}`],
-    ["a name of 65", keyText("n".repeat(65), 1)],
+    ["a name without a key", "a"],
+    ["a key without a name", Buffer.alloc(32).toString("base64")],
+    ["an empty name", `=${Buffer.alloc(32).toString("base64")}`],
+    ["a name of 65 characters", keyText("n".repeat(65), 1)],
     ["seventeen keys", createManyKeys(17)],
-    ["text behind a key", `${keyText("a", 1)}x`],
+    ["text after a key", `${keyText("a", 1)}x`],
     ["31 bytes", `a=${Buffer.alloc(31).toString("base64")}`],
     ["33 bytes", `a=${Buffer.alloc(33).toString("base64")}`],
-    ["what is no base64", `a=${"!".repeat(43)}=`],
-    ["a name twice", `${keyText("a", 1)},${keyText("a", 2)}`],
-    ["a good one and a bad one", `${keyText("a", 1)},b=x`],
-  ])("refuses %s", (_name, text) => {
+    ["invalid base64", `a=${"!".repeat(43)}=`],
+    ["a duplicate name", `${keyText("a", 1)},${keyText("a", 2)}`],
+    ["a valid entry and an invalid one", `${keyText("a", 1)},b=x`],
+  ])("rejects %s", (_name, text) => {
     expect(parseSecretKeys(text)).toBeUndefined();
   });
 });
@@ -46,7 +46,7 @@ describe("readSecretKeys (rule OPS-6)", () => {
 describe("sealSecret and openSecret", () => {
   const keys = parseKeys(keyText("a", 1));
 
-  test("seal differently each time, and open to the same", () => {
+  test("seal differently each time, and open to the same secret", () => {
     const [first, second] = [
       sealSecret(keys, "whsec_x", "whe_1"),
       sealSecret(keys, "whsec_x", "whe_1"),
@@ -58,21 +58,21 @@ describe("sealSecret and openSecret", () => {
     ]);
   });
 
-  test("open what an older key sealed, while the new one seals", () => {
+  test("open a secret sealed with an older key, while the new key seals", () => {
     const oldSecret = sealSecret(keys, "whsec_x", "whe_1");
     const rotatedKeys = parseKeys(`${keyText("b", 2)},${keyText("a", 1)}`);
     expect(openSecret(rotatedKeys, oldSecret, "whe_1")).toBe("whsec_x");
     expect(sealSecret(rotatedKeys, "whsec_x", "whe_1").keyName).toBe("b");
   });
 
-  // Made by another library: 12 bytes of nonce, the text, 16 bytes of tag.
-  test("open what was sealed by this form before", () => {
+  // Created with another library: a 12-byte nonce, the ciphertext and a 16-byte tag.
+  test("open a secret that was stored in this format", () => {
     const stored = "000102030405060708090a0bcccee64343a17ed6ed4761ad0246f8bc2cb5db490dc686";
     const sealed = { sealed: Buffer.from(stored, "hex"), keyName: "a" };
     expect(openSecret(keys, sealed, "whe_1")).toBe("whsec_x");
   });
 
-  test("refuse another endpoint's secret, an unknown or wrong key, and any change of a bit (rule KEEP-7)", () => {
+  test("reject another endpoint's secret, an unknown or wrong key, and any flipped bit (rule KEEP-7)", () => {
     const sealed = sealSecret(keys, "whsec_x", "whe_1");
     expect(() => openSecret(keys, sealed, "whe_2")).toThrow();
     expect(() => openSecret(parseKeys(keyText("b", 1)), sealed, "whe_1")).toThrow(

@@ -1,9 +1,12 @@
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 
-/** The keys that seal secrets at rest, by name: `sealing` seals, every one of them opens. */
+/**
+ * The keys that encrypt stored secrets, by name. `sealingKeyName` names the one that seals; all of
+ * them open.
+ */
 export type SecretKeys = { sealingKeyName: string; byName: ReadonlyMap<string, Buffer> };
 
-/** A secret as it is stored: nonce, ciphertext and tag, and the name of the key. */
+/** A stored secret: nonce, ciphertext and tag, with the name of its key. */
 export type SealedSecret = { sealed: Buffer; keyName: string };
 
 const algorithm = "aes-256-gcm";
@@ -15,8 +18,8 @@ const keyNamePattern = /^[A-Za-z0-9_.-]{1,64}$/;
 const base64KeyPattern = /^[A-Za-z0-9+/]{43}=$/;
 
 /**
- * Reads `name=<base64 of 32 bytes>,…` (rule OPS-6). Answers undefined where an entry is malformed or
- * a name comes twice: which one, and what it holds, is not for a log.
+ * Parses `name=<base64 of 32 bytes>,…` (rule OPS-6). Returns undefined if an entry is malformed or
+ * a name occurs twice. Does not say which entry, because its content must not be logged.
  */
 export const parseSecretKeys = (text: string): SecretKeys | undefined => {
   const entries = text
@@ -41,7 +44,10 @@ export const parseSecretKeys = (text: string): SecretKeys | undefined => {
   return { sealingKeyName, byName };
 };
 
-/** Seals an endpoint's secret. It opens for that endpoint alone: its id is authenticated with it. */
+/**
+ * Seals an endpoint's secret. It opens only for that endpoint, because the endpoint's id is
+ * authenticated with it.
+ */
 export const sealSecret = (keys: SecretKeys, secret: string, endpointId: string): SealedSecret => {
   const nonce = randomBytes(nonceBytes);
   const cipher = createCipheriv(algorithm, getKey(keys, keys.sealingKeyName), nonce);
@@ -53,7 +59,7 @@ export const sealSecret = (keys: SecretKeys, secret: string, endpointId: string)
   };
 };
 
-/** Opens an endpoint's secret; throws where the key is not known or anything was changed. */
+/** Opens an endpoint's secret. Throws if the key is unknown or anything was changed. */
 export const openSecret = (
   keys: SecretKeys,
   { sealed, keyName }: SealedSecret,

@@ -13,8 +13,8 @@ const createHeadersAt = (now: string) =>
   });
 
 describe("createSignatureHeaders", () => {
-  // The digest was made by Python's hmac module.
-  test("sign timestamp, period and body in UTF-8 under the secret as it was shown (rule HOOK-12)", () => {
+  // The digest was created with Python's `hmac` module.
+  test("signs timestamp, period and body in UTF-8 with the secret as shown to the owner (rule HOOK-12)", () => {
     expect(createHeadersAt("2026-11-21T10:00:00.000Z")).toEqual({
       "Acme-Signature": "v1=77e457f2c35cad80cfd04d153a64955f2abfa80c4842048f049e4db39265965c",
       "Acme-Timestamp": "1795255200",
@@ -22,7 +22,7 @@ describe("createSignatureHeaders", () => {
     });
   });
 
-  test("tell the second that has begun, never one to come", () => {
+  test("rounds the timestamp down to the second", () => {
     expect(createHeadersAt("2026-11-21T10:00:00.999Z")).toEqual(
       createHeadersAt("2026-11-21T10:00:00.000Z"),
     );

@@ -5,8 +5,9 @@ const millisPerSecond = 1000;
 type SignatureInput = { prefix: string; secret: string; eventId: string; body: string; now: Date };
 
 /**
- * The three headers that authenticate one attempt (rules HOOK-11, HOOK-12): the HMAC-SHA256, under the
- * secret exactly as it was shown, of the timestamp, a period and the body's bytes.
+ * Returns the three headers that authenticate one attempt (rules HOOK-11, HOOK-12). The signature
+ * is the HMAC-SHA256 of the timestamp, a period and the body's bytes, with the secret exactly as
+ * shown to the owner.
  */
 export const createSignatureHeaders = (input: SignatureInput): Record<string, string> => {
   const { prefix, secret, eventId, body, now } = input;

@@ -14,7 +14,7 @@ const createEvent = (overrides: Partial<WebhookEvent> = {}): WebhookEvent => ({
   ...overrides,
 });
 
-/** The same value with the keys of every object sorted by their code units. */
+/** Returns the value with the keys of every object sorted by code units. */
 const sortKeysDeep = (value: unknown): unknown => {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map(sortKeysDeep);
@@ -26,14 +26,14 @@ const transaction = z.encode(LinkTransaction, sampleTransaction());
 
 describe("serializeWebhookBody", () => {
   test.each([
-    ["a payment's", createEvent({ transaction })],
+    ["a payment event", createEvent({ transaction })],
     [
-      "a payment's whose source is not known",
+      "a payment event with an unknown source",
       createEvent({ transaction: { ...transaction, sourceTransaction: null } }),
     ],
-    ["a completion's", createEvent({ eventType: "payment_link.completed" })],
+    ["a completion event", createEvent({ eventType: "payment_link.completed" })],
   ])(
-    "writes %s body with every field, sorted keys and no blanks (rules HOOK-8 and HOOK-9)",
+    "writes %s with all fields, sorted keys and no whitespace (rules HOOK-8 and HOOK-9)",
     (_which, event) => {
       const link = sampleLink({ description: "a b\n\u00e9", maxUsage: 3 });
       const text = serializeWebhookBody(event, link, now);
@@ -43,7 +43,7 @@ describe("serializeWebhookBody", () => {
     },
   );
 
-  test("writes, to the byte, what rule HOOK-8 says, with the event's own instant and the status of now", () => {
+  test("writes exactly the bytes of rule HOOK-8, with the event's time and the current status", () => {
     const link = sampleLink({
       id: "plink_1",
       description: "Order 7",
@@ -67,14 +67,14 @@ describe("serializeWebhookBody", () => {
     );
   });
 
-  test("writes amounts as plain decimals and what is not set as null", () => {
+  test("writes amounts as plain decimals and missing values as null", () => {
     const link = sampleLink({ toAmount: new Decimal("1e-7"), receivedAmount: new Decimal("0") });
     expect(JSON.parse(serializeWebhookBody(createEvent(), link, now))).toMatchObject({
       data: { amount: "0.0000001", receivedAmount: "0", maxUsage: null, description: null },
     });
   });
 
-  test("says nothing of the transaction beyond its own fields, however the row was written (rule HOOK-9)", () => {
+  test("omits unknown fields of the stored transaction (rule HOOK-9)", () => {
     const event = createEvent({
       transaction: { payer: "0x1", ...transaction } as typeof transaction,
     });

@@ -7,7 +7,7 @@ import {
 } from "@payment-links/contracts";
 import { type Link, statusAt } from "./link.ts";
 
-/** What stays the same on every attempt of a delivery. */
+/** The parts that are the same in every attempt of a delivery. */
 export type WebhookEvent = {
   id: string;
   eventType: WebhookType;
@@ -23,8 +23,8 @@ type WebhookBody = {
 };
 
 /**
- * Writes the body of one attempt: compact, keys sorted, `data` the link's state at send time
- * (rule HOOK-8). Other keys stand here in their order.
+ * Serializes the body of one attempt: compact, with sorted keys, and `data` with the link's state
+ * at send time (rule HOOK-8). The keys in this function are already in order.
  */
 export const serializeWebhookBody = (event: WebhookEvent, link: Link, now: Date): string => {
   const body: WebhookBody = {
@@ -60,8 +60,8 @@ const serializeTransaction = (transaction: NonNullable<WebhookEvent["transaction
 });
 
 /**
- * Sorts the keys that are not in order yet. Mostly they are, and an object that is made anew costs a
- * third of the whole body, on every attempt of every delivery.
+ * Sorts the keys unless they are already sorted, which is the usual case. Creating a new object
+ * costs a third of the whole body, on every attempt of every delivery.
  */
 const sortKeys = <Fields extends object>(fields: Fields): Fields => {
   const keys = Object.keys(fields);

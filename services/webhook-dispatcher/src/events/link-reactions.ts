@@ -9,7 +9,7 @@ import {
 import type { EventDependencies } from "../dependencies.ts";
 import { receiveLinks } from "./receive-links.ts";
 
-/** What this service does at each type of `payment-links.v1` (rule EVENT-6). */
+/** Returns the handlers for the event types of `payment-links.v1` (rule EVENT-6). */
 export const linkReactions = (dependencies: EventDependencies): readonly RegisteredHandler[] =>
   onChunk(
     [linkCreated, linkTransactionSucceeded, linkCompleted, linkDeactivated, linkSnapshot],

@@ -2,7 +2,7 @@ import { type RegisteredHandler, on } from "@payment-links/bus";
 import { ownerImagesSnapshot, ownerImagesUpdated } from "@payment-links/contracts";
 import { storeOwnerImages } from "../store/owner-images.ts";
 
-/** What this service does at each type of `owner-images.v1`. */
+/** The handlers for the event types of `owner-images.v1`. */
 export const ownerImageReactions: readonly RegisteredHandler[] = [
   on(ownerImagesUpdated, storeOwnerImages),
   on(ownerImagesSnapshot, storeOwnerImages),

@@ -12,8 +12,8 @@ const rig = useRig(createRig);
 
 const CountRow = z.object({ count: z.int() });
 
-// Guards against a delivery to an endpoint that was deleted while its event was being heard.
-test("an event waits for who changes its owner's endpoints, and then goes by what they are (rule KEEP-3)", async () => {
+// Guards against a delivery to an endpoint that is deleted while its event is being processed.
+test("an event waits for changes of its owner's endpoints and then uses the new state (rule KEEP-3)", async () => {
   const person = rig.signIn();
   const { id } = await rig.register(person);
   await rig.service.start();

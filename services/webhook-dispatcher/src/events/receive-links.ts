@@ -22,10 +22,11 @@ type LinkEvent = {
 };
 
 /**
- * Keeps each link's newest state, and opens one delivery per webhook event and endpoint that its owner
- * has enabled now, in one transaction, so that no webhook is older than its event. Every record carries
- * the link's whole state: a jump in versions is counted, and made up for by the record itself. What was
- * heard before opens nothing, not even for an endpoint that came since.
+ * Stores each link's latest state, and creates one delivery per webhook event and enabled endpoint
+ * of the owner. Both happen in one transaction, so that no webhook has an older state than its
+ * event. Every record contains the link's whole state. A gap in versions is therefore only counted,
+ * because the record itself fills it. Duplicate events create no deliveries, not even for newer
+ * endpoints.
  */
 export const receiveLinks =
   (dependencies: EventDependencies) =>
@@ -34,8 +35,8 @@ export const receiveLinks =
     const newestLinks = pickNewestStates(events);
     const storedLinks = await recordLinks(tx, newestLinks);
     for (let jumps = countVersionJumps(links, storedLinks); jumps > 0; jumps -= 1) {
-      // A transaction that is run again counts again: the number shows that there are jumps, not
-      // how many.
+      // A retried transaction counts again. The metric shows that there are jumps, not their
+      // number.
       dependencies.countVersionJump();
     }
     const newEvents = events.flatMap((event) => {
@@ -43,7 +44,7 @@ export const receiveLinks =
       const isSkipped = eventType === undefined || isDuplicate(event, storedLinks);
       return isSkipped ? [] : [{ ...event, eventType }];
     });
-    // A repeat beside its first telling is in nothing that was heard before.
+    // Two copies of an event in one batch are not detected as duplicates above.
     const pendingEvents = [
       ...new Map(newEvents.map((event) => [event.envelope.id, event])).values(),
     ];
@@ -60,8 +61,8 @@ export const receiveLinks =
         .filter(({ dateCreated }) => isDueToEndpoint(dateCreated, event, storedLinks))
         .map((destination) => toUnscheduledDelivery(dependencies, event, destination)),
     );
-    // A link that is already known in a newer state is left out: its deliveries read it when they
-    // are claimed.
+    // Omits a link with a newer stored state. Its deliveries wait in the queue and read that state
+    // when they are claimed.
     const currentLinks = newestLinks.flatMap(({ link }) =>
       isNewer(link, storedLinks) ? [link] : [],
     );
@@ -69,8 +70,8 @@ export const receiveLinks =
   };
 
 /**
- * Whether an event is not newer than what is known of its link, by version nor by time. A source that
- * was restored counts its versions anew, but not its time.
+ * Returns whether an event is not newer than the stored link, neither by version nor by time. The
+ * time is needed because a restored source repeats version numbers.
  */
 const isDuplicate = (
   { data: { link }, envelope }: LinkEvent,
@@ -91,9 +92,9 @@ const isNewer = (
 ): boolean => version > (storedLinks.get(id)?.version ?? 0);
 
 /**
- * Whether an event is owed to an endpoint that was registered then. One of a source that was restored
- * leaves no trace in what is known of its link while its version is lower: it may have been heard before
- * the endpoint was there.
+ * Returns whether an endpoint gets an event. An event of a restored source may have a lower version
+ * than the stored link and then leaves no trace in it. It may therefore be a duplicate from before
+ * the endpoint was registered, so only older endpoints get it.
  */
 const isDueToEndpoint = (
   dateCreated: Date,
@@ -101,7 +102,7 @@ const isDueToEndpoint = (
   storedLinks: ReadonlyMap<string, StoredLinkVersion>,
 ): boolean => isNewer(link, storedLinks) || dateCreated <= envelope.occurredAt;
 
-/** One state per link: one statement must not write the same row twice. */
+/** Returns one state per link, because one statement must not write the same row twice. */
 const pickNewestStates = (events: readonly LinkEvent[]): PublishedLink[] => {
   const newestByLink = new Map<string, PublishedLink>();
   for (const { data, envelope } of events) {
@@ -146,7 +147,7 @@ const toUnscheduledDelivery = (
   id: createDeterministicId("evt", [envelope.id, destination.endpointId]),
   endpointId: destination.endpointId,
   eventId: envelope.id,
-  // Not since its payment was seen: restored services may see that again later.
+  // Not the time of the payment, because restored services may detect the payment again later.
   earliestPublishedAt: data.link.dateCreated,
   linkId: data.link.id,
   eventType,

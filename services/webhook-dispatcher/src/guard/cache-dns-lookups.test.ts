@@ -2,7 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import { createFakeClock } from "@payment-links/runtime";
 import { cacheDnsLookups } from "./cache-dns-lookups.ts";
 
-/** DNS that answers when it is told to, and how often it was asked. */
+/** Creates a fake DNS whose queries the test answers and counts. */
 const createFakeDns = () => {
   const queries: PromiseWithResolvers<readonly string[]>[] = [];
   const clock = createFakeClock(new Date("2026-11-21T10:00:00.000Z"));
@@ -18,7 +18,7 @@ const createFakeDns = () => {
 };
 
 describe("cacheDnsLookups", () => {
-  test("asks once for those that come while it is being asked, and for ten seconds after (rule HOOK-4)", async () => {
+  test("shares one query between concurrent lookups, and caches it for ten seconds (rule HOOK-4)", async () => {
     const { queries, clock, resolve } = createFakeDns();
     const bothLookups = Promise.all([resolve("shop.com"), resolve("shop.com")]);
     queries[0]?.resolve(["93.184.216.34"]);
@@ -31,7 +31,7 @@ describe("cacheDnsLookups", () => {
     expect(queries).toHaveLength(2);
   });
 
-  test("asks no later where the machine's clock is set back", async () => {
+  test("still expires entries on time when the system clock is set back", async () => {
     const { queries, clock, resolve } = createFakeDns();
     void resolve("shop.com");
     clock.setBack(3_600_000);
@@ -40,14 +40,14 @@ describe("cacheDnsLookups", () => {
     expect(queries).toHaveLength(2);
   });
 
-  test("tells hosts apart", () => {
+  test("caches each host separately", () => {
     const { queries, resolve } = createFakeDns();
     void resolve("shop.com");
     void resolve("other.com");
     expect(queries).toHaveLength(2);
   });
 
-  test("forgets a question without an answer, and not the one that came after it", async () => {
+  test("removes a failed query, but not a newer one for the same host", async () => {
     const { queries, clock, resolve } = createFakeDns();
     const first = resolve("shop.com");
     clock.advance(10_000);

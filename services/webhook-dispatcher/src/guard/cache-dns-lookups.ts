@@ -2,18 +2,14 @@ import { LRUCache } from "lru-cache";
 import type { Clock } from "@payment-links/runtime";
 import type { Resolve } from "./resolver.ts";
 
-/**
- * How long a DNS answer is trusted, whatever its TTL says: within this time we notice that a host
- * has moved.
- */
+/** How long a DNS result is used, whatever its TTL. A host's move is noticed within this time. */
 export const dnsCacheMs = 10_000;
 
 const hostsMax = 1_000;
 
 /**
- * Asks DNS about a host at most once in ten seconds, however many attempts go there. Attempts that
- * come while DNS is being asked share that question. A host without an answer is asked about again
- * at once.
+ * Queries DNS at most once in ten seconds per host, for any number of attempts. Attempts during a
+ * query share it. A failed query is not cached.
  */
 export const cacheDnsLookups = (resolve: Resolve, { clock }: { clock: Clock }): Resolve => {
   const cachedLookups = new LRUCache<

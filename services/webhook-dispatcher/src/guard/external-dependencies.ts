@@ -1,17 +1,17 @@
 import { type Resolve, createDnsResolver } from "./resolver.ts";
 
-/** What lies outside our own code; tests bring their own. */
+/** Dependencies outside our own code. Tests replace them. */
 export type ExternalDependencies = {
   resolve: Resolve;
-  /** From 0 to 1: spreads retries. */
+  /** Returns a number from 0 to 1 that spreads retries. */
   random: () => number;
-  /** A certificate authority that overridden https origins may use besides the public ones. */
+  /** An additional certificate authority for overridden https origins. */
   overrideCa?: string;
 };
 
 const resolveTimeoutMs = 5_000;
 
-/** The real world. */
+/** Creates the real dependencies. */
 export const createExternalDependencies = (): ExternalDependencies => ({
   resolve: createDnsResolver({ timeoutMs: resolveTimeoutMs }),
   random: Math.random,

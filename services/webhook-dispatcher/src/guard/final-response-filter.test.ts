@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { type ResponseStart, createFinalResponseFilter } from "./final-response-filter.ts";
 
-/** Passes the chunks through one filter; returns what is left of them and the starts it reported. */
+/** Passes chunks through one filter. Returns the remaining bytes and the reported response starts. */
 const filterChunks = (
   chunks: readonly string[],
 ): { passed: string; responseStarts: ResponseStart[] } => {
@@ -27,21 +27,27 @@ const prefixes = {
   "a header like a status line": "HTTP/1.1 103 Hints\r\nHTTP/1.1 200 OK\r\n\r\n",
 };
 
-describe("the final answer is found behind", () => {
-  test.each(Object.entries(prefixes))("%s, however it is cut (rule HOOK-19)", (_name, prefix) => {
-    const bytes = prefix + finalResponse;
-    const cuts = Array.from(bytes, (_, position) => [
-      bytes.slice(0, position),
-      bytes.slice(position),
-    ]);
-    for (const chunks of [[bytes], [...bytes], ...cuts]) {
-      const { passed, responseStarts } = filterChunks(chunks);
-      expect([passed, responseStarts.map(({ status }) => status)]).toEqual([finalResponse, [204]]);
-    }
-  });
+describe("the final response is found after", () => {
+  test.each(Object.entries(prefixes))(
+    "%s, for any chunk boundaries (rule HOOK-19)",
+    (_name, prefix) => {
+      const bytes = prefix + finalResponse;
+      const cuts = Array.from(bytes, (_, position) => [
+        bytes.slice(0, position),
+        bytes.slice(position),
+      ]);
+      for (const chunks of [[bytes], [...bytes], ...cuts]) {
+        const { passed, responseStarts } = filterChunks(chunks);
+        expect([passed, responseStarts.map(({ status }) => status)]).toEqual([
+          finalResponse,
+          [204],
+        ]);
+      }
+    },
+  );
 });
 
-test("only a whole and well-formed informational answer lets its connection be used again", () => {
+test("a connection is reused only after complete and well-formed informational responses", () => {
   const isWellFormed = (...chunks: string[]) =>
     filterChunks(chunks).responseStarts[0]?.isWellFormed;
   expect(isWellFormed(finalResponse)).toBe(true);
@@ -70,15 +76,15 @@ test.each([
   ["two spaces", "HTTP/1.1  200 OK\r\n\r\n"],
   ["four digits", "HTTP/1.1 2000 OK\r\n\r\n"],
   ["two digits", "HTTP/1.1 20 OK\r\n\r\n"],
-  ["a body behind a 103", "HTTP/1.1 103 Hints\r\n\r\nhello, HTTP/1.1 200 OK\r\n\r\n"],
-  ["a change of protocol", "HTTP/1.1 101 Switching\r\n\r\nHTTP/1.1 200 OK\r\n\r\n"],
-])("what begins no final answer reports no status and passes as it is: %s", (_name, bytes) => {
+  ["a body after a 103", "HTTP/1.1 103 Hints\r\n\r\nhello, HTTP/1.1 200 OK\r\n\r\n"],
+  ["a switch of protocols", "HTTP/1.1 101 Switching\r\n\r\nHTTP/1.1 200 OK\r\n\r\n"],
+])("bytes that are no final response pass unchanged, without a status: %s", (_name, bytes) => {
   const { passed, responseStarts } = filterChunks([...bytes]);
   expect(responseStarts).toEqual([]);
   expect(bytes.endsWith(passed) && passed.length > 0).toBe(true);
 });
 
-test("a status that is not whole yet reports nothing", () => {
+test("an incomplete status line reports nothing", () => {
   expect(filterChunks(["HTTP/1.1 200"])).toEqual({ passed: "", responseStarts: [] });
   expect(filterChunks(["HTTP/1.1 200", " "]).responseStarts).toHaveLength(1);
 });

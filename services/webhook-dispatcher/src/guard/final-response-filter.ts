@@ -1,8 +1,8 @@
-/** How the final answer to a request begins. */
+/** The start of the final response to a request. */
 export type ResponseStart = {
-  /** From 200 up. */
+  /** 200 or above. */
   status: number;
-  /** False after an informational answer that breaks HTTP's grammar or arrived in pieces. */
+  /** False if an informational response was malformed or arrived in pieces. */
   isWellFormed: boolean;
 };
 
@@ -11,14 +11,17 @@ const statusLinePattern = /HTTP\/\d\.\d (\d{3})[ \r\n]/y;
 const sampleStatusLine = "HTTP/1.1 200 ";
 const emptyLinesPattern = /[\r\n]*/y;
 
-/** A whole informational answer behind which two readers agree on where the next answer begins. */
+/**
+ * A complete informational response after which all parsers agree on where the next response
+ * starts.
+ */
 const wellFormedHeadPattern =
   /[^\r\n]*\r\n(?:(?!content-length|transfer-encoding)[\w-]+:[^\r\n]*\r\n)*\r\n/iy;
 const headEndPattern = /\n\r?\n/g;
-/** Bytes before a chunk that may belong to a `headEndPattern` in it. */
+/** The bytes before a chunk that can belong to a match of `headEndPattern` in it. */
 const headEndOverlap = 2;
 
-/** A 101 (Switching Protocols) is not skipped: no HTTP follows it. */
+/** A 101 (Switching Protocols) is not skipped, because no HTTP follows it. */
 const isSkipped = (status: number): boolean => status >= 100 && status < 200 && status !== 101;
 
 const execAt = (pattern: RegExp, text: string, position: number): RegExpExecArray | null => {
@@ -27,10 +30,11 @@ const execAt = (pattern: RegExp, text: string, position: number): RegExpExecArra
 };
 
 /**
- * Returns a function that takes the chunks of one answer and returns the bytes that the HTTP parser may
- * read. It drops empty lines and informational answers (1xx) in front of the final answer, whatever
- * their headers say, and holds back a status line that arrives in pieces. It calls `onStart` at the final
- * status line, before anything behind it is parsed (rule HOOK-19). Bytes that begin no status line pass.
+ * Returns a function that takes the chunks of one response and returns the bytes for the HTTP
+ * parser. It removes empty lines and informational responses (1xx) before the final response, no
+ * matter what their headers say. It buffers a status line that arrives in pieces. It calls
+ * `onResponseStart` at the final status line, before the rest is parsed (rule HOOK-19). Bytes that
+ * start no status line pass unchanged.
  */
 export const createFinalResponseFilter = (
   onResponseStart: (responseStart: ResponseStart) => void,
@@ -70,13 +74,13 @@ export const createFinalResponseFilter = (
       }
       isWellFormed &&= execAt(wellFormedHeadPattern, text, position) !== null;
       isInsideHead = true;
-      // The character behind the code may begin the end of the head.
+      // The character after the code can be the start of the end of the head.
       position += sampleStatusLine.length - 1;
     }
   };
 };
 
-/** Whether the text can become a status line once more of it arrives. */
+/** Returns whether the text can become a status line when more of it arrives. */
 const isPartialStatusLine = (text: string): boolean =>
   text.length < sampleStatusLine.length &&
   execAt(statusLinePattern, text + sampleStatusLine.slice(text.length), 0) !== null;

@@ -17,7 +17,7 @@ afterEach(() => {
   dials.restore();
 });
 
-/** Asks the connector for a socket, as undici would; answers the error's name, or the socket. */
+/** Requests a socket from the connector like undici does. Returns the error's name, or the socket. */
 const connect = (resolve: Resolve, hostname: string): Promise<string | Socket> =>
   new Promise((settle) => {
     const connector = createGuardedConnector(resolve, { connectTimeoutMs: ampleTimeoutMs });
@@ -73,14 +73,14 @@ describe("createGuardedConnector", () => {
     ["first", ["10.0.0.1", "93.184.216.34"]],
     ["last", ["93.184.216.34", "2606:4700::1", "::1"]],
   ])(
-    "one private address of several, the %s, refuses the whole host",
+    "rejects the whole host if one of several addresses is private: the %s",
     async (_place, addresses) => {
       expect(await connect(resolveTo(...addresses), "shop.com")).toBe("BlockedAddressError");
       expect(dials.dialedAddresses).toEqual([]);
     },
   );
 
-  test("dials exactly the addresses that were checked, though DNS has changed its mind since (rule HOOK-4)", async () => {
+  test("dials exactly the checked addresses, even if DNS has changed since (rule HOOK-4)", async () => {
     const resolutions = [["93.184.216.34", "2606:4700::1"], ["127.0.0.1"]];
     const resolve: Resolve = () => Promise.resolve(resolutions.shift() ?? []);
     expect(await connect(resolve, "shop.com")).toBe("ECONNREFUSED");
@@ -88,7 +88,7 @@ describe("createGuardedConnector", () => {
     expect(resolutions).toHaveLength(1);
   });
 
-  test("checks again at the next connection, so a name rebound to a private address is refused (rule HOOK-4)", async () => {
+  test("checks again for the next connection, and rejects a name rebound to a private address (rule HOOK-4)", async () => {
     const resolutions = [["93.184.216.34"], ["127.0.0.1"]];
     const resolve: Resolve = () => Promise.resolve(resolutions.shift() ?? []);
     expect(await connect(resolve, "shop.com")).toBe("ECONNREFUSED");
@@ -96,15 +96,15 @@ describe("createGuardedConnector", () => {
     expect(dials.dialedAddresses).toEqual(["93.184.216.34"]);
   });
 
-  test("a host without addresses, or whose look-up fails, does not resolve", async () => {
+  test("does not resolve a host without addresses or with a failed lookup", async () => {
     expect(await connect(resolveTo(), "shop.com")).toBe("UnresolvedHostError");
     const failing: Resolve = () => Promise.reject(new Error("SERVFAIL"));
     expect(await connect(failing, "shop.com")).toBe("UnresolvedHostError");
     expect(dials.dialedAddresses).toEqual([]);
   });
 
-  // As where the machine's own network sends a public address elsewhere.
-  test("closes a socket that leads inside after all, before a byte is written", async () => {
+  // For example, when the machine's own network routes a public address elsewhere.
+  test("closes a socket that leads to an internal peer before anything is written", async () => {
     let receivedCount = 0;
     let ended: Promise<unknown> | undefined;
     const internalServer = createServer((socket) => {
@@ -132,7 +132,7 @@ describe("createGuardedConnector", () => {
     internalServer.close();
   });
 
-  test("waits for an address that answers late, before it tries one that may lead nowhere", async () => {
+  test("waits for a slow address before it tries the next one", async () => {
     const remoteServer = createServer();
     await once(remoteServer.listen(0, "127.0.0.1"), "listening");
     dials.restore();
@@ -151,7 +151,7 @@ describe("createGuardedConnector", () => {
     remoteServer.close();
   });
 
-  test("undici opens its sockets by it", async () => {
+  test("opens the sockets of an undici agent", async () => {
     const connector = createGuardedConnector(resolveTo("192.168.0.1"), {
       connectTimeoutMs: ampleTimeoutMs,
     });
@@ -162,7 +162,7 @@ describe("createGuardedConnector", () => {
     expect(dials.dialedAddresses).toEqual([]);
   });
 
-  test("no error tells an address", async () => {
+  test("never includes an address in an error", async () => {
     const connector = createGuardedConnector(resolveTo("10.1.2.3"), {
       connectTimeoutMs: ampleTimeoutMs,
     });
@@ -183,7 +183,7 @@ describe("createGuardedLookup", () => {
       );
     });
 
-  test("answers both shapes in which Node asks, with public addresses alone", async () => {
+  test("returns only public addresses, in both forms that Node requests", async () => {
     const resolve = resolveTo("93.184.216.34", "2606:4700::1");
     const expectedAddresses = [
       { address: "93.184.216.34", family: 4 },
@@ -193,7 +193,7 @@ describe("createGuardedLookup", () => {
     expect(await lookUp(resolve, {})).toMatchObject({ address: "93.184.216.34", family: 4 });
   });
 
-  test("answers sixteen at most", async () => {
+  test("returns sixteen addresses at most", async () => {
     const manyAddresses = Array.from({ length: 17 }, (_, index) => `93.184.216.${index}`);
     const { address } = await lookUp(resolveTo(...manyAddresses), { all: true });
     expect(address).toEqual(
@@ -204,7 +204,7 @@ describe("createGuardedLookup", () => {
   });
 
   test.each([[{ all: true }], [{ all: false }], [{}]])(
-    "refuses a private one for %j",
+    "rejects a private address with %j",
     async (options) => {
       const result = await lookUp(resolveTo("93.184.216.34", "10.0.0.1"), options);
       expect(result.failure).toBe("BlockedAddressError");

@@ -6,14 +6,14 @@ import { BlockedAddressError, resolvePublic } from "./resolve-public.ts";
 import type { Resolve } from "./resolver.ts";
 
 /**
- * Of several addresses each but the last has this part of the time in which to answer. Node's own 250 ms
- * are less than a host far away needs, or one lost packet, and it never goes back to the first.
+ * The part of the timeout that each address except the last one gets. Node's default of 250 ms is
+ * too short for a distant host or a lost packet, and Node never returns to the first address.
  */
 const timeoutRatioPerAddress = 1 / 4;
 
 /**
- * Makes the connector that opens every socket to a stranger: it resolves once, vets all addresses, and
- * hands exactly these to the socket, so that the address checked is the address connected to.
+ * Creates the connector that opens every socket to an external host. It resolves once, checks all
+ * addresses, and passes exactly these to the socket, so that it connects to a checked address.
  */
 export const createGuardedConnector = (
   resolve: Resolve,
@@ -26,14 +26,14 @@ export const createGuardedConnector = (
     lookup: createGuardedLookup(resolve),
   });
   return (options, callback) => {
-    // Node makes no look-up for a literal, so it is judged here.
+    // Node makes no lookup for an IP literal, so it is checked here.
     if (isIP(options.hostname) !== 0 && !isPublicAddress(options.hostname)) {
       callback(new BlockedAddressError(), null);
       return;
     }
     connect(options, (...[error, socket]) => {
       if (error !== null) return callback(error, null);
-      // A second check: nothing of a request has been written to the socket yet.
+      // A second check. Nothing of the request has been written to the socket yet.
       if (isPublicAddress(socket.remoteAddress ?? "")) return callback(null, socket);
       socket.destroy();
       return callback(new BlockedAddressError(), null);
@@ -42,8 +42,8 @@ export const createGuardedConnector = (
 };
 
 /**
- * The look-up that a socket makes: every address is vetted before one is handed over. Node asks for one
- * address or, when it may try several families, for all of them.
+ * Creates the lookup function of a socket. Checks every address before it returns any. Node asks
+ * for one address or, if it may try several families, for all of them.
  */
 export const createGuardedLookup = (resolve: Resolve): LookupFunction => {
   const lookUpPublic = callbackify((hostName: string) => resolvePublic(resolve, hostName));

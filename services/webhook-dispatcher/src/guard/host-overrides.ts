@@ -1,11 +1,11 @@
-/** Hosts of development and tests, each with the origin that is called instead of it. */
+/** Hosts for development and tests, each with the origin to call instead. */
 export type HostOverrides = ReadonlyMap<string, URL>;
 
 const overridesMax = 100;
 const hostNamePattern = /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/;
 
 /**
- * Reads `receiver.test=http://127.0.0.1:9000,…` (rule OPS-7). Answers undefined where an entry is not
+ * Parses `receiver.test=http://127.0.0.1:9000,…` (rule OPS-7). Returns undefined if an entry is not
  * a lower-case host name with an http or https origin.
  */
 export const parseHostOverrides = (entries: readonly string[]): HostOverrides | undefined => {

@@ -3,10 +3,10 @@ import { type buildConnector, errors } from "undici";
 import { type ResponseStart, createFinalResponseFilter } from "./final-response-filter.ts";
 
 /**
- * Makes a connector whose sockets read little more than that many bytes of an answer, whatever they say.
- * Undici bounds headers and bodies alone: chunk extensions, empty lines and informational answers may go
- * on for as long as it listens. Undici reads the final answer only, and `onStart` is called at that
- * answer's status line, even if undici then rejects what follows.
+ * Returns a connector whose sockets read only slightly more than `responseBytesMax` bytes of a
+ * response. Undici limits only headers and bodies; chunk extensions, empty lines and informational
+ * responses could go on forever. Undici receives only the final response. `onResponseStart` is
+ * called at its status line, even if undici then rejects the rest.
  */
 export const limitResponseBytes =
   (
@@ -21,7 +21,7 @@ export const limitResponseBytes =
       return callback(null, socket);
     });
 
-/** Replaces `read`, the one method through which undici takes bytes from a socket. */
+/** Replaces `read`, the only method by which undici takes bytes from a socket. */
 const filterReads = (
   socket: Socket,
   responseBytesMax: number,
@@ -36,13 +36,14 @@ const filterReads = (
       const chunk = read(size);
       if (chunk === null) return null;
       const chunkStartsAt = socket.bytesRead - chunk.length;
-      // One request at a time: what follows it, until the next is sent, is its answer.
+      // A socket serves one request at a time, so everything read until the next one is sent is its
+      // response.
       if (socket.bytesWritten !== sentBytes) {
         sentBytes = socket.bytesWritten;
         responseStartsAt = chunkStartsAt;
         filter = createFinalResponseFilter(onResponseStart);
       }
-      // Only what came before counts: a status that is in this chunk is still to be read.
+      // Only bytes before this chunk count, because the chunk may contain the status.
       if (chunkStartsAt - responseStartsAt > responseBytesMax) {
         socket.destroy(new errors.ResponseExceededMaxSizeError());
         return null;

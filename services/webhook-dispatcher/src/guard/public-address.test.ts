@@ -2,7 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import { isPublicAddress } from "./public-address.ts";
 
 describe("isPublicAddress", () => {
-  // Each range by its first and last address, and the open neighbours on both sides.
+  // The first and last address of each range, and the allowed neighbors on both sides.
   test.each([
     ["this network", ["0.0.0.0", "0.255.255.255"], ["1.0.0.0"]],
     ["private 10/8", ["10.0.0.0", "10.255.255.255"], ["9.255.255.255", "11.0.0.0"]],
@@ -12,7 +12,7 @@ describe("isPublicAddress", () => {
       ["100.63.255.255", "100.128.0.0"],
     ],
     ["loopback", ["127.0.0.0", "127.0.0.1", "127.255.255.255"], ["126.255.255.255", "128.0.0.0"]],
-    ["Azure's inside address", ["168.63.129.16"], ["168.63.129.15", "168.63.129.17"]],
+    ["Azure's internal address", ["168.63.129.16"], ["168.63.129.15", "168.63.129.17"]],
     [
       "link-local",
       ["169.254.0.0", "169.254.169.254", "169.254.255.255"],
@@ -31,7 +31,7 @@ describe("isPublicAddress", () => {
       ["224.0.0.0", "239.255.255.255", "240.0.0.0", "255.255.255.255"],
       ["223.255.255.255"],
     ],
-  ])("IPv4: %s is closed, its neighbours are open", (_name, blocked, allowed) => {
+  ])("IPv4: %s is blocked, and its neighbors are allowed", (_name, blocked, allowed) => {
     expect(blocked.filter(isPublicAddress)).toEqual([]);
     expect(allowed.filter(isPublicAddress)).toEqual(allowed);
   });
@@ -41,9 +41,9 @@ describe("isPublicAddress", () => {
     ["IPv4-mapped", ["::ffff:127.0.0.1", "::ffff:7f00:1", "::ffff:8.8.8.8"]],
     ["IPv4-translated", ["::ffff:0:7f00:1", "::ffff:0:808:808"]],
     ["IPv4-compatible", ["::127.0.0.1", "::8.8.8.8"]],
-    ["NAT64 of a closed address", ["64:ff9b::7f00:1", "64:ff9b::a9fe:a9fe", "64:ff9b::10.0.0.1"]],
+    ["NAT64 of a blocked address", ["64:ff9b::7f00:1", "64:ff9b::a9fe:a9fe", "64:ff9b::10.0.0.1"]],
     [
-      "what lies beside NAT64's prefix",
+      "addresses next to NAT64's prefix",
       ["64:ff9b::1:808:808", "64:ff9a:ffff:ffff:ffff:ffff:808:808"],
     ],
     ["NAT64 for local use", ["64:ff9b:1::1", "64:ff9b:1::808:808"]],
@@ -68,12 +68,12 @@ describe("isPublicAddress", () => {
     ["link-local and site-local", ["fe80::1", "febf::1", "fec0::1", "feff::1"]],
     ["multicast", ["ff00::1", "ff02::1", "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff"]],
     ["outside of global unicast", ["1fff:ffff::1", "4000::1"]],
-    ["a zone", ["fe80::1%eth0", "2606:4700::1%eth0"]],
-  ])("IPv6: %s is closed", (_name, blocked) => {
+    ["an address with a zone", ["fe80::1%eth0", "2606:4700::1%eth0"]],
+  ])("IPv6: %s is blocked", (_name, blocked) => {
     expect(blocked.filter(isPublicAddress)).toEqual([]);
   });
 
-  test("IPv6: global unicast is open, up to the edge of each closed range in it", () => {
+  test("IPv6: global unicast is allowed, up to the edge of each blocked range in it", () => {
     const allowed = [
       "2000::1",
       "2001:200::",
@@ -88,12 +88,12 @@ describe("isPublicAddress", () => {
     expect(allowed.filter(isPublicAddress)).toEqual(allowed);
   });
 
-  test("NAT64 of a public address is open: networks with DNS64 resolve to it", () => {
+  test("NAT64 of a public address is allowed, because networks with DNS64 resolve to it", () => {
     expect(isPublicAddress("64:ff9b::808:808")).toBe(true);
     expect(isPublicAddress("64:ff9b::8.8.8.8")).toBe(true);
   });
 
-  test("what is no plain address is closed", () => {
+  test("text that is not a plain address is blocked", () => {
     const texts = [
       "",
       "example.com",

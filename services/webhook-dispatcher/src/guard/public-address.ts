@@ -7,16 +7,15 @@ const parseRanges = (...cidrs: string[]): readonly IpRange[] =>
   cidrs.map((cidr) => ipaddr.parseCIDR(cidr));
 
 /**
- * IANA's special-purpose registry, addresses that clouds use beside it, multicast, and the reserved
- * rest.
+ * IANA's special-purpose registry, additional addresses used by clouds, multicast, and the reserved
+ * ranges.
  */
 const blockedIpv4Ranges = parseRanges(
   "0.0.0.0/8",
   "10.0.0.0/8",
   "100.64.0.0/10",
   "127.0.0.0/8",
-  // Azure serves its metadata and agents at this address: it looks public, but is answered from
-  // inside.
+  // Azure's metadata service and agents: the address looks public, but is internal.
   "168.63.129.16/32",
   "169.254.0.0/16",
   "172.16.0.0/12",
@@ -31,11 +30,12 @@ const blockedIpv4Ranges = parseRanges(
   "240.0.0.0/4",
 );
 
-/** Global unicast: everything else (mapped, unique-local, link-local, multicast, …) is closed. */
+/** Global unicast. Everything else (mapped, unique-local, link-local, multicast, …) is blocked. */
 const allowedIpv6Ranges = parseRanges("2000::/3");
 
 /**
- * Teredo and similar, documentation, 6to4: inside global unicast, but not ordinary public hosts.
+ * Teredo and similar, documentation, 6to4: parts of global unicast that are not ordinary public
+ * hosts.
  */
 const blockedIpv6Ranges = parseRanges("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20");
 
@@ -43,13 +43,13 @@ const nat64Ranges = parseRanges("64:ff9b::/96");
 const nat64PrefixBytes = 12;
 
 /**
- * Whether an address, as a resolver or a socket gives it, is publicly routable (rule HOOK-3). Text
- * that is not a plain address is not. A NAT64 address is judged by the IPv4 address in it: in a
- * network with DNS64, public hosts resolve to such addresses.
+ * Returns whether an address from a resolver or socket is publicly routable (rule HOOK-3). Any
+ * other text is not. A NAT64 address is judged by the IPv4 address in it, because public hosts
+ * resolve to such addresses in a network with DNS64.
  */
 export const isPublicAddress = (addressText: string): boolean => {
-  // `isIP` is stricter than the parser below, which reads octal parts. An address with a zone is a
-  // local one.
+  // `isIP` is stricter than the parser below, which accepts octal parts. An address with a zone is
+  // local.
   if (isIP(addressText) === 0 || addressText.includes("%")) return false;
   return isPublic(ipaddr.parse(addressText));
 };

@@ -4,8 +4,8 @@ const nameLengthMax = 253;
 const labelLengthMax = 63;
 
 /**
- * Top-level names that mean this machine, this network, or nothing that a certificate could be issued
- * for; `home.arpa` is below one of them.
+ * Top-level names for this machine, this network, or names that cannot have a certificate.
+ * `home.arpa` is below one of them.
  */
 const reservedTopLevelDomains = new Set([
   "localhost",
@@ -27,8 +27,9 @@ const reservedTopLevelDomains = new Set([
 ]);
 
 /**
- * Whether a host name, as the URL parser gives it (lower case, IDNA done), can be a public one: at
- * least two labels, each of a legal length, none special. One trailing dot is ignored.
+ * Returns whether a host name can be public. Expects the URL parser's output (lower case, IDNA
+ * applied). A public name has at least two labels, each of a legal length and none special. One
+ * trailing dot is ignored.
  */
 export const isPublicHostName = (hostName: string): boolean => {
   const name = stripTrailingDot(hostName);
@@ -39,13 +40,13 @@ export const isPublicHostName = (hostName: string): boolean => {
   return !reservedTopLevelDomains.has(labels.at(-1) ?? "");
 };
 
-/** The name without the one trailing dot that marks it as complete. */
+/** Removes the one trailing dot of a fully qualified name. */
 export const stripTrailingDot = (hostName: string): string =>
   hostName.endsWith(".") ? hostName.slice(0, -1) : hostName;
 
 /**
- * Node leaves a label that is not valid punycode as it is; other parsers may read another name
- * there.
+ * Returns whether a label is invalid punycode. Node leaves it unchanged, but other parsers may
+ * decode another name.
  */
 const isUndecodable = (label: string): boolean =>
   label.startsWith("xn--") && domainToUnicode(label).startsWith("xn--");

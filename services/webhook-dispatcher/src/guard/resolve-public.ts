@@ -2,10 +2,7 @@ import { isIP } from "node:net";
 import { isPublicAddress } from "./public-address.ts";
 import type { Resolve } from "./resolver.ts";
 
-/**
- * A host that has an address which is not publicly routable. The error names no address, on
- * purpose.
- */
+/** A host has an address that is not publicly routable. The error deliberately does not include it. */
 export class BlockedAddressError extends Error {
   constructor() {
     super("the host has an address that is not publicly routable");
@@ -13,7 +10,7 @@ export class BlockedAddressError extends Error {
   }
 }
 
-/** A host name for which DNS gives no address. */
+/** DNS returns no address for a host name. */
 export class UnresolvedHostError extends Error {
   constructor() {
     super("the host name does not resolve");
@@ -26,9 +23,9 @@ export type PublicAddress = { address: string; family: 4 | 6 };
 const addressesMax = 16;
 
 /**
- * Resolves a host once and answers its addresses, all of them public. A single address that is not
- * public refuses the whole host, as whoever dials could pick just that one. Throws
- * BlockedAddressError or UnresolvedHostError.
+ * Resolves a host once and returns its addresses, all of them public. Rejects the whole host for a
+ * single address that is not public, because a socket could connect to that one. Throws
+ * `BlockedAddressError` or `UnresolvedHostError`.
  */
 export const resolvePublic = async (
   resolve: Resolve,

@@ -18,7 +18,7 @@ const zone = (name: string, type: "A" | "AAAA"): string[] | undefined => {
     case "mixed.com":
       return type === "A" ? ["93.184.216.34"] : ["0:0:0:0:0:0:0:1"];
     case "flips.com":
-      // Public when it is registered, private from then on; the TTL is 0.
+      // Public at registration and private afterwards, with a TTL of 0.
       if (type === "AAAA") return [];
       flipsCount += 1;
       return flipsCount === 1 ? ["93.184.216.34"] : ["127.0.0.1"];
@@ -39,7 +39,7 @@ const createResolver = (timeoutMs = ampleTimeoutMs) =>
   createDnsResolver({ timeoutMs, servers: [nameServer.server] });
 
 describe("createDnsResolver", () => {
-  test("answers every address of both families", async () => {
+  test("returns all addresses of both families", async () => {
     expect(await createResolver()("both.com")).toEqual([
       "93.184.216.34",
       "93.184.216.35",
@@ -48,19 +48,19 @@ describe("createDnsResolver", () => {
     expect(await createResolver()("v6.com")).toEqual(["2606:4700::1"]);
   });
 
-  test("rejects a name that is not there, and one without a timely answer", async () => {
+  test("rejects an unknown name, and a name without a timely response", async () => {
     await expect(createResolver()("nowhere.com")).rejects.toThrow("does not resolve");
     const hastyResolve = createResolver(provokedTimeoutMs(100));
     await expect(hastyResolve("silent.com")).rejects.toThrow("does not resolve");
   });
 
-  test("does not read the machine's own hosts file", async () => {
+  test("ignores the machine's hosts file", async () => {
     await expect(createResolver()("localhost")).rejects.toThrow("does not resolve");
   });
 });
 
-describe("a name server that says public first and private next", () => {
-  test("is believed by the registration, and stopped at the connection without a single dial", async () => {
+describe("a name server that returns a public address first and a private one next", () => {
+  test("passes the registration and is blocked at the connection without a dial", async () => {
     const resolve = createResolver();
     const rules = { overriddenHosts: new Set<string>(), ownHosts: new Set<string>() };
     expect(await validateWebhookUrl("https://flips.com/", { rules, resolve })).toBeInstanceOf(URL);

@@ -1,12 +1,12 @@
 import { promises as dns } from "node:dns";
 
-/** Answers all addresses of a host name; rejects if it has none. */
+/** Returns all addresses of a host name. Rejects if there are none. */
 export type Resolve = (hostName: string) => Promise<readonly string[]>;
 
 type DnsOptions = {
-  /** How long looking up one name may take in all. */
+  /** The total time for resolving one name. */
   timeoutMs: number;
-  /** Name servers as `address:port`; the machine's own if not given. */
+  /** Name servers as `address:port`. Defaults to those of the machine. */
   servers?: readonly string[];
 };
 
@@ -14,14 +14,15 @@ const queryTimeoutMs = 1_500;
 const queryTries = 2;
 
 /**
- * Asks DNS for A and AAAA records. Not `getaddrinfo`: that reads the machine's hosts file and search
- * domains, and a few hanging names would fill the thread pool that all file access shares.
+ * Queries DNS for A and AAAA records. `getaddrinfo` is not used because it reads the machine's
+ * hosts file and search domains. A few hanging names would also fill the thread pool that it shares
+ * with file access.
  */
 export const createDnsResolver =
   ({ timeoutMs, servers }: DnsOptions): Resolve =>
   async (hostName) => {
-    // One resolver for each question: giving up cancels everything that a resolver was asked.
-    // Making one takes microseconds.
+    // One resolver per lookup, because canceling cancels all queries of a resolver. Creating one
+    // takes microseconds.
     const resolver = new dns.Resolver({ timeout: queryTimeoutMs, tries: queryTries });
     if (servers !== undefined) resolver.setServers(servers);
     const timer = setTimeout(() => resolver.cancel(), timeoutMs);

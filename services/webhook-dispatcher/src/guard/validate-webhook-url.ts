@@ -4,8 +4,8 @@ import type { Resolve } from "./resolver.ts";
 import { type UrlRules, getHostname, parseWebhookUrl } from "./webhook-url.ts";
 
 /**
- * Judges a webhook URL when it is registered, DNS included (rules HOOK-2, HOOK-3). Answers the
- * normalised URL, or undefined if it is refused.
+ * Validates a webhook URL at registration, including DNS (rules HOOK-2, HOOK-3). Returns the
+ * normalized URL, or undefined if it is rejected.
  */
 export const validateWebhookUrl = async (
   urlText: string,

@@ -4,7 +4,7 @@ import { isPublicHostName, stripTrailingDot } from "./public-host-name.ts";
 
 const urlLengthMax = 2048;
 
-/** Which rule a webhook URL breaks (rules HOOK-2, HOOK-3). */
+/** The rule that a webhook URL violates (rules HOOK-2, HOOK-3). */
 export type UrlRuleViolation =
   | "too_long"
   | "control_character"
@@ -17,20 +17,20 @@ export type UrlRuleViolation =
   | "address";
 
 export type UrlRules = {
-  /** Hosts that development and tests send elsewhere; they pass the public-host rule. */
+  /** Overridden hosts of development and tests. They pass the public-host rule. */
   overriddenHosts: ReadonlySet<string>;
-  /** Our own hosts: a webhook to ourselves would be a loop. */
+  /** Our own hosts. A webhook to ourselves would be a loop. */
   ownHosts: ReadonlySet<string>;
 };
 
 /**
- * Judges what a person typed as a webhook URL, without asking DNS: answers the normalised URL, which is
- * what is stored, shown and called, or the rule it breaks. A host is judged after parsing, as
- * `0x7f.1`, `2130706433` and full-width digits are all 127.0.0.1.
+ * Validates a webhook URL that a user typed, without querying DNS. Returns the normalized URL,
+ * which is stored, shown and called, or the rule that it violates. The host is checked after
+ * parsing, because `0x7f.1`, `2130706433` and full-width digits all mean 127.0.0.1.
  */
 export const parseWebhookUrl = (text: string, rules: UrlRules): URL | UrlRuleViolation => {
   if ([...text].length > urlLengthMax) return "too_long";
-  // The parser would drop tabs and line ends silently.
+  // The parser would silently drop tabs and line breaks.
   if (controlCharacterPattern.test(text) || !text.isWellFormed()) return "control_character";
   if (!URL.canParse(text)) return "no_url";
   const url = new URL(text);
@@ -42,20 +42,20 @@ export const parseWebhookUrl = (text: string, rules: UrlRules): URL | UrlRuleVio
   const violation = findHostViolation(getHostname(url), rules);
   if (violation !== undefined) return violation;
   url.hostname = stripTrailingDot(url.hostname);
-  // Encoded, a URL may be many times as long as it was typed.
+  // Percent-encoding can make a URL many times longer than the typed text.
   return url.href.length > urlLengthMax ? "too_long" : url;
 };
 
-/** The host of a URL as DNS and sockets name it: an IPv6 literal without its brackets. */
+/** Returns a URL's host as DNS and sockets use it: an IPv6 literal without brackets. */
 export const getHostname = (url: URL): string => url.hostname.replace(/^\[(.*)\]$/, "$1");
 
 const controlCharacterPattern = /\p{Cc}/u;
 const ipv6LiteralPattern = /\[[^\]]*\]/;
 
 /**
- * What the text itself has between the slashes and the path. The parsed URL no longer shows a
- * default port, an empty port or empty credentials. The parser takes any number of slashes, of
- * either kind.
+ * Returns the original text between the slashes and the path. The parsed URL no longer shows a
+ * default port, an empty port or empty credentials. The parser accepts any number of slashes and
+ * backslashes.
  */
 const extractAuthority = (text: string): string =>
   /^\s*https:[\\/]*([^\\/?#]*)/i.exec(text)?.[1] ?? "";

@@ -10,7 +10,10 @@ import { sealSecret } from "../domain/secret-keys.ts";
 import { validateWebhookUrl } from "../guard/validate-webhook-url.ts";
 import { insertEndpoint, lockEndpoints } from "../store/endpoints.ts";
 
-/** POST /console/api/webhook-endpoints: adds an endpoint and shows its secret, this once. */
+/**
+ * POST /console/api/webhook-endpoints: creates an endpoint and returns its secret, which is shown
+ * only once.
+ */
 export const createEndpoint =
   ({ pool, clock, rules, resolve, secretKeys, wakeRelay }: Dependencies) =>
   async (req: Request, res: Response, { account, credential }: Caller): Promise<void> => {
@@ -38,7 +41,7 @@ export const createEndpoint =
         accountId: account.id,
         targetId: id,
       };
-      // The path and the query can hold a token of the receiver's.
+      // The path and query can contain a token of the receiver.
       const detail = { origin: url.origin, name };
       await publish(tx, [
         createAuditEvent({ ...auditFields, action: "webhook_endpoint.added", detail }),

@@ -9,7 +9,10 @@ import { abandonDeliveries, abandonQueue } from "../store/ended-deliveries.ts";
 import { lockEndpoints, deleteEndpoint as markDeleted } from "../store/endpoints.ts";
 import { parseEndpointId } from "./parse-endpoint-id.ts";
 
-/** DELETE /console/api/webhook-endpoints/{id}: abandons what is queued; the log stays readable. */
+/**
+ * DELETE /console/api/webhook-endpoints/{id}: deletes an endpoint and abandons its queue. Its log
+ * stays readable.
+ */
 export const deleteEndpoint =
   ({ pool, clock, stopEndpoint, wakeRelay }: Dependencies) =>
   async (req: Request, res: Response, { account, credential }: Caller): Promise<void> => {

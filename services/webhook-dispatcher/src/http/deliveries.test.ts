@@ -16,7 +16,7 @@ const { receiver, rig, person, endpoint } = withEndpoint();
 
 const get = (path: string, user = person) => rig.call(user, "GET", path);
 
-/** Tells of a payment of that person's link; answers the link and the payment. */
+/** Publishes a payment of the user's link. Returns the ids of the link and the payment. */
 const publishPayment = async (link = sampleLink({ userId: person.userId })) => {
   const transaction = sampleTransaction();
   const data = { link, transaction };
@@ -28,7 +28,7 @@ const publishPayment = async (link = sampleLink({ userId: person.userId })) => {
   return { linkId: link.id, paymentId: transaction.id };
 };
 
-/** What of the log answers to a query, once nothing of it is under way. */
+/** Returns the log entries for a query when no attempt is in progress. */
 const readSettledLog = (query = "") =>
   waitUntil("nothing is under way", async () => {
     const { data } = (await get(`${endpoint.path}/deliveries`)).json;
@@ -39,7 +39,7 @@ const readSettledLog = (query = "") =>
   });
 
 describe("a delivery", () => {
-  test("tells its link and its payment, while it waits and when it is over (rule HOOK-16)", async () => {
+  test("has its link and payment while it waits and after it ends (rule HOOK-16)", async () => {
     receiver.respondWith(respondWithStatus(500));
     await rig.service.start();
     const { linkId, paymentId } = await publishPayment();
@@ -53,7 +53,7 @@ describe("a delivery", () => {
     expect(await readSettledLog()).toMatchObject([{ status: "Delivered", linkId, paymentId }]);
   });
 
-  test("of a completed link tells no payment", async () => {
+  test("of a completed link has no payment", async () => {
     await rig.service.start();
     const link = sampleLink({ userId: person.userId });
     await rig.tellCompleted(person, link);
@@ -74,7 +74,7 @@ describe("GET /console/api/webhook-endpoints/{id}/deliveries/{deliveryId}", () =
       return Array.isArray(attemptLog) && attemptLog.length === count;
     });
 
-  test("answers the entry with when, how long and how each attempt went (rule HOOK-16)", async () => {
+  test("returns the entry with the start, duration and result of each attempt (rule HOOK-16)", async () => {
     const responseSeconds = [3, 1, 2];
     const responses = [
       respondWithStatus(503),
@@ -114,7 +114,7 @@ describe("GET /console/api/webhook-endpoints/{id}/deliveries/{deliveryId}", () =
     return { number, startedAt, durationMs, httpStatus, error };
   };
 
-  test("keeps all six of a delivery that failed for good", async () => {
+  test("returns all six attempts of a delivery that failed permanently", async () => {
     receiver.respondWith(respondWithStatus(500));
     await rig.service.start();
     await rig.tellCompleted(person);
@@ -127,7 +127,7 @@ describe("GET /console/api/webhook-endpoints/{id}/deliveries/{deliveryId}", () =
     expect(attemptLog).toMatchObject([1, 2, 3, 4, 5, 6].map((number) => ({ number })));
   });
 
-  test("has no attempt of a delivery that waits for its first, nor one under way", async () => {
+  test("returns no attempt before the first one has ended", async () => {
     const { service } = await rig.startAnother({ WEBHOOK_RETRY_SCHEDULE_SECONDS: "3600" });
     await rig.tellCompleted(person);
     await service.stop();
@@ -145,7 +145,7 @@ describe("GET /console/api/webhook-endpoints/{id}/deliveries/{deliveryId}", () =
     await waitForAttempts(1);
   });
 
-  test("keeps nothing of what a receiver answers but its status (rule HOOK-16)", async () => {
+  test("stores nothing of a receiver's response except its status (rule HOOK-16)", async () => {
     receiver.respondWith((res) => {
       res.writeHead(500, "told", { "x-told": "told", "set-cookie": "told=1" }).end("told");
     });
@@ -161,7 +161,7 @@ describe("GET /console/api/webhook-endpoints/{id}/deliveries/{deliveryId}", () =
     expect(JSON.stringify(rows)).not.toContain('"told');
   });
 
-  test("tells of what was over before attempts were kept the last one", async () => {
+  test("returns only the last attempt of a delivery that ended before attempts were stored", async () => {
     await rig.service.start();
     await rig.tellCompleted(person);
     await waitForAttempts(1);
@@ -172,7 +172,7 @@ describe("GET /console/api/webhook-endpoints/{id}/deliveries/{deliveryId}", () =
     expect(attemptLog).toMatchObject([{ number: 4, durationMs: null, httpStatus: 200 }]);
   });
 
-  test("is 404 by another endpoint, to another account and by an id of nothing", async () => {
+  test("returns 404 for another endpoint, another account and an unknown id", async () => {
     await rig.service.start();
     await rig.tellCompleted(person);
     await waitForAttempts(1);
@@ -194,7 +194,7 @@ describe("GET /console/api/webhook-endpoints/{id}/deliveries/{deliveryId}", () =
 });
 
 describe("the log's filters", () => {
-  test("by status and by type leave out the rest, alone, together and page by page (rule HOOK-16)", async () => {
+  test("by status and type exclude other entries, alone, combined and across pages (rule HOOK-16)", async () => {
     receiver.respondWith((res, { body }) =>
       respondWithStatus(body.type === completedType ? 200 : 500)(res),
     );
@@ -227,7 +227,7 @@ describe("the log's filters", () => {
     expect(await listKinds("")).toHaveLength(24);
   });
 
-  test("find what waits", async () => {
+  test("find waiting deliveries", async () => {
     const { service } = await rig.startAnother({ WEBHOOK_RETRY_SCHEDULE_SECONDS: "3600" });
     const { linkId } = await publishPayment();
     await rig.tellCompleted(person);
@@ -238,7 +238,7 @@ describe("the log's filters", () => {
     expect(await readSettledLog("status=Delivered")).toEqual([]);
   });
 
-  test("refuse a status and a type that there are not", async () => {
+  test("reject an unknown status and type", async () => {
     const { status, codes } = await get(`${endpoint.path}/deliveries?status=Lost&eventType=x`);
     expect([status, codes]).toEqual([422, ["enum", "enum"]]);
   });
@@ -248,7 +248,7 @@ describe("GET /console/api/webhook-deliveries", () => {
   const listLinkDeliveries = async (linkId: string, user = person) =>
     (await get(`/console/api/webhook-deliveries?linkId=${linkId}`, user)).json.data;
 
-  test("tells what was sent about one link to every endpoint, deleted ones too, newest first (rule HOOK-18)", async () => {
+  test("returns a link's deliveries to all endpoints, including deleted ones, newest first (rule HOOK-18)", async () => {
     const deletedEndpoint = await rig.register(person, "/deleted");
     const link = sampleLink({ userId: person.userId });
     const { service } = await rig.startAnother({ WEBHOOK_RETRY_SCHEDULE_SECONDS: "3600" });
@@ -280,7 +280,7 @@ describe("GET /console/api/webhook-deliveries", () => {
     ).toMatchObject(entry ?? {});
   });
 
-  test("pages ten at a time, over what waits and what is over", async () => {
+  test("returns pages of ten with pending and ended deliveries", async () => {
     const link = sampleLink({ userId: person.userId });
     receiver.respondWith((res) =>
       respondWithStatus(receiver.received.length % 2 === 0 ? 500 : 200)(res),
@@ -300,7 +300,7 @@ describe("GET /console/api/webhook-deliveries", () => {
     expect(newestEntry).toMatchObject((await readSettledLog())[0] ?? {});
   });
 
-  test("is empty for another account's link, and for one that there is not (rule HOOK-18)", async () => {
+  test("returns an empty page for another account's link and an unknown link (rule HOOK-18)", async () => {
     await rig.service.start();
     const { linkId } = await publishPayment();
     await waitUntil("it is over", async () => (await listLinkDeliveries(linkId)).length === 1);
@@ -313,7 +313,7 @@ describe("GET /console/api/webhook-deliveries", () => {
     }
   });
 
-  test("of pages far down that one account asks for at once, one is read and others are told to come back", async () => {
+  test("reads one of several concurrent deep pages of an account and responds to the others with 429", async () => {
     const path = `/console/api/webhook-deliveries?linkId=${newId("plink")}&offset=10000`;
     const responses = await Promise.all(Array.from({ length: 20 }, () => get(path)));
     expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200, 429]));

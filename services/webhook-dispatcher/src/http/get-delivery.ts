@@ -9,8 +9,8 @@ import { findDelivery } from "../store/logged-deliveries.ts";
 import { parseEndpointId } from "./parse-endpoint-id.ts";
 
 /**
- * GET /console/api/webhook-endpoints/{id}/deliveries/{deliveryId}: one entry of its log, with each
- * attempt.
+ * GET /console/api/webhook-endpoints/{id}/deliveries/{deliveryId}: returns one log entry with its
+ * attempts.
  */
 export const getDelivery =
   ({ pool }: Dependencies) =>

@@ -8,8 +8,8 @@ import { findImageUrls } from "../store/owner-images.ts";
 const maxAgeSeconds = imageCacheMs / 1000;
 
 /**
- * GET /checkout/images/:userId/:digest: an owner's image, for the pages that show that owner (rule
- * API-27). Whatever else the path names, and what cannot be had, is 404: the page stands without it.
+ * GET /checkout/images/:userId/:digest: returns an owner's image for the pages that show this owner
+ * (rule API-27). An unknown path or an unavailable image is 404, and the page is shown without it.
  */
 export const getOwnerImage =
   ({ pool, images }: Pick<Dependencies, "pool" | "images">) =>
@@ -19,7 +19,8 @@ export const getOwnerImage =
     const url = urls.find((ownerUrl) => buildOwnerImagePath(userId, ownerUrl) === req.path);
     const image = url === undefined ? undefined : await images.find({ ownerId: userId, url });
     if (image === undefined) throw createApiError("NOT_FOUND");
-    // The headers tell of the caller's own budget, so no cache may share them.
+    // The headers contain the caller's own rate limit, so shared caches must not store the
+    // response.
     res.setHeader("Cache-Control", `private, max-age=${maxAgeSeconds}`);
     res.setHeader("Content-Security-Policy", "default-src 'none'; sandbox");
     res.setHeader("Cross-Origin-Resource-Policy", "same-origin");

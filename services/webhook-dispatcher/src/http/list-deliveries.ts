@@ -9,8 +9,8 @@ import { listDeliveries as findDeliveries } from "../store/logged-deliveries.ts"
 import { parseEndpointId } from "./parse-endpoint-id.ts";
 
 /**
- * GET /console/api/webhook-endpoints/{id}/deliveries: its log, or what of it has a status or a type,
- * newest first, ten per page.
+ * GET /console/api/webhook-endpoints/{id}/deliveries: returns the endpoint's log, optionally
+ * filtered by status or type, newest first, ten per page.
  */
 export const listDeliveries =
   ({ deepPages, pool }: Dependencies) =>

@@ -8,8 +8,8 @@ import { listRecentHours } from "../store/endpoint-hours.ts";
 import { listEndpoints as findEndpoints } from "../store/endpoints.ts";
 
 /**
- * GET /console/api/webhook-endpoints: the account's endpoints, without those it deleted, and what the
- * names of their webhooks' headers begin with.
+ * GET /console/api/webhook-endpoints: returns the account's endpoints without deleted ones, and the
+ * prefix of their webhook headers.
  */
 export const listEndpoints =
   ({ clock, headerPrefix, pool }: Dependencies) =>

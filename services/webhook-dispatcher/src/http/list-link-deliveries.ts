@@ -7,8 +7,8 @@ import { serializeLinkDelivery } from "../domain/delivery.ts";
 import { listLinkDeliveries as findDeliveries } from "../store/logged-deliveries.ts";
 
 /**
- * GET /console/api/webhook-deliveries?linkId=: what was told about one of the account's links, to
- * whichever endpoint, deleted ones too; newest first, ten per page.
+ * GET /console/api/webhook-deliveries?linkId=: returns the deliveries of one of the account's links
+ * to all endpoints, including deleted ones, newest first, ten per page.
  */
 export const listLinkDeliveries =
   ({ deepPages, pool }: Dependencies) =>

@@ -35,10 +35,10 @@ const publishOwner = (owner: Account, event = ownerImagesUpdated, occurredAt = r
   rig.publish(createOutgoingEvent(event, { key: owner.id, occurredAt, data: owner }));
 
 let imageCount = 0;
-/** A URL that nobody has asked for. */
+/** Creates a URL that has not been requested before. */
 const createImageUrl = (path: string): string => `https://images.test${path}?${(imageCount += 1)}`;
 
-/** An owner with that image; answers where our pages show it. */
+/** Publishes an owner with the image. Returns its path on our pages. */
 const publishOwnerImage = async (url: string): Promise<string> => {
   const owner = createSampleAccount({ profileImage: url });
   await publishOwner(owner);
@@ -56,7 +56,7 @@ const countFetches = async (outcome: string): Promise<number> => {
   return Number(metricPattern.exec(text)?.[1] ?? 0);
 };
 
-/** Looks at an owner's image at that URL; answers the status, and what was counted. */
+/** Requests an owner's image at the URL. Returns the status, and the fetch outcome that was counted. */
 const fetchAndCount = async (url: string, expected: string): Promise<string> => {
   const path = await publishOwnerImage(url);
   const countBefore = await countFetches(expected);
@@ -65,7 +65,7 @@ const fetchAndCount = async (url: string, expected: string): Promise<string> => 
 };
 
 describe("GET /checkout/images/:userId/:digest", () => {
-  test("hands on an image of the owner, by the type of its bytes, so that it can do nothing", async () => {
+  test("returns the owner's image with the type of its bytes and headers that make it harmless", async () => {
     const response = await fetchImage(await publishOwnerImage(createImageUrl("/png")));
     expect([response.status, Buffer.from(response.body)]).toEqual([200, png]);
     expect(response.headers.get("content-type")).toBe("image/png");
@@ -75,7 +75,7 @@ describe("GET /checkout/images/:userId/:digest", () => {
     expect(response.headers.get("cache-control")).toBe("private, max-age=3600");
   });
 
-  test("tells the host nothing of who asked, and them nothing of what else it said (rule API-27)", async () => {
+  test("sends the host nothing about the visitor, and returns none of the host's other headers (rule API-27)", async () => {
     const url = createImageUrl("/cookie");
     const response = await fetchImage(await publishOwnerImage(url), {
       cookie: "session-webhooks=secret",
@@ -98,7 +98,7 @@ describe("GET /checkout/images/:userId/:digest", () => {
     ]);
   });
 
-  test("is no way to any URL but those that the owner has set, and has set last (rule API-27)", async () => {
+  test("fetches only the URLs that the owner has set last (rule API-27)", async () => {
     const [firstUrl, secondUrl] = [createImageUrl("/png"), createImageUrl("/png")];
     const owner = createSampleAccount({ profileImage: firstUrl, version: 3 });
     await publishOwner(owner);
@@ -122,7 +122,7 @@ describe("GET /checkout/images/:userId/:digest", () => {
     expect((await fetchImage(buildOwnerImagePath(owner.id, secondUrl))).status).toBe(200);
   });
 
-  test("shows what a restored auth-keys tells again, and what it tells since, though the versions are lower", async () => {
+  test("shows what a restored auth-keys republishes and publishes since, despite lower versions", async () => {
     const [originalUrl, lostUrl, newUrl] = [
       createImageUrl("/png"),
       createImageUrl("/png"),
@@ -142,20 +142,20 @@ describe("GET /checkout/images/:userId/:digest", () => {
     rig.clock.advance(minuteMs + 1);
     await publishOwner(owner, ownerImagesSnapshot);
     expect(await fetchStatuses()).toEqual([200, 404, 404]);
-    // What the lost timeline told comes again.
+    // A late event of the lost timeline.
     await publishOwner(changedOwner, ownerImagesUpdated, lostAt);
     expect(await fetchStatuses()).toEqual([200, 404, 404]);
     await publishOwner({ ...owner, version: 5, profileImage: newUrl });
     expect(await fetchStatuses()).toEqual([404, 404, 200]);
   });
 
-  test("is charged to the caller's address as the other checkout routes are", async () => {
+  test("is rate-limited by the caller's address like the other checkout routes", async () => {
     const { headers } = await fetchImage(await publishOwnerImage(createImageUrl("/png")));
     expect(headers.get("ratelimit-policy")).toMatch(/^"ip";/);
   });
 });
 
-describe("a host of images", () => {
+describe("an image host", () => {
   test.each([
     "/png",
     "/continued",
@@ -164,7 +164,7 @@ describe("a host of images", () => {
     "/moved-here",
     "/moved-two",
     "/moved-three",
-  ])("that answers %s is believed", async (path) => {
+  ])("that responds with %s provides the image", async (path) => {
     expect(await fetchAndCount(createImageUrl(path), "fetched")).toBe("200 fetched");
   });
 
@@ -183,23 +183,26 @@ describe("a host of images", () => {
     ["/many-headers", "invalid_answer"],
     ["/moved-four", "redirects"],
     ["/loop", "redirects"],
-  ])("that answers %s costs the page its image alone: %s (rule API-27)", async (path, outcome) => {
-    expect(await fetchAndCount(createImageUrl(path), outcome)).toBe(`404 ${outcome}`);
-  });
+  ])(
+    "that responds with %s affects only its own image: %s (rule API-27)",
+    async (path, outcome) => {
+      expect(await fetchAndCount(createImageUrl(path), outcome)).toBe(`404 ${outcome}`);
+    },
+  );
 
   test.each([
     ["/endless", "too_large"],
     ["/endless-extension", "invalid_answer"],
-  ])("that never ends its image (%s) is left", async (path, outcome) => {
+  ])("that sends an endless image (%s) is disconnected", async (path, outcome) => {
     const sentBefore = host.sentBytes();
     expect(await fetchAndCount(createImageUrl(path), outcome)).toBe(`404 ${outcome}`);
     await waitUntil("its connection has ended", () => host.openCount() === 0);
-    // What the kernels on both ends had already taken cannot be stopped.
+    // Bytes that are already in kernel buffers on both ends cannot be stopped.
     expect(host.sentBytes() - sentBefore).toBeLessThan(bytesMax + 16 * 1024 * 1024);
   });
 
   test.each(["/silent", "/half"])(
-    "that hangs (%s) costs five seconds and no more (rule API-27)",
+    "that hangs (%s) occupies a fetch for five seconds at most (rule API-27)",
     async (path) => {
       const countBefore = await countFetches("timeout");
       const requestsBefore = host.requests.length;
@@ -211,13 +214,13 @@ describe("a host of images", () => {
     },
   );
 
-  test("keeps no connection with us, whatever it did", async () => {
+  test("has no open connection afterwards in any case", async () => {
     await waitUntil("connections are closed", () => host.openCount() === 0);
   });
 });
 
-describe("what was fetched", () => {
-  test("serves everybody for an hour, by one call (rule API-27)", async () => {
+describe("a fetched image", () => {
+  test("is served to everyone for an hour with one request (rule API-27)", async () => {
     const path = await publishOwnerImage(createImageUrl("/png"));
     const requestsBefore = host.requests.length;
     const responses = await Promise.all(Array.from({ length: 20 }, () => fetchImage(path)));
@@ -230,7 +233,7 @@ describe("what was fetched", () => {
     expect(host.requests.length).toBe(requestsBefore + 2);
   });
 
-  test("in vain is not asked for again within a minute (rule API-27)", async () => {
+  test("that failed is not requested again within a minute (rule API-27)", async () => {
     const path = await publishOwnerImage(createImageUrl("/missing"));
     const requestsBefore = host.requests.length;
     await fetchImage(path);
@@ -242,7 +245,7 @@ describe("what was fetched", () => {
     expect(host.requests.length).toBe(requestsBefore + 2);
   });
 
-  test("never takes more memory than 32 MiB: the oldest is asked for again", async () => {
+  test("is evicted, oldest first, to limit the cache to 32 MiB", async () => {
     const paths: string[] = [];
     for (let index = 0; index < 33; index += 1) {
       const path = await publishOwnerImage(createImageUrl("/largest"));
@@ -257,7 +260,7 @@ describe("what was fetched", () => {
   });
 });
 
-/** Looks at as many images as may be fetched at the same time, whose hosts hang. */
+/** Starts as many fetches as are allowed at the same time, from hanging hosts. */
 const occupyAllFetches = async () => {
   const requestsBefore = host.requests.length;
   const paths: string[] = [];
@@ -267,7 +270,7 @@ const occupyAllFetches = async () => {
   return { requestsBefore, responses };
 };
 
-test("hosts that hang hold sixteen calls and no more, and those who look wait for none beyond", async () => {
+test("hanging hosts occupy sixteen fetches at most, and other requests do not wait", async () => {
   const { responses, requestsBefore } = await occupyAllFetches();
   expect(await fetchAndCount(createImageUrl("/png"), "busy")).toBe("404 busy");
   expect(host.requests.length).toBe(requestsBefore + fetchesMax);
@@ -276,7 +279,7 @@ test("hosts that hang hold sixteen calls and no more, and those who look wait fo
   expect(await fetchAndCount(createImageUrl("/png"), "fetched")).toBe("200 fetched");
 });
 
-test("hosts that hang for a second keep nobody else's image away", async () => {
+test("hosts that hang for a second do not block the images of other owners", async () => {
   const { responses } = await occupyAllFetches();
   rig.clock.advance(1_000);
   const otherResults = [
@@ -288,7 +291,7 @@ test("hosts that hang for a second keep nobody else's image away", async () => {
   expect(otherResults).toEqual(["200 fetched", "200 fetched"]);
 });
 
-test("an owner who changes images while their host hangs holds two calls, and keeps no other's away", async () => {
+test("an owner who changes images while the host hangs occupies two fetches and does not block others", async () => {
   const owner = createSampleAccount({});
   const [requestsBefore, busyBefore] = [host.requests.length, await countFetches("busy")];
   const responses: ReturnType<typeof fetchImage>[] = [];
@@ -312,7 +315,7 @@ test("an owner who changes images while their host hangs holds two calls, and ke
   expect([ownerFetchCount, otherResult]).toEqual([2, "200 fetched"]);
 });
 
-test("a service that stops waits for no host", async () => {
+test("a stopping service does not wait for a host", async () => {
   const ownRig = await createRig({
     environment: { WEBHOOK_HOST_OVERRIDES: `images.test=${host.origin}` },
   });

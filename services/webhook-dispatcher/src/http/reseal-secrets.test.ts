@@ -26,7 +26,7 @@ afterEach(async () => {
   await receiver.close();
 });
 
-/** A dispatcher with the new key first, as after a rolling change of the configuration. */
+/** Starts a dispatcher with the new key first, as after a rolling configuration change. */
 const startWithRotatedKeys = async () => {
   const keys = { WEBHOOK_SECRET_KEYS: `${newKey},${sealingKey}` };
   const { service } = await rig.startAnother(keys);
@@ -43,8 +43,8 @@ const countByKey = () =>
   `);
 
 /**
- * Many endpoints of accounts that do not exist. Each secret was sealed for another endpoint, so it
- * opens for none.
+ * Adds endpoints of unknown accounts. Their secrets were sealed for another endpoint, so none can
+ * be opened.
  */
 const addUnopenableSecrets = (count: number) =>
   rig.pool.query(voidRow`
@@ -56,7 +56,7 @@ const addUnopenableSecrets = (count: number) =>
   `);
 
 describe("POST /internal/webhook-secrets/reseal", () => {
-  test("seals all under the first key while serving, and then the old key may go", async () => {
+  test("seals all secrets with the first key during operation, and then the old key can be removed", async () => {
     const person = rig.signIn();
     const endpoints = [await rig.register(person, "/1"), await rig.register(person, "/2")];
     const rotatedDispatcher = await startWithRotatedKeys();
@@ -78,7 +78,7 @@ describe("POST /internal/webhook-secrets/reseal", () => {
     }
   });
 
-  test("goes through all in batches, past what cannot be opened, and counts that", async () => {
+  test("processes all secrets in batches, skips unopenable ones, and counts them", async () => {
     const person = rig.signIn();
     await rig.register(person);
     await addUnopenableSecrets(450);
@@ -94,7 +94,7 @@ describe("POST /internal/webhook-secrets/reseal", () => {
     ]);
   });
 
-  test("twice at once, with registrations between, seals each secret once and loses none", async () => {
+  test("seals each secret once in two concurrent runs, with registrations at the same time", async () => {
     const people = Array.from({ length: 20 }, () => rig.signIn());
     await Promise.all(people.map((person, index) => rig.register(person, `/before/${index}`)));
     const rotatedDispatcher = await startWithRotatedKeys();
@@ -111,7 +111,7 @@ describe("POST /internal/webhook-secrets/reseal", () => {
     await waitUntil("all arrive, signed", () => receiver.received.length === 40);
   });
 
-  test("leaves a deleted endpoint's secret alone: nothing is signed with it any more", async () => {
+  test("ignores a deleted endpoint's secret, which signs nothing anymore", async () => {
     const person = rig.signIn();
     const { path: endpointPath } = await rig.register(person);
     await rig.call(person, "DELETE", endpointPath);

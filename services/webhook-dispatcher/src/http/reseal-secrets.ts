@@ -9,9 +9,9 @@ type ResealDependencies = Pick<Dependencies, "pool" | "log" | "secretKeys">;
 const batchMax = 200;
 
 /**
- * POST /internal/webhook-secrets/reseal: seals every secret in use under the first key, in bounded
- * batches, while everything else goes on. Running it again, or twice at once, does no harm. Once it
- * answers that no secret was left unopened, the other keys may be removed.
+ * POST /internal/webhook-secrets/reseal: seals every secret in use with the first key, in bounded
+ * batches, during normal operation. Repeated and concurrent runs are safe. When the response has no
+ * unopened secrets, the other keys can be removed.
  */
 export const resealSecrets =
   (dependencies: ResealDependencies) =>
@@ -19,7 +19,7 @@ export const resealSecrets =
     const { pool, secretKeys } = dependencies;
     let resealedCount = 0;
     let unopenedCount = 0;
-    // The loop ends, as each batch holds only ids beyond the one before.
+    // The loop terminates because each batch contains only ids after the previous batch.
     for (let afterId = ""; ;) {
       const page = { afterId, limit: batchMax };
       const batch = await listSecretsNotUnder(pool, secretKeys.sealingKeyName, page);

@@ -10,7 +10,10 @@ import { abandonDeliveries, abandonQueue } from "../store/ended-deliveries.ts";
 import { lockEndpoints, updateEndpoint as storeEndpoint } from "../store/endpoints.ts";
 import { parseEndpointId } from "./parse-endpoint-id.ts";
 
-/** PATCH /console/api/webhook-endpoints/{id}: renames, enables or disables (rule HOOK-6). */
+/**
+ * PATCH /console/api/webhook-endpoints/{id}: renames, enables or disables an endpoint (rule
+ * HOOK-6).
+ */
 export const updateEndpoint =
   ({ clock, pool, stopEndpoint, wakeRelay }: Dependencies) =>
   async (req: Request, res: Response, { account, credential }: Caller): Promise<void> => {

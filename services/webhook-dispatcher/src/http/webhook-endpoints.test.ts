@@ -53,7 +53,7 @@ const createEndpoint = async (person: Person, body: unknown = shopEndpoint) =>
 const listEndpoints = async (person: Person) =>
   (await rig.call(person, "GET", endpointsPath)).json.data;
 
-/** Applies an event of the person's link as the consumer would; nothing is sent, as nothing runs. */
+/** Applies events of the user's link like the consumer, without sending the deliveries. */
 const queueDeliveries = async (person: Person, count = 1): Promise<void> => {
   const { service } = await rig.startAnother({ WEBHOOK_RETRY_SCHEDULE_SECONDS: "3600" });
   for (let index = 0; index < count; index += 1) {
@@ -64,8 +64,8 @@ const queueDeliveries = async (person: Person, count = 1): Promise<void> => {
 };
 
 describe("POST /console/api/webhook-endpoints", () => {
-  // Whoever copied a session's cookie would hear of every payment from then on.
-  test("needs a proof of presence from the last ten minutes, and tells how to give one", async () => {
+  // With a stolen session cookie, an attacker could otherwise receive all further payments.
+  test("requires a proof of presence from the last ten minutes, and returns the methods for it", async () => {
     const nowMs = rig.clock.now().getTime();
     const recentUser = rig.signIn(new Date(nowMs - presenceMsMax + 1));
     const staleUser = rig.signIn(new Date(nowMs - presenceMsMax));
@@ -78,7 +78,7 @@ describe("POST /console/api/webhook-endpoints", () => {
     expect(await listEndpoints(staleUser)).toEqual([]);
   });
 
-  test("answers the endpoint with its secret, and the secret never again (rule HOOK-5)", async () => {
+  test("returns the endpoint with its secret, which is never returned again (rule HOOK-5)", async () => {
     const person = rig.signIn();
     const { status, json } = await createEndpoint(person);
     expect(status).toBe(201);
@@ -102,7 +102,7 @@ describe("POST /console/api/webhook-endpoints", () => {
     expect(JSON.stringify([listedEndpoints, renamed])).not.toContain(secret);
   });
 
-  test("keeps the secret sealed: it stands nowhere in the tables and the log, yet opens (rule KEEP-7)", async () => {
+  test("stores the secret only sealed: tables and logs do not contain it, but it can be opened (rule KEEP-7)", async () => {
     const person = rig.signIn();
     const { json } = await createEndpoint(person);
     const tables = ["endpoints", "deliveries", "links", "outbox", "positions", "dead_letters"];
@@ -112,7 +112,7 @@ describe("POST /console/api/webhook-endpoints", () => {
       const tableRows = await rig.pool.any(sql.type(TextRow)`
         SELECT row_to_json(t)::text AS text FROM ${sql.identifier([table])} AS t
       `);
-      // bytea is written in hex; clear text inside it would show all the same.
+      // PostgreSQL prints bytea in hex, so clear text would still be found.
       const encodings = [digits, Buffer.from(digits).toString("hex")];
       expect(tableRows.filter(({ text }) => encodings.some((form) => text.includes(form)))).toEqual(
         [],
@@ -135,24 +135,24 @@ describe("POST /console/api/webhook-endpoints", () => {
     ["a port", "https://shop.com:443/hook"],
     ["credentials", "https://a:b@shop.com/hook"],
     ["localhost", "https://localhost/hook"],
-    ["a literal", "https://127.0.0.1/hook"],
-    ["no URL", "shop"],
+    ["an IP literal", "https://127.0.0.1/hook"],
+    ["no scheme", "shop"],
     ["an empty text", ""],
     ["NUL", "https://shop.com/\0"],
-    ["too long", "https://shop.com/".padEnd(2049, "a")],
+    ["2049 characters", "https://shop.com/".padEnd(2049, "a")],
     ["a host that does not resolve", "https://nowhere.com/hook"],
     ["a host that resolves to a private address", "https://private.com/hook"],
     ["a host with one private address of several", "https://mixed.com/hook"],
     ["a host that resolves to a metadata address", "https://metadata.com/hook"],
-    ["a host below an overridden one", "https://a.receiver.test/hook"],
-  ])("refuses a URL with %s by one code (rules HOOK-2 and HOOK-3)", async (_name, url) => {
+    ["a subdomain of an overridden host", "https://a.receiver.test/hook"],
+  ])("rejects a URL with %s with a single code (rules HOOK-2 and HOOK-3)", async (_name, url) => {
     const person = rig.signIn();
     const { status, codes } = await createEndpoint(person, { url, name: "Shop" });
     expect([status, codes]).toEqual([422, ["INVALID_WEBHOOK_URL"]]);
     expect(await listEndpoints(person)).toEqual([]);
   });
 
-  test("accepts an overridden host without asking DNS, and a URL of 2048 code points", async () => {
+  test("accepts an overridden host without a DNS query, and a URL of 2048 code points", async () => {
     const person = rig.signIn();
     const overridden = await createEndpoint(person, {
       ...shopEndpoint,
@@ -170,23 +170,27 @@ describe("POST /console/api/webhook-endpoints", () => {
 
   test.each([
     ["no name", { url: shopEndpoint.url }, ["missing"]],
-    ["a name that is no text", { url: shopEndpoint.url, name: 1 }, ["string_type"]],
+    ["a name that is not a string", { url: shopEndpoint.url, name: 1 }, ["string_type"]],
     ["an empty name", { url: shopEndpoint.url, name: "" }, ["string_too_short"]],
-    ["a name over 100", { url: shopEndpoint.url, name: "a".repeat(101) }, ["string_too_long"]],
-    ["nothing", {}, ["missing", "missing"]],
-    ["a URL that is no text", { url: 1, name: "Shop" }, ["string_type"]],
+    [
+      "a name over 100 code points",
+      { url: shopEndpoint.url, name: "a".repeat(101) },
+      ["string_too_long"],
+    ],
+    ["an empty object", {}, ["missing", "missing"]],
+    ["a URL that is not a string", { url: 1, name: "Shop" }, ["string_type"]],
     ["a list", [], ["model_attributes_type"]],
-  ])("refuses %s by the validation codes", async (_name, body, codes) => {
+  ])("rejects %s with validation codes", async (_name, body, codes) => {
     const response = await createEndpoint(rig.signIn(), body);
     expect([response.status, response.codes]).toEqual([422, codes]);
   });
 
-  test("a name may have 100 code points (rule HOOK-2)", async () => {
+  test("accepts a name of 100 code points (rule HOOK-2)", async () => {
     const name = "😀".repeat(100);
     expect((await createEndpoint(rig.signIn(), { ...shopEndpoint, name })).json["name"]).toBe(name);
   });
 
-  test("refuses the sixth, also when many come at once; a deleted one makes room (rule HOOK-1)", async () => {
+  test("rejects the sixth endpoint, even in concurrent requests, until one is deleted (rule HOOK-1)", async () => {
     const person = rig.signIn();
     const responses = await Promise.all(Array.from({ length: 12 }, () => createEndpoint(person)));
     const statuses = responses.map((response) => response.status).sort((a, b) => a - b);
@@ -212,7 +216,7 @@ describe("POST /console/api/webhook-endpoints", () => {
     expect([status, codes]).toEqual([409, ["WEBHOOK_ENDPOINT_LIMIT"]]);
   });
 
-  test("needs a session, and refuses another site's page and an API key (rule HOOK-1)", async () => {
+  test("requires a session, and rejects cross-site requests and API keys (rule HOOK-1)", async () => {
     const url = `${rig.publicUrl}${endpointsPath}`;
     const postWithHeaders = async (headers: Record<string, string>) =>
       (await fetch(url, { method: "POST", headers, body: JSON.stringify(shopEndpoint) })).status;
@@ -227,14 +231,14 @@ describe("POST /console/api/webhook-endpoints", () => {
 });
 
 describe("GET /console/api/webhook-endpoints", () => {
-  test("tells what the names of a webhook's headers begin with, before there is an endpoint (rule HOOK-11)", async () => {
+  test("returns the header prefix even before there is an endpoint (rule HOOK-11)", async () => {
     const { json } = await rig.call(rig.signIn(), "GET", endpointsPath);
     expect(json).toMatchObject({ data: [], headerPrefix: "Acme" });
   });
 
   const hourMs = 3_600_000;
 
-  test("tells of each of the last 24 hours how many attempts were delivered and how many failed (rule HOOK-17)", async () => {
+  test("returns the number of delivered and failed attempts for each of the last 24 hours (rule HOOK-17)", async () => {
     const person = rig.signIn();
     const endpoint = await rig.register(person);
     const quietEndpoint = await rig.register(person);
@@ -260,8 +264,8 @@ describe("GET /console/api/webhook-endpoints", () => {
         await insertDeliveries(tx, deliveries);
         await recordEndedAttempts(tx, endedAttempts, { schedule: [0], random: () => 0 });
       });
-    // Two replicas count at once; what ended before the hour is not among those of the next, also where
-    // one write has both.
+    // Two replicas write at the same time. Attempts count for the hour in which they ended, even if
+    // one write covers two hours.
     await Promise.all([
       recordEndedBatch(createEndedAttempts(0, 3, 1)),
       recordEndedBatch(createEndedAttempts(0, 2, 0)),
@@ -307,7 +311,7 @@ describe("GET /console/api/webhook-endpoints", () => {
 });
 
 describe("PATCH /console/api/webhook-endpoints/{id}", () => {
-  test("renames, disables and enables, and answers the endpoint", async () => {
+  test("renames, disables and enables an endpoint, and returns it", async () => {
     const person = rig.signIn();
     const path = `${endpointsPath}/${(await createEndpoint(person)).json.id}`;
     const patched = await rig.call(person, "PATCH", path, { name: "Renamed", enabled: false });
@@ -322,15 +326,15 @@ describe("PATCH /console/api/webhook-endpoints/{id}", () => {
 
   test.each([
     ["a URL", { url: "https://shop.com/other" }, ["no_update"]],
-    ["a URL of null", { url: null, name: "B" }, ["no_update"]],
+    ["a null URL", { url: null, name: "B" }, ["no_update"]],
     ["a name that is too long", { name: "a".repeat(101) }, ["string_too_long"]],
-    ["a switch that is no boolean", { enabled: "yes" }, ["bool_type"]],
+    ["a switch that is not a boolean", { enabled: "yes" }, ["bool_type"]],
     [
-      "several at once",
+      "several problems",
       { url: "x", name: 1, enabled: null },
       ["no_update", "string_type", "bool_type"],
     ],
-  ])("refuses %s and changes nothing (rule HOOK-2)", async (_name, changes, codes) => {
+  ])("rejects %s without changing anything (rule HOOK-2)", async (_name, changes, codes) => {
     const person = rig.signIn();
     const { json } = await createEndpoint(person);
     const response = await rig.call(person, "PATCH", `${endpointsPath}/${json.id}`, changes);
@@ -342,7 +346,7 @@ describe("PATCH /console/api/webhook-endpoints/{id}", () => {
     });
   });
 
-  test("disabling abandons what is queued in the same moment, and enabling replays nothing (rule HOOK-6)", async () => {
+  test("abandons queued deliveries when it disables, and replays nothing when it enables (rule HOOK-6)", async () => {
     const person = rig.signIn();
     const { json } = await createEndpoint(person);
     const path = `${endpointsPath}/${json.id}`;
@@ -361,7 +365,7 @@ describe("PATCH /console/api/webhook-endpoints/{id}", () => {
     ]);
   });
 
-  test("an event that comes at the same moment leaves nothing queued for a disabled endpoint", async () => {
+  test("leaves nothing queued for a disabled endpoint when an event arrives at the same time", async () => {
     const person = rig.signIn();
     const endpoint = await rig.register(person, shopEndpoint.url);
     const { service } = await rig.startAnother({ WEBHOOK_RETRY_SCHEDULE_SECONDS: "3600" });
@@ -383,7 +387,7 @@ describe("PATCH /console/api/webhook-endpoints/{id}", () => {
 });
 
 describe("DELETE /console/api/webhook-endpoints/{id}", () => {
-  test("takes it from the list and abandons its queue; its log stays readable by its id (rule HOOK-6)", async () => {
+  test("removes the endpoint from the list and abandons its queue; its log stays readable by id (rule HOOK-6)", async () => {
     const person = rig.signIn();
     const { json } = await createEndpoint(person);
     const path = `${endpointsPath}/${json.id}`;
@@ -401,7 +405,7 @@ describe("DELETE /console/api/webhook-endpoints/{id}", () => {
 });
 
 describe("GET /console/api/webhook-endpoints/{id}/deliveries", () => {
-  test("pages ten at a time, newest first, and ends with null also after exactly ten", async () => {
+  test("returns ten per page, newest first, without a next page after exactly ten", async () => {
     const person = rig.signIn();
     const path = `${endpointsPath}/${(await createEndpoint(person)).json.id}/deliveries`;
     await queueDeliveries(person, 10);
@@ -422,7 +426,7 @@ describe("GET /console/api/webhook-endpoints/{id}/deliveries", () => {
     expect(tooFar.codes).toEqual(["less_than_equal"]);
   });
 
-  test("of two pages far down that one account asks for at once, the second is told to come back (rule API-26)", async () => {
+  test("rejects the second of two concurrent deep pages of one account with 429 (rule API-26)", async () => {
     const person = rig.signIn();
     const path = `${endpointsPath}/${(await createEndpoint(person)).json.id}/deliveries`;
     const calls: ReturnType<typeof rig.call>[] = [];
@@ -435,7 +439,7 @@ describe("GET /console/api/webhook-endpoints/{id}/deliveries", () => {
     expect((await Promise.all(calls)).map(({ status }) => status)).toEqual([200]);
   });
 
-  test("shows every field of an entry (rule HOOK-16)", async () => {
+  test("returns every field of an entry (rule HOOK-16)", async () => {
     const person = rig.signIn();
     const path = `${endpointsPath}/${(await createEndpoint(person)).json.id}/deliveries`;
     const { service } = await rig.startAnother({ WEBHOOK_RETRY_SCHEDULE_SECONDS: "3600" });
@@ -466,7 +470,7 @@ describe("GET /console/api/webhook-endpoints/{id}/deliveries", () => {
 });
 
 describe("another account's endpoint", () => {
-  test("is not there, whatever is asked of it, and keeps its queue", async () => {
+  test("is not found by any request, and its queue stays unchanged", async () => {
     const owner = rig.signIn();
     const otherUser = rig.signIn();
     const path = `${endpointsPath}/${(await createEndpoint(owner)).json.id}`;
@@ -487,7 +491,7 @@ describe("another account's endpoint", () => {
   });
 });
 
-describe("the audit log is told", () => {
+describe("the audit log", () => {
   const Row = z.object({ id: z.string(), key: z.string(), value: z.string() });
   const readAuditEvents = async ({ userId }: Person) => {
     const rows = await rig.pool.any(sql.type(Row)`
@@ -497,7 +501,7 @@ describe("the audit log is told", () => {
     return rows.map(({ value }) => z.decode(AuditRecord, JSON.parse(value)));
   };
 
-  test("of endpoints that are added, changed and deleted and of the secret that was shown, with who, how and from where, and no secret", async () => {
+  test("records added, changed and deleted endpoints and the shown secret, with actor, method and address but without secrets", async () => {
     const person = rig.signIn();
     const { json } = await createEndpoint(person, {
       url: "https://shop.com/t0ken?k=t0ken",
@@ -530,7 +534,7 @@ describe("the audit log is told", () => {
     expect(JSON.stringify(auditEvents)).not.toMatch(/t0ken|whsec_/);
   });
 
-  test("of nothing that was refused", async () => {
+  test("records no rejected requests", async () => {
     const person = rig.signIn();
     const otherUser = rig.signIn();
     const { json } = await createEndpoint(otherUser);

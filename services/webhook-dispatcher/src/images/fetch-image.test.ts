@@ -4,7 +4,7 @@ import { parseHostOverrides } from "../guard/host-overrides.ts";
 import { type ImageHost, startImageHost } from "../testing/start-image-host.ts";
 import { type FetchImage, createImageFetcher } from "./fetch-image.ts";
 
-/* Addresses that are not ours to ask: nothing below Node's own hooks may even try to dial them. */
+/* Addresses that must not be requested. No dial may even be attempted beneath Node's own hooks. */
 
 const zone: Record<string, readonly string[]> = {
   "inside.com": ["127.0.0.1"],
@@ -15,7 +15,8 @@ const zone: Record<string, readonly string[]> = {
 };
 let flipCount = 0;
 const resolve = async (name: string): Promise<readonly string[]> => {
-  // Public whenever somebody only looks, private when it counts, and the other way round.
+  // Alternates between public and private, so that a check and a later lookup would get different
+  // results.
   if (name === "flips.com") return (flipCount += 1) % 2 === 0 ? ["93.184.216.34"] : ["127.0.0.1"];
   const addresses = zone[name];
   if (addresses === undefined) throw new Error("NXDOMAIN at ns1.inside.local");
@@ -51,7 +52,7 @@ const typeOrErrorName = async (url: string): Promise<string> => {
   }
 };
 
-describe("an image at an address that is not public (rule API-27)", () => {
+describe("an image (rule API-27)", () => {
   test.each([
     "https://inside.com/png",
     "https://mixed.com/png",
@@ -69,7 +70,7 @@ describe("an image at an address that is not public (rule API-27)", () => {
     "https://images.test:8443/png",
     "http://images.test/png",
     "file:///etc/passwd",
-  ])("is never dialled: %s", async (url) => {
+  ])("is never dialed at a URL that is not public: %s", async (url) => {
     expect(await typeOrErrorName(url)).toBe("BlockedAddressError");
     expect(dials.dialedAddresses).toEqual([]);
   });
@@ -84,24 +85,24 @@ describe("an image at an address that is not public (rule API-27)", () => {
     "/to-data",
     "/to-port",
     "/with-password",
-  ])("is not dialled either where a host sends us there: %s", async (path) => {
+  ])("is never dialed at a redirect's target that is not public: %s", async (path) => {
     expect(await typeOrErrorName(`https://images.test${path}`)).toBe("BlockedAddressError");
     expect(dials.dialedAddresses).toEqual(["127.0.0.1"]);
   });
 
-  test("is dialled by the address that was checked, and no other, where it is public", async () => {
-    // It speaks no TLS, which shows that it was asked by TLS.
+  test("is dialed only at the checked address if that is public", async () => {
+    // The server does not speak TLS. The error proves that the request used TLS.
     expect(await typeOrErrorName("https://public.com/png")).not.toBe("BlockedAddressError");
     expect(dials.dialedAddresses).toEqual(["93.184.216.34"]);
   });
 
-  test("has no host that DNS does not know", async () => {
+  test("is not fetched from a host unknown to DNS", async () => {
     expect(await typeOrErrorName("https://nowhere.com/png")).toBe("UnresolvedHostError");
     expect(dials.dialedAddresses).toEqual([]);
   });
 });
 
-test("a deadline that passes while DNS hangs ends the call", async () => {
+test("an abort during a hanging DNS lookup ends the fetch", async () => {
   const fetchHanging = createImageFetcher({
     rules: { overriddenHosts: new Set(), ownHosts: new Set() },
     resolve: () => new Promise(() => {}),

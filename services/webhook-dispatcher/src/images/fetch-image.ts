@@ -8,23 +8,26 @@ import type { Resolve } from "../guard/resolver.ts";
 import { type UrlRules, getHostname, parseWebhookUrl } from "../guard/webhook-url.ts";
 import { ImageError } from "./image-error.ts";
 
-/** An image as its host gave it, with the type that its own bytes tell. */
+/** A fetched image, with the type detected from its bytes. */
 export type OwnerImage = { type: ImageType; bytes: Buffer };
 
-/** Fetches an image once; the signal ends it. Throws an ImageError or what a call may throw. */
+/**
+ * Fetches an image once, until the signal aborts. Throws an `ImageError` or an error of the
+ * request.
+ */
 export type FetchImage = (url: string, signal: AbortSignal) => Promise<OwnerImage>;
 
 type FetchOptions = {
   rules: UrlRules;
   resolve: Resolve;
   overrides: HostOverrides;
-  /** A certificate authority that overridden https origins may use besides the public ones. */
+  /** An additional certificate authority for overridden https origins. */
   overrideCa?: string;
 };
 
-/** The largest image that is handed on. */
+/** The largest image that is returned. */
 const imageBytesMax = 1024 * 1024;
-/** Headers and the lengths of chunks come on top, and what is read ahead of an image that is too large. */
+/** Allows for headers and chunk sizes, and for read-ahead of an image that is too large. */
 const responseBytesMax = imageBytesMax + 256 * 1024;
 
 const redirectsMax = 3;
@@ -34,14 +37,14 @@ const redirectStatuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 const headers = {
   "user-agent": "PaymentLinks-Images/1.0",
   accept: "image/avif,image/webp,image/png,image/jpeg,image/gif",
-  // What is not compressed cannot swell here.
+  // An uncompressed image cannot grow when it is decoded here.
   "accept-encoding": "identity",
 };
 
 /**
- * Makes the call by which an owner's image is fetched, under the rules of webhooks (rules HOOK-2 and
- * HOOK-3) at its URL and at each redirect. It says nothing of who asked, and keeps no connection: the
- * address that was checked serves one answer.
+ * Creates the function that fetches owners' images. Applies the rules for webhook URLs (rules
+ * HOOK-2 and HOOK-3) to the URL and to each redirect. Sends nothing about the visitor. Does not
+ * reuse connections, so that each response comes from a freshly checked address.
  */
 export const createImageFetcher = (options: FetchOptions): FetchImage => {
   const createClient = createClientFactory(options);
@@ -64,7 +67,7 @@ const createClientFactory = ({ overrides, overrideCa, resolve }: FetchOptions) =
     allowH2: false,
     ...caOptions,
   });
-  // The caller's signal is the one deadline.
+  // The caller's signal is the only deadline.
   const clientOptions = { pipelining: 0, allowH2: false, headersTimeout: 0, bodyTimeout: 0 };
   return (url: URL): Client => {
     const overrideUrl = overrides.get(getHostname(url));
@@ -76,14 +79,14 @@ const createClientFactory = ({ overrides, overrideCa, resolve }: FetchOptions) =
   };
 };
 
-/** A fragment is for the page that shows the image, and is never sent. */
+/** Drops the fragment, which is never sent, before validation. */
 const validateImageUrl = (urlText: string, rules: UrlRules): URL => {
   const url = parseWebhookUrl(urlText.replace(/#.*$/s, ""), rules);
   if (typeof url === "string") throw new BlockedAddressError();
   return url;
 };
 
-/** Asks one host; answers the image, or where the host says that it is. */
+/** Requests one host. Returns the image, or the URL it redirects to. */
 const requestImage = async (
   client: Client,
   url: URL,
@@ -97,7 +100,7 @@ const requestImage = async (
     const path = `${url.pathname}${url.search}`;
     const host = url.host;
     const response = await client.request({ path, method: "GET", headers: { ...headers, host } });
-    // A body that is left unread ends with its connection, and nobody waits for it.
+    // An unread body is discarded when its connection closes, and its error is irrelevant.
     response.body.on("error", () => {});
     return getRedirectUrl(response, url) ?? (await readImage(response));
   } catch (error) {

@@ -1,6 +1,6 @@
 import type { OutcomeKind } from "../delivery/attempt/attempt-outcome.ts";
 
-/** Why an image was not had; few words, as they are a metric's label. */
+/** Why an image is unavailable. There are few kinds because they are a metric label. */
 export type ImageErrorKind =
   | Exclude<OutcomeKind, "delivered">
   | "redirects"
@@ -9,7 +9,7 @@ export type ImageErrorKind =
   | "wrong_type"
   | "busy";
 
-/** A host's answer that is no image which may be shown. */
+/** A host's response is not an image that may be shown. */
 export class ImageError extends Error {
   readonly kind: ImageErrorKind;
   constructor(kind: ImageErrorKind) {

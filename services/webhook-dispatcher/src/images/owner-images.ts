@@ -5,43 +5,49 @@ import { DeadlineError, outcomeFromError } from "../delivery/attempt/attempt-out
 import type { FetchImage, OwnerImage } from "./fetch-image.ts";
 import { ImageError } from "./image-error.ts";
 
-/** Owners' images, fetched once for everybody who asks within the hour. */
+/** Owners' images, cached for an hour. */
 export type OwnerImages = {
-  /** The image at an owner's URL; undefined if it could not be had. Never throws. */
+  /** Returns the image at an owner's URL, or undefined if it is unavailable. Never throws. */
   find(image: { ownerId: string; url: string }): Promise<OwnerImage | undefined>;
-  /** Gives up what is being fetched. */
+  /** Aborts all fetches in progress. */
   close(): void;
 };
 
 type OwnerImagesOptions = { fetchImage: FetchImage; clock: Clock; log: Log; metrics: Metrics };
 
-/** How long an image is shown without asking its host again, here and in a browser. */
+/** How long an image is cached, here and in browsers. */
 export const imageCacheMs = 60 * 60_000;
 
-/** How long a host that failed is left alone. */
+/** How long a failed fetch is not repeated. */
 const failureCacheMs = 60_000;
-/** From the look-up to the last byte, all redirects included. */
+/** From the DNS lookup to the last byte, including all redirects. */
 const fetchMsMax = 5_000;
-/** In this process. */
+/** The maximum number of concurrent fetches in this process. */
 const fetchesMax = 16;
-/** As many as an owner's images; an owner may change them while hosts hang. */
+/**
+ * The number of images per owner. A limit is needed because an owner can change images while hosts
+ * hang.
+ */
 const fetchesPerOwnerMax = 2;
-/** While all calls are in use, one that takes longer ends as another owner's image is asked for. */
+/**
+ * When all fetches are in use, a request for another image aborts the oldest one that has taken
+ * longer.
+ */
 const contendedFetchMsMax = 1_000;
 const entriesMax = 2_000;
 const bytesMax = 32 * 1024 * 1024;
-/** What an entry costs beside its bytes, a long URL included. */
+/** The memory of a cache entry without the image, including a long URL. */
 const entryBytes = 4 * 1024;
 
 /**
- * Makes the store of owners' images: those who ask for one URL at once share one call, and what fails
- * is remembered too, so that nobody can have a host asked again and again.
+ * Creates the cache of owners' images. Concurrent requests for one URL share one fetch. Failures
+ * are cached too, so that visitors cannot make the service request a host repeatedly.
  */
 export const createOwnerImages = (options: OwnerImagesOptions): OwnerImages => {
   const { clock } = options;
   const countFetch = createImageCounter(options.metrics);
   const closeController = new AbortController();
-  /** By URL, the oldest first. */
+  /** By URL, oldest first. */
   const activeFetches = new Map<string, ActiveFetch>();
   const imageCache = new LRUCache<string, { expiresAtMs: number; image: OwnerImage | undefined }>({
     max: entriesMax,
@@ -58,14 +64,14 @@ export const createOwnerImages = (options: OwnerImagesOptions): OwnerImages => {
     countFetch(outcome);
     const cacheMs = image === undefined ? failureCacheMs : imageCacheMs;
     imageCache.set(url, { expiresAtMs: clock.elapsedMs() + cacheMs, image });
-    // It may have given up its place, and the image may have been asked for again since.
+    // The fetch may have been aborted and replaced by a newer one for the same URL.
     if (activeFetches.get(url)?.abortController.signal === signal) activeFetches.delete(url);
     return image;
   };
 
-  /** Whether there is room for a call for an owner, perhaps in place of the one that takes longest. */
+  /** Returns whether the owner may start a fetch. May abort the oldest fetch to make room. */
   const reserveFetchSlot = (ownerId: string): boolean => {
-    // There are few calls, so that looking at each costs less than keeping count.
+    // There are few fetches, so that a scan costs less than maintaining counts.
     const ownerFetches = [...activeFetches.values()].filter(
       (activeFetch) => activeFetch.ownerId === ownerId,
     );

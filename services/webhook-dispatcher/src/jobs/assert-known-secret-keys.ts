@@ -3,8 +3,8 @@ import type { Dependencies } from "../dependencies.ts";
 import { listSecretKeyNames } from "../store/endpoints.ts";
 
 /**
- * Throws ConfigError if secrets are sealed under a key that is not configured. Without that key
- * their endpoints would fail one by one, and quietly.
+ * Throws `ConfigError` if secrets are sealed with a key that is not configured. Without that key,
+ * their endpoints would fail silently, one by one.
  */
 export const assertKnownSecretKeys = async ({
   pool,

@@ -3,10 +3,13 @@ import type { Dependencies } from "../dependencies.ts";
 import { maintainDeliveryLog } from "../store/delivery-log.ts";
 import { deleteOldHours } from "../store/endpoint-hours.ts";
 
-/** Keeps the delivery log and the endpoints' hours to their length, at the start and then every hour. */
+/**
+ * Deletes old entries of the delivery log and of the endpoints' hours, at the start and then every
+ * hour.
+ */
 export const createDeliveryLogRetentionJob = (
   { clock, pool }: Pick<Dependencies, "clock" | "pool">,
-  /** How long after its event a delivery stays in the log. */
+  /** How many days after its event a delivery stays in the log. */
   { logDays }: { logDays: number },
 ): BackgroundJob => ({
   name: "delivery log",

@@ -13,19 +13,19 @@ import { recordLinks } from "./links.ts";
 
 const rig = useRig(createRig);
 
-/** What Postgres tries before it decides whether a plan is worth keeping. */
+/** Postgres plans this many calls individually before it chooses a generic plan. */
 const customPlanAttempts = 5;
 const lifecycleRuns = 12;
 
 const Plans = z.object({ name: z.string(), custom: z.coerce.number() });
 
-/** How often this connection's statements were planned for one call alone. */
+/** Returns how often each prepared statement of this connection was planned for a single call. */
 const listPlans = (tx: Transaction) =>
   tx.any(sql.type(Plans)`
     SELECT name, custom_plans AS custom FROM pg_prepared_statements ORDER BY name
   `);
 
-/** Scans of the log's partitions in this transaction so far. */
+/** Counts the scans of log partitions in this transaction so far. */
 const countLogScans = (tx: Transaction) =>
   tx.oneFirst(sql.type(z.object({ scans: z.coerce.number() }))`
     SELECT sum(pg_stat_get_xact_numscans(indexrelid) + pg_stat_get_xact_numscans(inhrelid)) AS scans
@@ -33,7 +33,10 @@ const countLogScans = (tx: Transaction) =>
     WHERE inhparent = 'delivery_log'::regclass
   `);
 
-/** Every statement of a delivery's walk, of as many events of two days as are told. */
+/**
+ * Runs every statement of a delivery's lifecycle for this many events of two days. Returns the
+ * number of log scans.
+ */
 const runLifecycle = async (
   tx: Transaction,
   eventCount: number,
@@ -71,7 +74,7 @@ const runLifecycle = async (
   return scans;
 };
 
-/** Makes deliveries of one endpoint that wait, and as many that are over, by SQL. */
+/** Inserts this many waiting and this many ended deliveries of one endpoint with SQL. */
 const insertDeliveriesBySql = async (
   tx: Transaction,
   endpointId: string,
@@ -93,15 +96,15 @@ const insertDeliveriesBySql = async (
   `);
 };
 
-/** Rows and entries of indexes that this transaction has read of the queue and of the log. */
+/** Counts the rows and index entries of the queue and the log that this transaction has read. */
 const countReads = (tx: Transaction) =>
   tx.oneFirst(sql.type(z.object({ reads: z.coerce.number() }))`
     SELECT sum(pg_stat_get_xact_tuples_returned(oid) + pg_stat_get_xact_tuples_fetched(oid)) AS reads
     FROM pg_class WHERE relkind IN ('r', 'i') AND relname ~ '^deliver'
   `);
 
-describe("the statements of a delivery's walk", () => {
-  test("keep their plan, however many events they are for, and look at those days of the log alone", async () => {
+describe("the statements of a delivery's lifecycle", () => {
+  test("use one cached plan for any number of events, and scan only the log partitions of those days", async () => {
     await maintainDeliveryLog(rig.pool, { now: rig.clock.now(), retentionDays: 30 });
     const { plans, scans } = await rig.pool.transaction(async (tx) => {
       const scans: number[] = [];
@@ -120,7 +123,7 @@ describe("the statements of a delivery's walk", () => {
     expect(scans).toEqual(scans.map((_, index) => 2 * (index + 1)));
   });
 
-  test("read as little when thousands of one endpoint wait and are over as when their plans were made", async () => {
+  test("read few rows even after an endpoint has thousands of waiting and ended deliveries", async () => {
     await maintainDeliveryLog(rig.pool, { now: rig.clock.now(), retentionDays: 30 });
     const endpointId = newId("whe");
     const [readsWithFew, readsWithMany] = await rig.pool.transaction(async (tx) => {

@@ -24,13 +24,13 @@ beforeAll(async () => {
   const register = () => rig.register(person, "https://shop.com/");
   crowdedEndpoint = await register();
   quietEndpoints = [await register(), await register()];
-  // Statistics as they are after a long quiet time, when autovacuum last looked at an empty queue.
+  // Simulates statistics after a long idle time, when autovacuum last saw an empty queue.
   await rig.pool.query(voidRow`ANALYZE deliveries`);
   await queueDeliveries(crowdedEndpoint, waitingCount);
   for (const endpoint of quietEndpoints) await queueDeliveries(endpoint, 1);
 });
 
-/** On a busy machine many rows take longer than statements have otherwise. */
+/** Raises the statement timeout, because so many rows can take longer on a busy machine. */
 const queueDeliveries = (endpoint: RegisteredEndpoint, count: number) =>
   transact(rig.pool, (tx) =>
     withStatementTimeout(tx, ampleTimeoutMs, () =>
@@ -49,9 +49,7 @@ const sqlNow = () => sql.timestamp(rig.clock.now());
 
 const Reads = z.object({ rows: z.coerce.number(), entries: z.coerce.number() });
 
-/**
- * What the transaction has read of `deliveries` so far: rows of the table, entries of its indexes.
- */
+/** Counts the rows and index entries of `deliveries` that the transaction has read so far. */
 const countReads = (tx: Transaction) =>
   tx.one(sql.type(Reads)`
     SELECT pg_stat_get_xact_tuples_returned('deliveries'::regclass)
@@ -60,11 +58,11 @@ const countReads = (tx: Transaction) =>
             WHERE indrelid = 'deliveries'::regclass) AS entries
   `);
 
-/** From here on the transaction has the plans that are kept, as a busy connection has. */
+/** Makes the transaction use generic plans, as a busy connection does. */
 const forceGenericPlans = (tx: Transaction) =>
   tx.query(voidRow`SET LOCAL plan_cache_mode = force_generic_plan`);
 
-/** Looks for work as a dispatcher does; answers what that read. */
+/** Polls and claims like a dispatcher. Returns the claimed deliveries and what was read. */
 const claimDue = (excluded: readonly RegisteredEndpoint[]) =>
   rig.pool.transaction(async (tx) => {
     const readsBefore = await countReads(tx);
@@ -87,20 +85,21 @@ const claimDue = (excluded: readonly RegisteredEndpoint[]) =>
     };
   });
 
-describe("with 100000 deliveries waiting at one endpoint, looking for work", () => {
+describe("looking for work with 100000 deliveries waiting at one endpoint", () => {
   test.each([["as they were while it was empty"], ["as they are now"]])(
-    "reads what it claims and one entry per endpoint, with statistics %s",
+    "reads the claimed deliveries and one entry per endpoint, with statistics %s",
     async (statistics) => {
       if (statistics === "as they are now") await rig.pool.query(voidRow`ANALYZE deliveries`);
       const { claimedDeliveries, rows, entries } = await claimDue([]);
       expect(claimedDeliveries.length).toBeGreaterThanOrEqual(share);
-      // Each claimed row is found by its place in the queue, locked, and found again by its id.
+      // Each claimed row is found by its position in the queue, locked, and found again by its
+      // `ctid`.
       expect(rows).toBeLessThanOrEqual(4 * claimedDeliveries.length + 20);
       expect(entries).toBeLessThanOrEqual(4 * claimedDeliveries.length + 20);
     },
   );
 
-  test("reads nothing of that endpoint's while it is full", async () => {
+  test("reads no rows of that endpoint when it has no free slot", async () => {
     const [firstQuiet] = quietEndpoints;
     if (firstQuiet === undefined) throw new Error("two quiet endpoints were registered");
     await rig.pool.query(voidRow`
@@ -112,7 +111,7 @@ describe("with 100000 deliveries waiting at one endpoint, looking for work", () 
     expect(rows).toBeLessThanOrEqual(20);
   });
 
-  test("skips what another process is claiming, and reads no further than its own share", async () => {
+  test("skips another process's claim and reads no more than its own share", async () => {
     await rig.pool.transaction(async (otherTx) => {
       const shares = [{ endpointId: crowdedEndpoint.id, share }];
       const leaseUntil = new Date(rig.clock.now().getTime() + 30_000);
@@ -129,7 +128,7 @@ describe("with 100000 deliveries waiting at one endpoint, looking for work", () 
   });
 });
 
-test("with 100000 deliveries of one endpoint, ending attempts reads these by the plan that is kept", async () => {
+test("recording results with 100000 deliveries of one endpoint reads only their rows with the generic plan", async () => {
   const count = 100;
   const results = Array.from({ length: count }, (_, index) => ({
     id: `${crowdedEndpoint.id}${index + 1}`,
@@ -160,12 +159,12 @@ test("with 100000 deliveries of one endpoint, ending attempts reads these by the
       entries: readsAfter.entries - readsBefore.entries,
     };
   });
-  // Each is found by its key, locked, and found again by its place.
+  // Each row is found by its key, locked, and found again by its `ctid`.
   expect(entries).toBeGreaterThanOrEqual(count);
   expect(rows + entries).toBeLessThanOrEqual(4 * count);
 });
 
-/** Rows of the log that the transaction has read until now. */
+/** Counts the log rows that the transaction has read so far. */
 const countLogReads = (tx: Transaction) =>
   tx.oneFirst(sql.type(z.object({ rows: z.coerce.number() }))`
     SELECT sum(pg_stat_get_xact_tuples_returned(inhrelid)
@@ -173,9 +172,9 @@ const countLogReads = (tx: Transaction) =>
     FROM pg_inherits WHERE inhparent = 'delivery_log'::regclass
   `);
 
-describe("with as many deliveries of the day in the log", () => {
+describe("with the same number of deliveries in the day's log", () => {
   beforeAll(async () => {
-    // Bit by bit, as a statement has five seconds on a busy machine too.
+    // In batches, because each statement must finish within five seconds on a busy machine.
     for (let firstRow = 1; firstRow <= waitingCount; firstRow += logBatchSize) {
       await rig.pool.query(voidRow`
         INSERT INTO delivery_log
@@ -190,10 +189,10 @@ describe("with as many deliveries of the day in the log", () => {
   });
 
   test.each([
-    ["planned for them", async () => {}],
-    ["by the plan that is kept", forceGenericPlans],
+    ["with a custom plan", async () => {}],
+    ["with the generic plan", forceGenericPlans],
   ])(
-    "opening more looks each of them up there, and reads no other, %s",
+    "creating deliveries reads only the log rows that it looks up, %s",
     async (_, configurePlans) => {
       const newDeliveries = Array.from({ length: 100 }, (_, index) => {
         const eventId = index < 50 ? `log${index + waitingCount - 49}` : newId("evt");
@@ -205,7 +204,7 @@ describe("with as many deliveries of the day in the log", () => {
         return { insertedIds, rows: await countLogReads(tx) };
       });
       expect(rows).toBeLessThanOrEqual(2 * newDeliveries.length);
-      // The first fifty were in the log already.
+      // The first fifty were already in the log.
       expect([...insertedIds].toSorted()).toEqual(
         newDeliveries
           .slice(50)
@@ -223,7 +222,7 @@ describe("with as many deliveries of the day in the log", () => {
       return { length, rows: readsAfter.rows - readsBefore.rows + (await countLogReads(tx)) };
     });
 
-  test("a page of both reads that page", async () => {
+  test("a page of pending and ended deliveries reads only that page", async () => {
     const offset = 30;
     const { length, rows } = await countPageReads((tx) =>
       listDeliveries(tx, { endpointId: crowdedEndpoint.id, offset }),
@@ -236,7 +235,7 @@ describe("with as many deliveries of the day in the log", () => {
     ["as they were while it was empty", false],
     ["as they are now", true],
   ])(
-    "what is rare among them is found without the rest, with statistics %s",
+    "a filter for rare entries does not read the others, with statistics %s",
     async (_, shouldAnalyze) => {
       await rig.pool.query(voidRow`
       UPDATE delivery_log SET status = 'Failed' WHERE event_id IN ('log1', 'log50000')
@@ -263,7 +262,7 @@ describe("with as many deliveries of the day in the log", () => {
     },
   );
 
-  test("those of one link are found without the rest, and a page of a link's many is that page", async () => {
+  test("a page of one link's deliveries reads only that page, whether the link has few or many", async () => {
     const { id: endpointId } = crowdedEndpoint;
     const userId = await rig.pool.oneFirst(sql.type(z.object({ userId: z.string() }))`
       SELECT user_id AS "userId" FROM endpoints WHERE id = ${endpointId}
@@ -280,7 +279,7 @@ describe("with as many deliveries of the day in the log", () => {
     }
   });
 
-  test("one is found by its id without the rest", async () => {
+  test("finding a delivery by its id does not read the others", async () => {
     const deliveryKey = { endpointId: crowdedEndpoint.id, id: "77777" };
     const { rows } = await countPageReads(async (tx) => [await findDelivery(tx, deliveryKey)]);
     expect(rows).toBeLessThanOrEqual(10);

@@ -26,14 +26,14 @@ const leaseMs = 30_000;
 
 const fromNow = (ms: number): Date => new Date(rig.clock.now().getTime() + ms);
 
-/** Opens a delivery of an event that occurs now, at the endpoint; answers its id. */
+/** Creates a due delivery for an event that occurs now. Returns its id. */
 const insertDueDelivery = async ({ id: endpointId }: RegisteredEndpoint): Promise<string> => {
   const delivery = sampleDelivery(endpointId, rig.clock.now());
   await rig.pool.transaction((tx) => insertDeliveries(tx, [delivery]));
   return delivery.id;
 };
 
-/** A delivery that is claimed for its first attempt. */
+/** Creates a delivery and claims it for its first attempt. */
 const claimNewDelivery = async (endpoint: RegisteredEndpoint): Promise<ClaimedDelivery> => {
   const id = await insertDueDelivery(endpoint);
   const [claimed] = await claim(endpoint);
@@ -53,7 +53,7 @@ const claim = (endpoint: RegisteredEndpoint) =>
 
 type EndedResult = { attempts?: number; isDelivered: boolean; isLast?: boolean };
 
-/** Writes how an attempt ended; a failure that is not the last is tried again at once. */
+/** Records how an attempt ended. A failure that is not the last is retried immediately. */
 const recordResultIn = (
   tx: Transaction,
   delivery: LogKey & { id: string },
@@ -80,7 +80,7 @@ const recordResultIn = (
 const recordResult = (delivery: LogKey & { id: string }, endedResult: EndedResult) =>
   rig.pool.transaction((tx) => recordResultIn(tx, delivery, endedResult));
 
-/** What another process does once the lease is over: it calls attempt 1 interrupted. */
+/** Does what another process does when the lease expires: records attempt 1 as interrupted. */
 const expireLease = async ({ id }: ClaimedDelivery, { isLast = false } = {}) => {
   rig.clock.advance(leaseMs);
   const expiredAttempts = await rig.pool.transaction((tx) =>
@@ -93,7 +93,7 @@ const expireLease = async ({ id }: ClaimedDelivery, { isLast = false } = {}) => 
 
 const delivered = { status: "Delivered", httpStatus: 200, error: null, nextAttemptAt: null };
 
-/** Of each attempt that is kept of the endpoint's only delivery: its number and how it ended. */
+/** Returns the number and result of each stored attempt of the endpoint's only delivery. */
 const readAttempts = async (endpoint: RegisteredEndpoint) => {
   const [entry] = await rig.readLog(person, endpoint);
   const path = `${endpoint.path}/deliveries/${String(entry?.["id"])}`;
@@ -111,7 +111,7 @@ const AttemptsResponse = z.object({
 });
 
 describe("recordResults", () => {
-  test("a failure told after its lease was over changes nothing; a 2xx counts still (rule HOOK-15)", async () => {
+  test("ignores a failure after the lease expired, but still applies a 2xx (rule HOOK-15)", async () => {
     const endpoint = await rig.register(person, "https://shop.com/");
     const claimed = await claimNewDelivery(endpoint);
     await expireLease(claimed);
@@ -125,7 +125,7 @@ describe("recordResults", () => {
     expect(await claim(endpoint)).toEqual([]);
   });
 
-  test("whatever is told of an attempt after the next has begun changes nothing", async () => {
+  test("ignores every result of an attempt after the next one has started", async () => {
     const endpoint = await rig.register(person, "https://shop.com/");
     const claimed = await claimNewDelivery(endpoint);
     await expireLease(claimed);
@@ -143,7 +143,7 @@ describe("recordResults", () => {
     ]);
   });
 
-  test("a 2xx of the last attempt counts though its lease ran out and the log says failed", async () => {
+  test("applies a 2xx of the last attempt after its lease expired and the log says failed", async () => {
     const endpoint = await rig.register(person, "https://shop.com/");
     const claimed = await claimNewDelivery(endpoint);
     await expireLease(claimed, { isLast: true });
@@ -155,7 +155,7 @@ describe("recordResults", () => {
     expect(await readAttempts(endpoint)).toEqual([[1, 200]]);
   });
 
-  test("a 2xx of an attempt that was called interrupted counts, and its delivery abandoned since", async () => {
+  test("applies a 2xx of an interrupted attempt even if its delivery was abandoned since", async () => {
     const endpoint = await rig.register(person, "https://shop.com/");
     const claimed = await claimNewDelivery(endpoint);
     await expireLease(claimed);
@@ -166,7 +166,10 @@ describe("recordResults", () => {
     expect(await readAttempts(endpoint)).toEqual([[1, 200]]);
   });
 
-  /** Tells a result while another transaction has changed its delivery, and again after its commit. */
+  /**
+   * Records a result while another transaction has changed its delivery, and again after the
+   * commit.
+   */
   const recordDuring = async (
     changeDelivery: (tx: Transaction) => Promise<unknown>,
     delivery: ClaimedDelivery,
@@ -184,7 +187,7 @@ describe("recordResults", () => {
     (tx: Transaction) =>
       abandonDeliveries(tx, { userId: person.userId, endpointId, reason: "endpoint disabled" });
 
-  test("a 2xx counts that is told while its delivery is being abandoned", async () => {
+  test("applies a 2xx recorded while its delivery is being abandoned", async () => {
     const endpoint = await rig.register(person, "https://shop.com/");
     const claimed = await claimNewDelivery(endpoint);
     await recordDuring(createAbandon(endpoint), claimed, { isDelivered: true });
@@ -192,7 +195,7 @@ describe("recordResults", () => {
     expect(await readAttempts(endpoint)).toEqual([[1, 200]]);
   });
 
-  test("a failure that is the last ends its delivery while that is being abandoned", async () => {
+  test("ends a delivery with its last failure while it is being abandoned", async () => {
     const endpoint = await rig.register(person, "https://shop.com/");
     const claimed = await claimNewDelivery(endpoint);
     await recordDuring(createAbandon(endpoint), claimed, { isDelivered: false, isLast: true });
@@ -201,7 +204,7 @@ describe("recordResults", () => {
     expect(await readAttempts(endpoint)).toEqual([[1, "attempt 1"]]);
   });
 
-  test("a 2xx counts that is told while its attempt is being called interrupted", async () => {
+  test("applies a 2xx recorded while its attempt is being recorded as interrupted", async () => {
     const endpoint = await rig.register(person, "https://shop.com/");
     const claimed = await claimNewDelivery(endpoint);
     rig.clock.advance(leaseMs);
@@ -216,7 +219,7 @@ describe("recordResults", () => {
   });
 });
 
-/** Does something in a transaction, and commits only once somebody else waits for a lock. */
+/** Runs work in a transaction and commits only when another session waits for a lock. */
 const commitWhenBlocked = async (work: (tx: Transaction) => Promise<unknown>) => {
   let markStarted: (() => void) | undefined;
   const started = new Promise<void>((resolve) => (markStarted = resolve));
@@ -230,7 +233,7 @@ const commitWhenBlocked = async (work: (tx: Transaction) => Promise<unknown>) =>
 };
 
 describe("insertDeliveries", () => {
-  test("opens no event anew that is told again while its delivery ends", async () => {
+  test("creates no second delivery for an event received again while its delivery ends", async () => {
     const endpoint = await rig.register(person, "https://shop.com/");
     const leaseUntil = fromNow(leaseMs);
     const delivery = sampleDelivery(endpoint.id, rig.clock.now(), { leaseUntil });
@@ -256,7 +259,7 @@ describe("releaseDeliveries", () => {
     return rig.pool.transaction((tx) => releaseDeliveries(tx, leases, rig.clock.now()));
   };
 
-  test("gives back what nobody holds, and answers what somebody else does", async () => {
+  test("releases unlocked leases and returns those that another transaction has locked", async () => {
     const [freeEndpoint, lockedEndpoint] = [
       await rig.register(person, "https://shop.com/"),
       await rig.register(person, "https://shop.com/other"),
@@ -281,8 +284,9 @@ describe("releaseDeliveries", () => {
     expect(await rig.readLog(person, lockedEndpoint)).toMatchObject([abandonedEntry]);
   });
 
-  // Guards against two attempts at once: whoever did not hear that it had given back tries again.
-  test("leaves an attempt that was leased anew under the same number", async () => {
+  // Guards against two concurrent attempts: a process that got no confirmation of a release tries
+  // again.
+  test("ignores an attempt that was leased again under the same number", async () => {
     const endpoint = await rig.register(person, "https://shop.com/");
     const claimedDelivery = await claimNewDelivery(endpoint);
     const leaseUntil = fromNow(leaseMs);
@@ -302,7 +306,7 @@ describe("abandonDeliveries", () => {
       SELECT abandoned_as AS reason FROM deliveries WHERE endpoint_id = ${id}
     `);
 
-  test("reaches a delivery whose attempt begins in that moment", async () => {
+  test("includes a delivery whose attempt starts at the same moment", async () => {
     const endpoint = await rig.register(person, "https://shop.com/");
     await insertDueDelivery(endpoint);
     const { committed } = await commitWhenBlocked((tx) => claimInTransaction(tx, endpoint));
@@ -311,7 +315,7 @@ describe("abandonDeliveries", () => {
     expect(await readAbandonReasons(endpoint)).toEqual(["endpoint disabled"]);
   });
 
-  test("reaches a delivery whose attempt fails in that moment", async () => {
+  test("includes a delivery whose attempt fails at the same moment", async () => {
     const endpoint = await rig.register(person, "https://shop.com/");
     const claimed = await claimNewDelivery(endpoint);
     const failAttempt = (tx: Transaction) => recordResultIn(tx, claimed, { isDelivered: false });
@@ -324,7 +328,7 @@ describe("abandonDeliveries", () => {
     expect(await readAttempts(endpoint)).toEqual([[1, "attempt 1"]]);
   });
 
-  test("leaves to the attempt under way its own error, beside that of its delivery", async () => {
+  test("keeps an attempt's own error separate from its delivery's", async () => {
     const endpoint = await rig.register(person, "https://shop.com/");
     const claimed = await claimNewDelivery(endpoint);
     await disable(endpoint);

@@ -10,11 +10,11 @@ const countRow = sql.type(z.object({ count: z.int() }));
 
 const toIsoText = (instant: Date | null): string | null => instant?.toISOString() ?? null;
 
-/** A delivery to be opened: an event, and the endpoint to which it is owed. */
+/** A delivery to create: an event and the endpoint that gets it. */
 export type NewDelivery = WebhookEvent & {
   endpointId: string;
   eventId: string;
-  /** Before this nobody can have told its event. */
+  /** The earliest time at which the event can have been published. */
   earliestPublishedAt: Date;
   linkId: string;
   traceparent: string | null;
@@ -41,8 +41,8 @@ const newDeliveryRows = createJsonRecordset([
 ]);
 
 /**
- * Opens deliveries. A delivery of an event that its endpoint already has, or had and is now in the
- * log, is left as it is. Answers the ids of those that were opened.
+ * Creates deliveries. Skips an event if its endpoint already has a delivery for it, in the queue or
+ * in the log. Returns the ids of the created deliveries.
  */
 export const insertDeliveries = async (
   tx: Transaction,
@@ -63,18 +63,18 @@ export const insertDeliveries = async (
     toIsoText(delivery.leaseUntil),
     firstPossibleDay(delivery),
   ]);
-  // A source that was restored tells an event again under its id, at another time: so every day is
-  // looked at on which it can have been told. Only the partitions of these days are opened, also by
-  // the plan that is kept. The look-up with a `LIMIT` runs once per delivery; a join could read the
-  // whole log.
+  // A restored source republishes an event with the same id at another time. So the lookup covers
+  // every day on which it can have been published. Postgres scans only the partitions of these
+  // days, even with a generic plan. The lookup with a `LIMIT` runs once per delivery, while a join
+  // could read the whole log.
   const firstDay = deliveries
     .map(firstPossibleDay)
     .reduce((first, day) => (day < first ? day : first));
   const lastDay = deliveries
     .map(({ occurredAt }) => toUtcDay(occurredAt))
     .reduce((last, day) => (day > last ? day : last));
-  // One that is just moving to the log is still here for this statement, and not yet there. `ON CONFLICT`
-  // would wait until it has gone, and open it anew.
+  // For this statement, a delivery that is just moving to the log is still in the queue and not yet
+  // in the log. `ON CONFLICT` alone would wait until it is gone and then create it again.
   const insertedRows = await tx.any(sql.prepared("insert_deliveries", IdRow)`
     INSERT INTO deliveries
       (id, endpoint_id, event_id, link_id, event_type, occurred_at, transaction, traceparent,
@@ -102,7 +102,7 @@ export const insertDeliveries = async (
   return new Set(insertedRows.map(({ id }) => id));
 };
 
-/** Clocks may differ, so it begins an hour early. Never behind the event's own day. */
+/** Starts an hour early because clocks may differ, and never after the event's own day. */
 const firstPossibleDay = ({ earliestPublishedAt, occurredAt }: NewDelivery): string => {
   const sinceMs = Math.min(earliestPublishedAt.getTime(), occurredAt.getTime()) - clockSkewMs;
   return toUtcDay(new Date(Math.max(0, sinceMs)));
@@ -123,7 +123,7 @@ const ClaimRow = z.object({
 });
 const claimRow = sql.type(ClaimRow);
 
-/** A delivery leased for one attempt; `attempts` is this attempt's number. */
+/** A delivery leased for one attempt. `attempts` is the number of this attempt. */
 export type ClaimedDelivery = z.output<typeof ClaimRow>;
 
 const WaitingRow = z.object({
@@ -134,26 +134,26 @@ const WaitingRow = z.object({
 });
 const waitingRow = sql.type(WaitingRow);
 
-/** An endpoint that something waits for, and when the first of it is due. */
+/** An endpoint with waiting deliveries, and when the first of them is due. */
 export type WaitingEndpoint = z.output<typeof WaitingRow>;
 
 type WaitingOptions = {
   limit: number;
-  /** Whom to leave out. */
+  /** Destinations to leave out. */
   excluded?: {
     endpointIds: readonly string[];
     userIds: readonly string[];
     origins: readonly string[];
   };
-  /** Endpoints to look at in any case. */
+  /** Endpoints to include even if they are excluded. */
   alwaysIncluded?: readonly string[];
 };
 
 const noExclusions = { endpointIds: [], userIds: [], origins: [] };
 
 /**
- * The endpoints that something waits for, the earliest due first. It jumps from endpoint to endpoint
- * along the index, so that a long queue at one costs the others nothing.
+ * Lists endpoints with waiting deliveries, earliest due first. The query jumps from endpoint to
+ * endpoint in the index, so that a long queue of one endpoint does not slow down the others.
  */
 export const listWaitingEndpoints = (
   pool: Db,
@@ -186,22 +186,23 @@ export const listWaitingEndpoints = (
 type ClaimBounds = {
   now: Date;
   leaseUntil: Date;
-  /** At most how many deliveries of which endpoint; nobody else's rows are read. */
+  /** The maximum number of deliveries per endpoint. Rows of other endpoints are not read. */
   shares: readonly { endpointId: string; share: number }[];
 };
 
 /**
- * Leases due deliveries, each for one attempt whose number is written with the lease. What another
- * process is claiming is skipped.
+ * Leases due deliveries, each for one attempt, and writes the attempt's number with the lease.
+ * Skips deliveries that another process is claiming.
  */
 export const claimDeliveries = (
   tx: Transaction,
   { now, leaseUntil, shares }: ClaimBounds,
 ): Promise<readonly ClaimedDelivery[]> => {
   const shareRows = shares.map(({ endpointId, share }) => [endpointId, share]);
-  // A locked row keeps its place (`ctid`) until it is updated; one that was updated after the statement
-  // began is locked where the statement does not see it, and left for the next look. An array of places
-  // is read place by place, whatever size the planner takes the table to have.
+  // A locked row keeps its position (`ctid`) until it is updated. A row that was updated after the
+  // statement began is locked where the statement does not see it, and is left for the next poll.
+  // An array of positions is read one by one, regardless of the planner's estimate of the table
+  // size.
   return tx.any(claimRow`
     WITH due AS MATERIALIZED (
       SELECT first_due.ctid
@@ -233,16 +234,19 @@ const ExpiredLeaseRow = z.object({
 });
 const expiredLeaseRow = sql.type(ExpiredLeaseRow);
 
-/** An attempt that was begun and whose process ended before it could report the outcome. */
+/** A started attempt whose process died before reporting the outcome. */
 export type ExpiredAttempt = z.output<typeof ExpiredLeaseRow>;
 
-/** Whether any attempt's lease has run out: asked every second, and nearly always answered by no. */
+/**
+ * Returns whether the lease of any attempt has expired. Called every second, and almost always
+ * false.
+ */
 export const hasExpiredLeases = (pool: Db, now: Date): Promise<boolean> =>
   pool.exists(sql.prepared("has_lapsed", z.object({}))`
     SELECT FROM deliveries WHERE lease_until <= ${sql.timestamp(now)}
   `);
 
-/** Locks attempts whose lease has run out; those that another process has locked are skipped. */
+/** Locks attempts with expired leases. Skips those that another process has locked. */
 export const lockExpiredLeases = (
   tx: Transaction,
   { now, limit }: { now: Date; limit: number },
@@ -255,7 +259,7 @@ export const lockExpiredLeases = (
     FOR NO KEY UPDATE SKIP LOCKED
   `);
 
-/** How many deliveries are pending, counted up to a limit so that a long queue stays cheap to watch. */
+/** Counts pending deliveries up to a limit, so that monitoring a long queue stays cheap. */
 export const countPending = async (pool: Db, { limit }: { limit: number }): Promise<number> => {
   const { count } = await pool.one(countRow`
     SELECT count(*)::int AS count FROM (

@@ -14,7 +14,7 @@ const voidRow = sql.type(z.object({}).strict());
 
 const { receiver, rig, person, endpoint } = withEndpoint();
 
-/** Tells of an event of that many days ago, again and again with the same id; answers that. */
+/** Publishes an event from this many days ago, optionally with a given id. Returns its id. */
 const publishOld = (daysAgo: number, id?: string) => {
   const link = sampleLink({ userId: person.userId });
   const occurredAt = new Date(rig.clock.now().getTime() - daysAgo * dayMs);
@@ -43,7 +43,7 @@ const countRows = () =>
 const waitForEnded = (total: number) =>
   waitUntil(`${total} have ended`, async () => (await countRows()).ended === total);
 
-/** Ends once the receiver has been asked so often and every answer is written. */
+/** Waits until the receiver has this many requests and every result is written. */
 const waitForAttempts = (times: number) =>
   waitUntil(`${times} attempts are over`, async () => {
     return receiver.received.length === times && (await countRows()).leased === 0;
@@ -64,7 +64,7 @@ const maintainLog = (days: number, retentionDays = 30) =>
   });
 
 describe("the delivery log", () => {
-  test("pages over what is pending and what is over, newest first, and a delivery that ends stays put", async () => {
+  test("lists pending and ended deliveries together, newest first, and an ended one keeps its place", async () => {
     receiver.respondWith(respondWithStatus(500));
     await rig.service.start();
     const deliveryIds: string[] = [];
@@ -88,7 +88,7 @@ describe("the delivery log", () => {
     expect(await listAllIds()).toEqual(idsBefore);
   });
 
-  test("is dropped by the day once it is older than what is kept, and not a day before (rule HOOK-16)", async () => {
+  test("drops each day when its retention is over, and not a day before (rule HOOK-16)", async () => {
     await rig.service.start();
     await publishOld(0);
     await waitForEnded(1);
@@ -100,7 +100,7 @@ describe("the delivery log", () => {
     expect(await listPartitions()).not.toContain("20261121");
   });
 
-  test("keeps what is pending, however old", async () => {
+  test("retains pending deliveries of any age", async () => {
     const { service } = await rig.startAnother({ WEBHOOK_RETRY_SCHEDULE_SECONDS: "2592000" });
     await publishOld(40);
     await service.stop();
@@ -108,7 +108,7 @@ describe("the delivery log", () => {
     expect(await rig.readLog(person, endpoint)).toMatchObject([{ status: "Pending" }]);
   });
 
-  test("keeps an event heard of too late for its day by when its delivery was opened", async () => {
+  test("retains a late event by the creation time of its delivery if its day is already over", async () => {
     await rig.service.start();
     await publishOld(45);
     await waitForEnded(1);
@@ -118,7 +118,7 @@ describe("the delivery log", () => {
     expect(await rig.readLog(person, endpoint)).toEqual([]);
   });
 
-  test.each([[0], [3], [45]])("knows an event of %i days ago again", async (daysAgo) => {
+  test.each([[0], [3], [45]])("recognizes an event from %i days ago", async (daysAgo) => {
     await rig.service.start();
     const id = await publishOld(daysAgo);
     await waitForEnded(1);
@@ -126,21 +126,21 @@ describe("the delivery log", () => {
     expect(await rig.readLog(person, endpoint)).toHaveLength(1);
   });
 
-  test("is kept by the started service itself, for as long as is configured", async () => {
+  test("is maintained by the running service with the configured retention", async () => {
     await rig.startAnother({ WEBHOOK_LOG_DAYS: "2" });
     await publishOld(0);
     await waitForEnded(1);
     await waitUntil("partitions are made ahead", async () => (await listPartitions()).length >= 9);
     rig.clock.advance(3 * dayMs);
     await waitUntil("the day is dropped", async () => {
-      // The first run may end only now, and the next one comes an hour later.
+      // The first run may finish only now, and the next one starts an hour later.
       rig.clock.advance(60 * 60_000);
       return !(await listPartitions()).includes("20261121");
     });
     expect(await rig.readLog(person, endpoint)).toEqual([]);
   });
 
-  test("is kept by a role that may not drop a table itself", async () => {
+  test("is maintained by a role that cannot drop tables itself", async () => {
     const drop = voidRow`DROP TABLE delivery_log_other`;
     await expect(rig.pool.query(drop)).rejects.toThrow(/must be owner/);
   });

@@ -2,27 +2,24 @@ import { type Db, type Transaction, sqlVoid } from "@payment-links/postgres";
 import { type FragmentSqlToken, sql } from "slonik";
 import * as z from "zod";
 
-/**
- * Where a delivery that has ended stands in the log: by its event's day, and within the day by
- * event and endpoint.
- */
+/** The key of an ended delivery in the log: the day of its event, and then event and endpoint. */
 export type LogKey = { eventId: string; endpointId: string; occurredAt: Date };
 
-/** The day in UTC by which the log is partitioned. */
+/** Returns the UTC day by which the log is partitioned. */
 export const toUtcDay = (instant: Date): string => instant.toISOString().slice(0, 10);
 
 /**
- * Whether a row of an event, among its few, is of the endpoint that `of` names. The column is hidden
- * from the planner: over a small table an index by endpoint looks as good to it as that by event, and
- * by a plan that is kept all of an endpoint's rows are read later on.
+ * Returns a condition that one of an event's few rows belongs to the endpoint in the given table.
+ * The expression hides the column from the planner. For a small table, an index by endpoint seems
+ * as good as one by event. A generic plan with that index would later read all rows of an endpoint.
  */
 export const matchesEndpoint = (tableAlias: FragmentSqlToken): FragmentSqlToken => sql.fragment`
   endpoint_id || '' = ${tableAlias}.endpoint_id
 `;
 
 /**
- * Corrects log entries whose last attempt counts as failed, although a 2xx had answered it. An
- * entry that has a later attempt is left as it is.
+ * Corrects log entries whose last attempt is recorded as failed although it got a 2xx. An entry
+ * with a later attempt stays unchanged.
  */
 export const correctToDelivered = async (
   tx: Transaction,
@@ -43,13 +40,17 @@ export const correctToDelivered = async (
   }
 };
 
-/** Rows deleted in one run: those of days that never had a partition, so there are few. */
+/**
+ * The maximum number of rows deleted per run. They belong to days that never had a partition, so
+ * there are few.
+ */
 const deletedRowsMax = 5_000;
 
 /**
- * Makes the log's partitions for the coming days, and drops those of events more than `retentionDays`
- * ago. Rows that lie in no day's partition are deleted once they were opened that long ago. Answers
- * whether more of those may be left. Pending deliveries are not in the log, and are never dropped.
+ * Creates the log's partitions for the coming days, and drops those of events older than
+ * `retentionDays`. Also deletes rows outside of all daily partitions if they were created that long
+ * ago, and returns whether more of them may remain. Pending deliveries are not in the log and are
+ * never dropped.
  */
 export const maintainDeliveryLog = async (
   pool: Db,

@@ -16,12 +16,12 @@ type Fragment = ReturnType<typeof sql.fragment>;
 const AttemptRow = z.object({ id: z.string(), attempts: z.int() });
 const countRow = sql.type(z.object({ count: z.int() }));
 
-/** How an attempt ended; `nextAttemptAt` is null where no other follows. */
+/** The result of an attempt. `nextAttemptAt` is null if no retry follows. */
 export type AttemptResult = LogKey & {
   id: string;
   attempts: number;
   startedAt: Date;
-  /** Null where nobody saw how long it took. */
+  /** Null if the duration is unknown. */
   durationMs: number | null;
   isDelivered: boolean;
   httpStatus: number | null;
@@ -29,20 +29,20 @@ export type AttemptResult = LogKey & {
   nextAttemptAt: Date | null;
 };
 
-/** Those results that were not written as they are. */
+/** Results that were not written. */
 type UnwrittenResults = {
-  /** Their rows somebody else is changing: they are to be told again. */
+  /** Another transaction is changing their rows. They must be recorded again. */
   locked: ReadonlySet<AttemptResult>;
-  /** Failures of attempts that somebody else has already called interrupted: nothing is to be written. */
+  /** Failures of attempts that are already recorded as interrupted. There is nothing to write. */
   superseded: ReadonlySet<AttemptResult>;
 };
 
 type AttemptKey = z.output<typeof AttemptRow>;
 
 /**
- * Writes how attempts ended: a delivery that is tried again gives up its lease, one that is over
- * moves to the log. A failure changes nothing if somebody else has already called its attempt
- * interrupted; a 2xx, however late, counts until another attempt has begun. It waits for nobody.
+ * Records how attempts ended: a delivery to retry gives up its lease, and an ended one moves to the
+ * log. A failure changes nothing if its attempt is already recorded as interrupted. A 2xx is valid
+ * at any time until the next attempt starts. Does not wait for locks.
  */
 export const recordResults = async (
   tx: Transaction,
@@ -70,8 +70,8 @@ export const recordResults = async (
 };
 
 /**
- * Parts results by whether their attempts are among these. A delivery's id alone does not tell: a result
- * that comes late may be told beside that of the next attempt.
+ * Partitions results by whether their attempt is in the list. The id of a delivery is not
+ * sufficient, because a late result can be in the same batch as that of the next attempt.
  */
 const partitionByAttempt = (
   results: readonly AttemptResult[],
@@ -110,7 +110,7 @@ const endedRows = createJsonRecordset([
   "jsonb",
 ]);
 
-/** How a failed attempt is kept among the delivery's others. */
+/** Serializes a failed attempt for storage with its delivery. */
 const serializeFailedAttempt = (result: AttemptResult): string => {
   const { attempts: number, durationMs, httpStatus, error } = result;
   const startedAt = result.startedAt.toISOString();
@@ -124,9 +124,9 @@ const serializeFailedAttempt = (result: AttemptResult): string => {
 };
 
 /**
- * The delivery whose attempt is told, found along its key. The planner would choose a join by the
- * table's size when it was last analysed; after a quiet time that could read all of a queue that
- * has grown since. {@link ofEndpoint} is for the same reason.
+ * Finds a result's delivery by its key. The planner would choose a join by the table size of the
+ * last ANALYZE. After an idle time, that could read all of a queue that has grown since. {@link
+ * matchesEndpoint} has the same reason.
  */
 const deliveryOfResult = (condition: Fragment): Fragment => sql.fragment`
   FROM deliveries
@@ -136,9 +136,8 @@ const deliveryOfResult = (condition: Fragment): Fragment => sql.fragment`
 `;
 
 /**
- * Finds and locks deliveries one by one; one that somebody else has locked is left. A row that somebody
- * else changed after the statement began is locked at a place that the statement does not see, and stays
- * as it is.
+ * Finds and locks deliveries one by one, and skips locked ones. A row that changed after the
+ * statement began is locked at a position that the statement does not see, and stays unchanged.
  */
 const lockMatchingRows = (resultsTable: Fragment, condition: Fragment): Fragment => sql.fragment`
   SELECT delivery.place
@@ -147,7 +146,10 @@ const lockMatchingRows = (resultsTable: Fragment, condition: Fragment): Fragment
   ) AS delivery
 `;
 
-/** Finds those that would have been written, had nobody else locked or just changed their rows. */
+/**
+ * Finds attempts that would have been written if another transaction had not locked or just changed
+ * their rows.
+ */
 const findLockedAttempts = (
   tx: Transaction,
   resultsTable: Fragment,
@@ -183,8 +185,8 @@ const findLockedResults = async (
 const isPending = sql.fragment`lease_until IS NOT NULL AND abandoned_as IS NULL`;
 
 /**
- * Makes failed attempts wait for the next one. Answers which do: a delivery may have been abandoned
- * meanwhile.
+ * Schedules the next attempt of failed deliveries. Returns those that were scheduled, because a
+ * delivery may have been abandoned in the meantime.
  */
 const postpone = async (
   tx: Transaction,
@@ -229,7 +231,10 @@ const isFinished = sql.fragment`
   (told.is_delivered OR lease_until IS NOT NULL AND (told.is_last OR abandoned_as IS NOT NULL))
 `;
 
-/** Ends deliveries whose attempt succeeded, was the last or was abandoned; answers which did. */
+/**
+ * Ends deliveries whose attempt succeeded, was the last one, or was abandoned. Returns those that
+ * ended.
+ */
 const moveToLog = async (
   tx: Transaction,
   results: readonly AttemptResult[],
@@ -263,7 +268,8 @@ const moveToLog = async (
       lastAttemptAt: sql.fragment`started_at`,
       httpStatus: sql.fragment`told.http_status`,
       error: sql.fragment`CASE WHEN NOT is_delivered THEN COALESCE(abandoned_as, told.error) END`,
-      // Of what was abandoned the error is not the attempt's own.
+      // The error of an abandoned delivery is not that of its attempt, so the attempt is stored
+      // too.
       failedAttempts: sql.fragment`
         CASE WHEN abandoned_as IS NOT NULL AND NOT is_delivered
           THEN ${appendFailedAttempt(sql.fragment`ended`)} ELSE failed_attempts END
@@ -294,7 +300,7 @@ const unchangedColumns = {
   durationMs: sql.fragment`NULL::int`,
 };
 
-/** Writes deliveries that have just left the queue (the rows of `ended`) into the log. */
+/** Inserts deliveries that were just removed from the queue (the rows of `ended`) into the log. */
 const insertIntoLog = (
   columns: Pick<LogColumns, "rows" | "status" | "error"> & Partial<LogColumns>,
 ): Fragment => {
@@ -312,7 +318,7 @@ const insertIntoLog = (
   `;
 };
 
-/** How a delivery ends without another attempt. */
+/** The columns of a delivery that ends without another attempt. */
 const failedColumns = {
   rows: sql.fragment`ended`,
   status: sql.fragment`'Failed'`,
@@ -326,15 +332,16 @@ export type Lease = {
 };
 
 /**
- * Whether it is this very lease. The same attempt may be leased anew, as where nobody heard that it was
- * given back. Written so, it is no reason to the planner to read all that is leased until then.
+ * Matches only this lease. The same attempt may be leased again, for example if a process got no
+ * confirmation of its release. With this operator, the planner does not consider reading all leases
+ * until that time.
  */
 const isSameLease = sql.fragment`lease_until IS NOT DISTINCT FROM told.lease_until`;
 
 /**
- * Gives back leases of attempts that were never begun; these do not count as attempts. Deliveries
- * to an endpoint that was disabled or deleted meanwhile are over. It waits for nobody: answers those
- * whose deliveries somebody else is changing just now, to be given back again.
+ * Releases leases of attempts that never started; these do not count as attempts. Ends deliveries
+ * to an endpoint that was disabled or deleted in the meantime. Does not wait for locks: returns the
+ * leases to release again because another transaction is changing their deliveries.
  */
 export const releaseDeliveries = async <LeaseType extends Lease>(
   tx: Transaction,
@@ -384,9 +391,9 @@ const abandonBatchMax = 1_000;
 const abandonBatchesMax = 1_000;
 
 /**
- * Abandons most of what waits for an endpoint of the account, in batches that hold nobody up. Call it
- * before {@link abandonDeliveries}, which then has little left: all of that account's events wait for
- * it, and others' behind them.
+ * Abandons most of an endpoint's waiting deliveries, in batches that do not block others. Call it
+ * before {@link abandonDeliveries} to leave little for that function, which blocks all events of
+ * the account and other events behind them.
  */
 export const abandonQueue = async (pool: Pool, abandonment: Abandonment): Promise<void> => {
   for (let batches = 0; batches < abandonBatchesMax; batches += 1) {
@@ -405,22 +412,22 @@ export const abandonQueue = async (pool: Pool, abandonment: Abandonment): Promis
 };
 
 /**
- * Abandons everything that an endpoint of the account still waits for (rule HOOK-6). An attempt
- * under way may end: its 2xx counts, anything else ends the delivery with the same reason. Call it
- * before the endpoint's own row is changed: deliveries are locked before endpoints, as attempts
- * that end do it too.
+ * Abandons everything that waits for an endpoint of the account (rule HOOK-6). An attempt in
+ * progress may finish: a 2xx is recorded, and any other result ends the delivery with the same
+ * reason. Call it before changing the endpoint's own row, because recording attempts also locks
+ * deliveries before endpoints.
  */
 export const abandonDeliveries = (tx: Transaction, abandonment: Abandonment): Promise<void> =>
   withStatementTimeout(tx, abandonMsMax, () => abandon(tx, abandonment));
 
-/** A queue that is longer than {@link abandonQueue} takes needs more time than a statement may otherwise. */
+/** A queue longer than {@link abandonQueue} handles needs more than the usual statement timeout. */
 const abandonMsMax = 60_000;
 
 const abandon = async (tx: Transaction, abandonment: Abandonment): Promise<void> => {
   const ownedCondition = isOwnEndpoint(abandonment);
   const { reason } = abandonment;
-  // All rows are locked first, each in its state at that time. Otherwise an attempt could begin or
-  // end between the two statements below, and both would miss it.
+  // Locks all rows first, each in its current state. Otherwise an attempt could start or end
+  // between the two statements below, and both would miss it.
   await tx.query(countRow`
     SELECT count(*)::int AS count FROM (
       SELECT FROM deliveries WHERE ${ownedCondition} FOR NO KEY UPDATE

@@ -7,7 +7,7 @@ const hourRow = sql.type(
   z.object({ endpointId: z.string(), hour: z.date(), delivered: z.int(), failed: z.int() }),
 );
 
-/** What is counted of endpoints' recent hours; an hour without an attempt is not among it. */
+/** Lists the stored counts of the endpoints' recent hours. Hours without attempts have no row. */
 export const listRecentHours = (
   pool: Db,
   { endpointIds, now }: { endpointIds: readonly string[]; now: Date },
@@ -20,10 +20,10 @@ export const listRecentHours = (
   `);
 };
 
-/** Rows deleted in one run. */
+/** The maximum number of rows deleted per run. */
 const deletedRowsMax = 5_000;
 
-/** Forgets hours that are recent no more; answers whether more of them may be left. */
+/** Deletes hours that are no longer recent. Returns whether more of them may remain. */
 export const deleteOldHours = async (pool: Db, { now }: { now: Date }): Promise<boolean> => {
   const [oldestHour = now] = getRecentHours(now);
   const { rowCount } = await pool.query(sqlVoid`

@@ -25,13 +25,13 @@ const endpointColumns = sql.fragment`
   last_outcome AS "lastOutcome", consecutive_failures AS "consecutiveFailures"
 `;
 
-/** Separates our advisory locks from those of other uses in the same database. */
+/** Separates our advisory locks from other uses in the same database. */
 const lockNamespace = 7_203;
 
 /**
- * Waits until nobody else changes the account's endpoints, and keeps others out until the
- * transaction ends. This keeps the limit of five under races, and an endpoint from being disabled
- * or deleted while events open deliveries for it.
+ * Locks an account's endpoints against changes until the transaction ends, after waiting for other
+ * changes. This enforces the limit of five under concurrency. It also keeps an endpoint enabled
+ * while events create deliveries for it.
  */
 export const lockEndpoints = async (tx: Transaction, userId: string): Promise<void> => {
   await tx.query(sqlVoid`
@@ -40,8 +40,9 @@ export const lockEndpoints = async (tx: Transaction, userId: string): Promise<vo
 };
 
 /**
- * Keeps the accounts' endpoints as they are until the transaction ends, as a part of a statement whose
- * other parts do not read them; readers do not wait. It is one row, which must be asked for.
+ * Prevents changes to the accounts' endpoints until the transaction ends, without blocking readers.
+ * Use it in a statement whose other parts do not read endpoints. The fragment returns one row,
+ * which the statement must select.
  */
 export const endpointsShareLock = (userIds: readonly string[]) => sql.fragment`
   SELECT count(*) FROM (
@@ -55,8 +56,8 @@ export type NewEndpoint = Pick<Endpoint, "id" | "url" | "name" | "secretPrefix" 
   SealedSecret & { userId: string };
 
 /**
- * Adds an endpoint under {@link lockEndpoints}; refuses if the account already has as many as it
- * may.
+ * Adds an endpoint. Requires {@link lockEndpoints}. Rejects it if the account already has the
+ * maximum number.
  */
 export const insertEndpoint = async (tx: Transaction, endpoint: NewEndpoint): Promise<Endpoint> => {
   const { count } = await tx.one(countRow`
@@ -75,7 +76,7 @@ export const insertEndpoint = async (tx: Transaction, endpoint: NewEndpoint): Pr
   `);
 };
 
-/** The account's endpoints, newest first; deleted ones are not among them. */
+/** Lists the account's endpoints without deleted ones, newest first. */
 export const listEndpoints = (pool: Db, userId: string): Promise<readonly Endpoint[]> =>
   pool.any(endpointRow`
     SELECT ${endpointColumns} FROM endpoints
@@ -87,8 +88,8 @@ export const listEndpoints = (pool: Db, userId: string): Promise<readonly Endpoi
 type OwnedEndpointKey = { userId: string; id: string };
 
 /**
- * Changes the parts of an endpoint that can change. Undefined leaves a value as it is; the answer
- * null means that there is no such endpoint.
+ * Changes an endpoint's mutable fields. An undefined value stays unchanged. Returns null if there
+ * is no such endpoint.
  */
 export const updateEndpoint = (
   tx: Transaction,
@@ -103,7 +104,7 @@ export const updateEndpoint = (
     RETURNING ${endpointColumns}
   `);
 
-/** Marks an endpoint as deleted; answers whether there was one. */
+/** Marks an endpoint as deleted. Returns whether it existed. */
 export const deleteEndpoint = async (
   tx: Transaction,
   { userId, id }: OwnedEndpointKey,
@@ -117,7 +118,10 @@ export const deleteEndpoint = async (
   return deletedRow !== null;
 };
 
-/** Whether the account has or once had that endpoint: the log of a deleted one stays readable. */
+/**
+ * Returns whether the account has or once had the endpoint, because the log of a deleted one stays
+ * readable.
+ */
 export const hadEndpoint = (pool: Db, { userId, id }: OwnedEndpointKey): Promise<boolean> =>
   pool.exists(idRow`SELECT id FROM endpoints WHERE id = ${id} AND user_id = ${userId}`);
 
@@ -128,7 +132,10 @@ const EnabledEndpointRow = z.object({
   dateCreated: z.date(),
 });
 
-/** The endpoints that events of the accounts are owed to, under {@link endpointsShareLock}, the oldest first. */
+/**
+ * Lists the accounts' enabled endpoints, which get their events, oldest first. Requires {@link
+ * endpointsShareLock}.
+ */
 export const listEnabledEndpoints = async (
   tx: Transaction,
   userIds: readonly string[],
@@ -147,7 +154,7 @@ const TargetRow = z.object({
 });
 const targetRow = sql.type(TargetRow);
 
-/** Where an endpoint's deliveries go and what signs them; neither ever changes. */
+/** An endpoint's URL and sealed secret. Neither ever changes. */
 export type EndpointTarget = z.output<typeof TargetRow>;
 
 /** Reads the targets of endpoints by their ids. */
@@ -159,7 +166,7 @@ export const findTargets = (pool: Db, ids: readonly string[]): Promise<readonly 
 
 const keyNameRow = sql.type(z.object({ keyName: z.string() }));
 
-/** The names of the keys that seal the secrets of endpoints in use. */
+/** Lists the names of the keys that seal the secrets of endpoints in use. */
 export const listSecretKeyNames = async (pool: Db): Promise<readonly string[]> => {
   const rows = await pool.any(keyNameRow`
     SELECT DISTINCT secret_key_name AS "keyName" FROM endpoints WHERE deleted_at IS NULL
@@ -174,8 +181,8 @@ const secretRow = sql.type(SecretRow);
 export type StoredSecret = z.output<typeof SecretRow>;
 
 /**
- * Secrets of endpoints in use that are sealed by another key than this one, by id from `afterId`
- * on.
+ * Lists secrets of endpoints in use that are sealed with another key than the given one, ordered by
+ * id and starting after `afterId`.
  */
 export const listSecretsNotUnder = (
   pool: Db,
@@ -189,8 +196,8 @@ export const listSecretsNotUnder = (
   `);
 
 /**
- * Replaces secrets that were read by newly sealed ones; a secret that somebody else has sealed anew
- * since then stays as it is.
+ * Replaces secrets with newly sealed ones. A secret that was resealed since it was read stays
+ * unchanged.
  */
 export const replaceSecrets = async (
   pool: Db,
@@ -212,18 +219,18 @@ export const replaceSecrets = async (
   return replaced.length;
 };
 
-/** What a run of attempts means for its endpoint. */
+/** The effect of several attempts on their endpoint. */
 export type OutcomeRun = {
   endpointId: string;
   lastOutcome: EndpointOutcome;
-  /** Failures since the run's last success, or since its start if it had none. */
+  /** Failures since the last success among these attempts, or all failures if none succeeded. */
   failures: number;
   hadSuccess: boolean;
 };
 
 /**
- * Keeps how the latest attempts ended, a run of each endpoint, and counts them to their endpoints' hours. A
- * success after successes rewrites no endpoint.
+ * Records the results of the latest attempts per endpoint, and adds them to the endpoints' hours. A
+ * success after a success does not update the endpoint's row.
  */
 export const recordOutcomes = async (
   tx: Transaction,
@@ -242,8 +249,8 @@ export const recordOutcomes = async (
     endpointHour.delivered,
     endpointHour.failed,
   ]);
-  // Endpoints are locked in the order of their ids, and then their hours: nothing asks for `counted`,
-  // so it runs last. Otherwise two writers could each wait for the other's lock.
+  // Locks endpoints in the order of their ids and then their hours. `counted` runs last because no
+  // other part reads it. Otherwise two writers could each wait for the other's lock.
   await tx.query(sql.prepared("record_outcomes", VoidRow)`
     WITH run AS (
       SELECT * FROM ${sql.unnest(runRows, ["text", "text", "int4", "bool"])}

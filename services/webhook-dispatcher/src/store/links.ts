@@ -33,10 +33,10 @@ const LinkVersionRow = z.object({
   toldAt: z.date().nullable(),
 });
 
-/** How new the state of a link is that is kept. */
+/** The version and time of a stored link state. */
 export type StoredLinkVersion = z.output<typeof LinkVersionRow>;
 
-/** A link's state, and when it was told. */
+/** A link's state with its publish time. */
 export type PublishedLink = LatestPublished & { link: PaymentLinkState };
 
 const linkRows = createJsonRecordset([
@@ -56,17 +56,17 @@ const linkRows = createJsonRecordset([
 ]);
 
 /**
- * Keeps each link's state, given once per link, if it is newer than the one kept: by its version, or
- * because its source told it again long after (what is kept without its time was told long ago). Answers
- * what was known before; a link that was not known is not among that. The endpoints of their owners stay
- * as they are until the transaction ends.
+ * Stores each link's state, given once per link, if it is newer than the stored one. It is newer by
+ * its version, or because its source republished it much later; a stored state without a time
+ * counts as old. Returns the previous versions, without links that were unknown. The owners'
+ * endpoints are locked against changes until the transaction ends.
  */
 export const recordLinks = async (
   tx: Transaction,
   links: readonly PublishedLink[],
 ): Promise<ReadonlyMap<string, StoredLinkVersion>> => {
-  // The look-ups with a `LIMIT` run once per link, even where the cached plan assumed a table of
-  // another size.
+  // The lookups with a `LIMIT` run once per link, even if the cached plan assumed another table
+  // size.
   const rows = links.map(({ link, publishedAt, versionsRestartedAt }) => [
     link.id,
     link.version,

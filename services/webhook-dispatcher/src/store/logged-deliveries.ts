@@ -55,7 +55,7 @@ const endedColumns = sql.fragment`
   ${sharedColumns}, payment_id AS "paymentId", status, NULL::timestamptz AS "nextAttemptAt"
 `;
 
-/** Which page of an endpoint's log; a status or a type that is undefined leaves nothing out. */
+/** A page of an endpoint's log. An undefined status or type does not filter. */
 type DeliveriesPage = {
   endpointId: string;
   status?: DeliveryStatus | undefined;
@@ -63,21 +63,22 @@ type DeliveriesPage = {
   offset: number;
 };
 
-/** All that a page can need of one of the parts that it is put together from. */
+/** Limits each part of a page to the rows that the page can need. */
 const newestFirst = (offset: number): Fragment => sql.fragment`
   ORDER BY date_created DESC, id DESC LIMIT ${offset + pageSize + 1}
 `;
 
 /**
- * A page of an endpoint's log, newest first, with one entry too many if more follows. Pending
- * deliveries are part of it.
+ * Lists a page of an endpoint's log, newest first, including pending deliveries. Has one extra
+ * entry if more follow.
  */
 export const listDeliveries = (
   pool: Db,
   { endpointId, status: statusFilter, eventType: typeFilter, offset }: DeliveriesPage,
 ): Promise<readonly LoggedDelivery[]> => {
-  // Each state and type stands in an order of its own in the index, and could fill the page alone. So
-  // each is read in order, and no further than that. A delivery keeps its place when it ends.
+  // The index orders the entries of each status and type separately, and each combination could
+  // fill the page alone. So each is read in order, and only as far as the page needs. A delivery
+  // keeps its place when it ends.
   const pageOrder = newestFirst(offset);
   const statuses = statusFilter === undefined ? deliveryStatuses : [statusFilter];
   const types = typeFilter === undefined ? webhookTypes : [typeFilter];
@@ -99,12 +100,12 @@ export const listDeliveries = (
   `);
 };
 
-/** Whose link, and which page of what was told about it. */
+/** The owner of the link, and the page of its deliveries. */
 type LinkDeliveriesPage = { userId: string; linkId: string; offset: number };
 
 /**
- * A page of what was told about a link of an account, newest first, with one entry too many if more
- * follows. All of a link's deliveries are its owner's, so another account's page is empty.
+ * Lists a page of the deliveries of an account's link, newest first, with one extra entry if more
+ * follow. All deliveries of a link belong to its owner, so another account's page is empty.
  */
 export const listLinkDeliveries = (
   pool: Db,
@@ -127,7 +128,7 @@ export const listLinkDeliveries = (
     ORDER BY "dateCreated" DESC, entry.id DESC
   `);
 
-/** One entry of an endpoint's log with its attempts; null if there is none of that id. */
+/** Returns one entry of an endpoint's log with its attempts, or null for an unknown id. */
 export const findDelivery = (
   pool: Db,
   { endpointId, id }: { endpointId: string; id: string },
@@ -135,8 +136,8 @@ export const findDelivery = (
   const failedAttempts = sql.fragment`
     COALESCE(failed_attempts, '[]') AS "failedAttempts"
   `;
-  // Without `OFFSET 0` the planner may read the endpoint's whole log where it knows little of a new
-  // day's rows.
+  // Without `OFFSET 0`, the planner may read the endpoint's whole log if it has few statistics
+  // about a new day's rows.
   return pool.maybeOne(detailedRow`
     (SELECT ${pendingColumns}, ${failedAttempts}, NULL::int AS "durationMs",
             lease_until IS NOT NULL AS "isUnderWay"

@@ -11,7 +11,7 @@ import * as z from "zod";
 
 const ImagesRow = z.object({ urls: z.array(z.string()) });
 
-/** Keeps where an account's images lie, unless a newer state of it is already kept (rule EVENT-7). */
+/** Stores the image URLs of an account, unless the stored ones are newer (rule EVENT-7). */
 export const storeOwnerImages = async (
   tx: Transaction,
   { id, version, profileImage, backgroundImage }: OwnerImages,
@@ -32,7 +32,7 @@ export const storeOwnerImages = async (
   `);
 };
 
-/** The URLs of an account's images as last heard: two at most. */
+/** Returns the image URLs of an account as last received, two at most. */
 export const findImageUrls = async (db: Db, accountId: string): Promise<readonly string[]> => {
   const row = await db.maybeOne(sql.type(ImagesRow)`
     SELECT array_remove(ARRAY[profile_image, background_image], NULL) AS urls

@@ -1,6 +1,7 @@
 /**
- * Certificates for tests only. All are for one key and, unless said otherwise, from one authority
- * and valid until 2120. The private key guards nothing: `receiver.test` exists in tests only.
+ * Certificates for tests only. All have the same key. Unless noted otherwise, they are from the
+ * same authority and valid until 2120. The private key protects nothing: `receiver.test` exists
+ * only in tests.
  */
 export const certificates = {
   authority: `-----BEGIN CERTIFICATE-----

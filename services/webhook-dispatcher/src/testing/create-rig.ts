@@ -18,22 +18,22 @@ import {
 import { createSampleAccount } from "@payment-links/contracts/testing/sample-account";
 import { sampleLink } from "./samples.ts";
 
-/** The key under which the rig's secrets are sealed. */
+/** The key that seals the rig's secrets. */
 export const sealingKey = `first=${Buffer.alloc(32, 7).toString("base64")}`;
 
 type RigOptions = { environment?: Record<string, string>; outside?: Partial<ExternalDependencies> };
 
-/** A signed-in person of the console. */
+/** A user signed in to the console. */
 export type Person = { userId: string; token: string };
 
-/** An endpoint as its owner got it, with its path in the console's API. */
+/** An endpoint as returned to its owner, with its path in the console API. */
 export type RegisteredEndpoint = { id: string; secret: string; path: string };
 
 type PublishOptions = { id?: string; traceparent?: string };
 
 /**
- * The service on a database of its own, listening on loopback, with a clock that stands still. It is
- * not started until a test does; more dispatchers of the same database can be started beside it.
+ * Creates the service on its own database, listening on loopback, with a fake clock. The test
+ * starts it. More dispatchers can be started on the same database.
  */
 export const createRig = async ({ environment = {}, outside = {} }: RigOptions = {}) => {
   const people = new Map<string, SignedInPerson>();
@@ -65,11 +65,11 @@ export const createRig = async ({ environment = {}, outside = {} }: RigOptions =
   const started = [first.service];
   const server = await startTestListeners(first.service, testContext.context);
 
-  /** Calls the console's API as that person; answers the status and the JSON. */
+  /** Calls the console API as the user. Returns the status and the JSON. */
   const call = (person: Person, method: string, path: string, body?: unknown) =>
     callConsole(`${server.publicUrl}${path}`, person, method, body);
 
-  /** Publishes an event on the bus; ends once it is applied. Answers its id. */
+  /** Publishes an event on the bus and waits until it is applied. Returns its id. */
   const publish = async (event: OutgoingEvent, options: PublishOptions = {}): Promise<string> => {
     const { id = newId("evt"), traceparent } = options;
     const record = toKafkaRecord(event, id);
@@ -91,7 +91,10 @@ export const createRig = async ({ environment = {}, outside = {} }: RigOptions =
       await service.start();
       return { service, metrics };
     },
-    /** Signs a new person in, who proved to be there at that time, or does so all the time. */
+    /**
+     * Signs in a new user who proved presence at the given time, or by default always has a valid
+     * proof.
+     */
     signIn: (provenAt = endOfTime): Person => {
       const person = { userId: newId("user"), token: randomBytes(24).toString("base64url") };
       const { userId } = person;
@@ -99,18 +102,18 @@ export const createRig = async ({ environment = {}, outside = {} }: RigOptions =
       return person;
     },
     call,
-    /** Registers an endpoint of that person at `https://receiver.test` or another URL. */
+    /** Registers an endpoint of the user at `https://receiver.test` or another URL. */
     register: async (person: Person, urlPath = "/hook"): Promise<RegisteredEndpoint> => {
       const url = new URL(urlPath, "https://receiver.test").href;
       const { json } = await call(person, "POST", endpointsPath, { url, name: "Shop" });
       return { id: json.id, secret: json.secret, path: `${endpointsPath}/${json.id}` };
     },
-    /** The first page of an endpoint's log. */
+    /** Returns the first page of an endpoint's log. */
     readLog: async (person: Person, endpoint: { path: string }) =>
       (await call(person, "GET", `${endpoint.path}/deliveries`)).json.data,
     publish,
     toKafkaRecord,
-    /** Publishes that a link is completed now; by default a fresh link of that person. */
+    /** Publishes that a link is completed now. By default, it is a new link of the user. */
     tellCompleted: ({ userId }: { userId: string }, overrides: Partial<PaymentLinkState> = {}) => {
       const link = sampleLink({ userId, ...overrides });
       const occurredAt = clock.now();
@@ -120,7 +123,7 @@ export const createRig = async ({ environment = {}, outside = {} }: RigOptions =
     },
     close: async () => {
       await server.close();
-      // Attempts under way end at their deadline, which never comes by a clock that stands still.
+      // Attempts in progress end at their deadline, so the fake clock has to advance.
       const tickInterval = setInterval(() => clock.advance(60_000), 10);
       await Promise.all(started.map((service) => service.stop()));
       clearInterval(tickInterval);
@@ -157,7 +160,7 @@ const createIntrospect =
     });
   };
 
-/** An event as it lies on the bus. */
+/** Converts an event to a Kafka record. */
 const toKafkaRecord = ({ event, key, occurredAt, data }: OutgoingEvent, id: string) => ({
   topic: event.topic,
   key,
@@ -171,7 +174,7 @@ const toKafkaRecord = ({ event, key, occurredAt, data }: OutgoingEvent, id: stri
   value: JSON.stringify(z.encode(event.data, data)),
 });
 
-/** The parts of the console API's answers that tests look at. */
+/** The parts of console API responses that tests check. */
 const ConsoleResponse = z.looseObject({
   errors: z.array(z.looseObject({ code: z.string() })).default([]),
   data: z.array(z.record(z.string(), z.unknown())).default([]),

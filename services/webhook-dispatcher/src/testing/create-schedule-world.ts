@@ -10,7 +10,7 @@ import {
 } from "../domain/schedule/schedule.ts";
 import type { Destination, SlotLimits } from "../domain/schedule/slots.ts";
 
-/** A delivery as the database has it. */
+/** A delivery in the simulated database. */
 export type Row = {
   destination: Destination;
   state: "waiting" | "leased" | "theirs" | "over";
@@ -18,11 +18,11 @@ export type Row = {
   createdAtMs: number;
   startedAtMs: number | undefined;
   attempts: number;
-  /** This process was told that the delivery waits. */
+  /** Whether this process was notified that the delivery waits. */
   isKnownToWait: boolean;
 };
 
-/** One lease of a delivery by our process. */
+/** A lease of a delivery by this process. */
 type Lease = {
   destination: Destination;
   row: Row;
@@ -32,7 +32,7 @@ type Lease = {
 
 type PendingInsert = { rows: Row[]; leases: Lease[]; isCommitted: boolean };
 
-/** At most one look is under way: what it waits for next. */
+/** The next step of the poll in progress. There is at most one. */
 type PollState =
   | { stage: "asked"; poll: QueuePoll }
   | { stage: "read"; poll: QueuePoll; waiting: (Destination & { dueAt: Date })[] }
@@ -45,9 +45,9 @@ const pollMs = 1_000;
 const staleCheckMs = 250;
 
 /**
- * A schedule with a database, receivers and another process around it. Each of these acts only when
- * a test says so, so that any order of events can be played. Every effect is checked against what
- * is promised.
+ * Creates a schedule with a simulated database, receivers and another process. Each of them acts
+ * only when a test says so, so that any order of events is possible. Every effect is checked
+ * against the guarantees.
  */
 export const createScheduleWorld = (limits: SlotLimits) => {
   const state = createSchedule<Lease>(limits);
@@ -78,8 +78,8 @@ export const createScheduleWorld = (limits: SlotLimits) => {
     ok(ofEndpointCount < limits.slotsPerEndpointMax, "an endpoint is over its slots");
     ok(ofAccountCount < limits.slotsPerAccountMax, "an account is over its slots");
     ok(atOriginCount < limits.slotsPerOriginMax, "an origin is over its slots");
-    // Of the last quarter of the slots, an endpoint may have an eighth of what is free, or its
-    // first slot.
+    // In the last quarter of the slots, an endpoint may have an eighth of the free ones, or its
+    // first one.
     const isReserved = ofEndpointCount > 0 && freeCount <= limits.slotsMax / 4;
     ok(
       !isReserved || ofEndpointCount + 1 <= freeCount / 8,
@@ -90,7 +90,7 @@ export const createScheduleWorld = (limits: SlotLimits) => {
   const startAttempt = (lease: Lease): void => {
     ok(!isStopping, "an attempt begins while the process stops");
     ok(lease.stage === "ready" && lease.row.state === "leased", `a ${lease.stage} lease begins`);
-    // Deliveries that have waited longer for the same endpoint go first.
+    // Deliveries that have waited longer for the same endpoint must start first.
     const firstLease = readyByEndpoint.get(lease.destination.endpointId)?.shift();
     ok(firstLease === lease, "an attempt begins before another that waits longer");
     expectFreeSlotFor(lease.destination);
@@ -142,7 +142,7 @@ export const createScheduleWorld = (limits: SlotLimits) => {
     return { destination: row.destination, row, stage: "leased", startedAtMs: 0 };
   };
 
-  /** What is due at an endpoint, the longest due first. */
+  /** Lists the due deliveries of an endpoint, longest due first. */
   const listDueRows = (endpointId: string, atMs: number): Row[] =>
     listWaitingRows(endpointId)
       .filter(({ dueAtMs }) => dueAtMs <= atMs)
@@ -180,11 +180,11 @@ export const createScheduleWorld = (limits: SlotLimits) => {
     rows,
     pendingInserts,
     attemptsInProgress,
-    /** When the last attempt began, by endpoint. */
+    /** The start of the last attempt, by endpoint. */
     lastStartedAtMs,
     now: () => nowMs,
 
-    /** Begins to open deliveries, as many for each place as given. */
+    /** Starts a transaction that creates the given number of deliveries per destination. */
     beginCreating: (requested: readonly { destination: Destination; count: number }[]): void => {
       const capacityByEndpoint = capacityForNewDeliveries(
         state,
@@ -194,7 +194,7 @@ export const createScheduleWorld = (limits: SlotLimits) => {
       const pendingInsert: PendingInsert = { rows: [], leases: [], isCommitted: false };
       for (const { destination, count } of requested) {
         const remainingCapacity = capacityByEndpoint.get(destination.endpointId) ?? 0;
-        // Nothing new overtakes deliveries that are known to wait.
+        // New deliveries must not overtake deliveries that are known to wait.
         if (remainingCapacity > 0) {
           const isOvertaking = listDueRows(destination.endpointId, nowMs).some(
             ({ isKnownToWait }) => isKnownToWait,
@@ -221,7 +221,7 @@ export const createScheduleWorld = (limits: SlotLimits) => {
       pendingInserts.add(pendingInsert);
     },
 
-    /** Commits what is being opened; the next call tells of it. */
+    /** Commits the transaction; the next call notifies the schedule. */
     continueCreating: (): void => {
       const [pendingInsert] = pendingInserts;
       if (pendingInsert === undefined) return;
@@ -243,7 +243,7 @@ export const createScheduleWorld = (limits: SlotLimits) => {
       applyInput({ kind: "opened", leased: pendingInsert.leases, waiting: waitingDestinations });
     },
 
-    /** Ends an attempt; its result is not yet written. */
+    /** Ends an attempt. Its result is not written yet. */
     endAttempt: (attempt: Lease, { isAnswered, isDelivered }: Record<string, boolean>): void => {
       ok(attemptsInProgress.delete(attempt), "an attempt ends twice");
       attempt.stage = "ended";
@@ -279,7 +279,7 @@ export const createScheduleWorld = (limits: SlotLimits) => {
       applyInput({ kind: "givenBack", destinations: leases.map(({ destination }) => destination) });
     },
 
-    /** Another process leases what is due for an endpoint, or gives all back that it had. */
+    /** Lets another process lease the endpoint's due deliveries, or release all of its leases. */
     actAsRival: (endpointId: string): void => {
       const rivalRows = [...rows].filter(({ state: rowState }) => rowState === "theirs");
       for (const row of rivalRows) row.state = "waiting";
@@ -289,7 +289,7 @@ export const createScheduleWorld = (limits: SlotLimits) => {
       }
     },
 
-    /** The endpoint is disabled: what waits is over. */
+    /** Disables the endpoint and ends its waiting deliveries. */
     disableEndpoint: (endpointId: string): void => {
       for (const row of listWaitingRows(endpointId)) row.state = "over";
       applyInput({ kind: "left", endpointId });
@@ -309,13 +309,13 @@ export const createScheduleWorld = (limits: SlotLimits) => {
       applyInput({ kind: "stopping" });
     },
 
-    /** Whether a look is under way, or the loop would begin one now. */
+    /** Returns whether a poll is in progress, or the loop would start one now. */
     wouldPoll: (): boolean =>
       pollState !== undefined ||
       isPollRequested ||
       nowMs >= Math.min(nextScheduledPollAtMs, nextIntervalPollAtMs),
 
-    /** Whether something goes on by itself before the next poll. */
+    /** Returns whether any work will continue before the next poll. */
     hasPendingWork: (): boolean =>
       pendingInserts.size + attemptsInProgress.size + unwritten.length + releasedLeases.length >
         0 ||
@@ -323,7 +323,7 @@ export const createScheduleWorld = (limits: SlotLimits) => {
       isPollRequested ||
       nextScheduledPollAtMs < nextIntervalPollAtMs,
 
-    /** Begins a look, or does its next step. */
+    /** Starts a poll, or performs its next step. */
     continuePolling: (): void => {
       if (pollState === undefined) {
         isPollRequested = false;

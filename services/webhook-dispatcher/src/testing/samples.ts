@@ -10,7 +10,7 @@ import type { NewDelivery } from "../store/deliveries.ts";
 const owner = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
 const usdc = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913";
 
-/** A link's state as links-api publishes it. */
+/** Creates a link's state as links-api publishes it. */
 export const sampleLink = (overrides: Partial<PaymentLinkState> = {}): PaymentLinkState => ({
   id: newId("plink"),
   version: 2,
@@ -30,7 +30,7 @@ export const sampleLink = (overrides: Partial<PaymentLinkState> = {}): PaymentLi
   ...overrides,
 });
 
-/** A payment that settled on a link. */
+/** Creates a settled payment of a link. */
 export const sampleTransaction = (overrides: Partial<LinkTransaction> = {}): LinkTransaction => ({
   id: newId("tx"),
   status: "settled",
@@ -46,7 +46,10 @@ type DeliveryOverrides = Partial<Omit<NewDelivery, "nextAttemptAt" | "leaseUntil
   leaseUntil?: Date;
 };
 
-/** A delivery of an event that occurs at a time. It is due at once, or leased until the time that is given. */
+/**
+ * Creates a delivery for an event at the given time. It is due immediately, or leased until the
+ * given time.
+ */
 export const sampleDelivery = (
   endpointId: string,
   occurredAt: Date,

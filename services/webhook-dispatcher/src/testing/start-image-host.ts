@@ -1,10 +1,10 @@
 import { type AddressInfo, type Socket, createServer } from "node:net";
 import { gzipSync } from "node:zlib";
 
-/** As much of a PNG as tells that it is one. */
+/** The first bytes of a PNG, enough to be detected as one. */
 export const png = Buffer.from("\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "latin1");
 
-/** The largest image that is handed on. */
+/** The largest image that the service returns. */
 export const bytesMax = 1024 * 1024;
 
 const svg = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>';
@@ -17,12 +17,12 @@ const createRedirect = (location: string) => (socket: Socket) =>
   void socket.end(`HTTP/1.1 302 Found\r\nLocation: ${location}\r\nContent-Length: 0\r\n\r\n`);
 const padPng = (size: number): Buffer => Buffer.concat([png, Buffer.alloc(size - png.length)]);
 
-/** Writes again and again, as fast as the other side reads. */
+/** Writes repeatedly, as fast as the peer reads. */
 const writeForever = (socket: Socket, text = "\0"): void => {
   const chunk = text.repeat(64 * 1024);
   const write = (): void => {
     while (!socket.destroyed && socket.write(chunk)) continue;
-    // Whoever takes so much takes all of it.
+    // The peer reads without a limit, so stop.
     if (socket.bytesWritten > 64 * bytesMax) socket.destroy();
   };
   socket.on("drain", write);
@@ -92,8 +92,8 @@ const behaviors: Record<string, (socket: Socket) => void> = {
 };
 
 /**
- * A host of images on loopback that speaks in raw bytes, well or badly: the path that is asked for
- * chooses which.
+ * Starts an image host on loopback that sends raw bytes, valid or not, depending on the requested
+ * path.
  */
 export const startImageHost = async () => {
   const sockets = new Set<Socket>();
@@ -117,7 +117,7 @@ export const startImageHost = async () => {
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
     openCount: () => sockets.size,
-    /** What the connections that have ended were sent. */
+    /** The number of bytes sent on connections that have ended. */
     sentBytes: () => sentBytes,
     close: () => {
       for (const socket of sockets) socket.destroy();

@@ -7,12 +7,12 @@ const nxdomainCode = 3;
 const headerBytes = 12;
 
 /**
- * What our own name server says of a name: addresses, or another name as a CNAME for the entries
- * that follow. Undefined is no answer at all, [] is NXDOMAIN.
+ * The test name server's records for a name: addresses, or another name as a CNAME that owns the
+ * following entries. Undefined sends no response, and [] is NXDOMAIN.
  */
 export type Zone = (name: string, type: "A" | "AAAA") => readonly string[] | undefined;
 
-/** A DNS server on loopback (RFC 1035, answers over UDP with a TTL of 0). */
+/** Starts a DNS server on loopback (RFC 1035, UDP, with a TTL of 0). */
 export const startNameServer = async (zone: Zone) => {
   const socket = createSocket("udp4");
   socket.on("message", (query, sender) => {
@@ -48,10 +48,7 @@ const readName = (query: Buffer): { name: string; end: number } => {
 
 const cnameType = 5;
 
-/**
- * The first record belongs to the name in the question, records behind a CNAME to the name that it
- * gives.
- */
+/** The first record belongs to the queried name, and records after a CNAME to the CNAME's target. */
 const writeRecords = (type: number, entries: readonly string[]): Buffer[] => {
   let owner: Buffer = Buffer.from([0xc0, headerBytes]);
   return entries.map((entry) => {
@@ -65,7 +62,7 @@ const writeRecords = (type: number, entries: readonly string[]): Buffer[] => {
   });
 };
 
-/** A record of class IN with a TTL of 0. */
+/** Writes a record of class IN with a TTL of 0. */
 const writeRecord = (owner: Buffer, type: number, data: Buffer): Buffer => {
   const recordFields = Buffer.alloc(10);
   recordFields.writeUInt16BE(type, 0);

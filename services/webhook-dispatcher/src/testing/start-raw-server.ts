@@ -1,12 +1,12 @@
 import { type AddressInfo, type Socket, createServer } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
 
-/** Answers a request in raw bytes. */
+/** Responds to a request with raw bytes. */
 export type RawResponse = (socket: Socket) => void | Promise<void>;
 
 /**
- * Opens a server on loopback that answers in raw bytes. The requested path chooses the answer. A
- * connection may bring one request after another.
+ * Starts a server on loopback that responds with raw bytes, depending on the requested path. A
+ * connection can serve several requests.
  */
 export const startRawServer = async (
   responses: Readonly<Record<string, RawResponse>>,
@@ -22,7 +22,7 @@ export const startRawServer = async (
     socket.on("close", () => sockets.delete(socket));
     socket.on("data", (chunk: Buffer) => {
       const [, target] = /^POST \/(\S*) /.exec(chunk.toString("latin1")) ?? [];
-      // The rest of a request that came in pieces.
+      // The rest of a request that arrived in pieces.
       if (target === undefined && paths.length > 0) return;
       const path = decodeURIComponent(target ?? "");
       paths.push(path);
@@ -37,7 +37,7 @@ export const startRawServer = async (
     origin: `${tls === undefined ? "http" : "https"}://127.0.0.1:${port}`,
     openCount: () => sockets.size,
     openedCount: () => pathsByConnection.length,
-    /** The requested paths, in the order of their requests, for each connection. */
+    /** The requested paths of each connection, in order. */
     pathsByConnection: (): readonly (readonly string[])[] => pathsByConnection,
     close: () => {
       for (const socket of sockets) socket.destroy();

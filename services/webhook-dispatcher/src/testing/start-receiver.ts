@@ -3,7 +3,7 @@ import { type IncomingHttpHeaders, type ServerResponse, createServer } from "nod
 import { type Server, createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 
-/** A request as the receiver got it. */
+/** A request that the receiver got. */
 export type ReceivedRequest = {
   method: string | undefined;
   path: string | undefined;
@@ -14,13 +14,13 @@ export type ReceivedRequest = {
 
 type Respond = (res: ServerResponse, received: ReceivedRequest) => void;
 
-/** Answers a status and nothing else. */
+/** Responds with only a status. */
 export const respondWithStatus =
   (status: number, headers: Record<string, string> = {}) =>
   (res: ServerResponse) =>
     void res.writeHead(status, headers).end();
 
-/** A merchant's server on loopback that notes what it gets and answers as it is told. */
+/** Starts a merchant's server on loopback. It records requests and responds as the test specifies. */
 export const startReceiver = async (tls?: { key: string; cert: string }) => {
   const received: ReceivedRequest[] = [];
   let respond: Respond = respondWithStatus(200);
@@ -53,7 +53,7 @@ export const startReceiver = async (tls?: { key: string; cert: string }) => {
 };
 export type Receiver = Awaited<ReturnType<typeof startReceiver>>;
 
-/** What a receiver computes for itself by rule HOOK-12, in code that is not the sender's. */
+/** Computes the signature of rule HOOK-12 as a receiver would, independently of the sender's code. */
 export const expectedSignature = ({ headers, raw }: ReceivedRequest, secret: string): string => {
   const signedText = `${String(headers["service-timestamp"])}.${raw}`;
   return `v1=${createHmac("sha256", secret).update(signedText).digest("hex")}`;

@@ -11,7 +11,7 @@ const continueResponse = joinLines("HTTP/1.1 100 Continue", "", "");
 const emptyBodyHeaders = joinLines("Content-Length: 0", "", "");
 const tlsAlert = "\x15\x03\x03\x00\x02\x02\x28";
 
-/** What follows a status line, by the way in which it breaks HTTP's rules; nothing of it is missing. */
+/** Complete responses after the status line, by the HTTP rule that they violate. */
 const afterStatusLine: Readonly<Record<string, string>> = {
   "two equal Content-Length": headersAndOkBody("Content-Length: 2", "Content-Length: 2"),
   "two different Content-Length": headersAndOkBody("Content-Length: 2", "Content-Length: 7"),
@@ -72,7 +72,7 @@ const afterStatusLine: Readonly<Record<string, string>> = {
   ),
 };
 
-/** Forms that a strict reader rejects and that still end at the same byte for every reader. */
+/** Forms that a strict parser rejects but that end at the same byte for every parser. */
 const tolerableForms: Readonly<Record<string, (status: string) => string[]>> = {
   "a NUL in the reason": (status) => [`HTTP/1.1 ${status}\0\r\n${emptyBodyHeaders}`],
   "chunked twice": (status) => [
@@ -84,7 +84,7 @@ const tolerableForms: Readonly<Record<string, (status: string) => string[]>> = {
   ],
 };
 
-/** What follows a status line and ends with the connection alone. */
+/** The bytes after a status line when only the end of the connection ends the response. */
 const truncatedAfterStatusLine: Readonly<Record<string, string>> = {
   "an unknown Transfer-Encoding": headersAndOkBody("Transfer-Encoding: x"),
   "chunked before another coding": joinLines("Transfer-Encoding: chunked, gzip", "", "0", "", ""),
@@ -97,7 +97,7 @@ const truncatedAfterStatusLine: Readonly<Record<string, string>> = {
   "a change of protocol": joinLines("Connection: upgrade", "Upgrade: h2c", "", "PRI * HTTP/2.0"),
 };
 
-/** The pieces of an answer with that status, such as `200 OK`, by the way in which it is unusual. */
+/** The pieces of a response with the given status, such as `200 OK`, by what is unusual about it. */
 const unusualForms: Readonly<Record<string, (status: string) => string[]>> = {
   "a bare LF behind the status line": (status) => [`HTTP/1.1 ${status}\n${emptyBodyHeaders}`],
   "bare LFs throughout": (status) => [`HTTP/1.1 ${status}\nContent-Length: 2\n\nok`],
@@ -139,7 +139,7 @@ const unusualForms: Readonly<Record<string, (status: string) => string[]>> = {
   ],
 };
 
-/** Writes each piece only after the other side had its turn to read the one before. */
+/** Writes each piece after the peer had a turn to read the previous one. */
 const writePieces = async (socket: Socket, pieces: readonly string[]): Promise<void> => {
   for (const piece of pieces) {
     await new Promise((resolve) => socket.write(piece, "latin1", resolve));
@@ -151,7 +151,7 @@ const writePieces = async (socket: Socket, pieces: readonly string[]): Promise<v
 type Responses = Readonly<Record<string, RawResponse>>;
 
 /**
- * Answers with that status, such as `200 OK`, that break HTTP's rules behind or before their status
+ * Responses with the given status, such as `200 OK`, that violate HTTP before or after the status
  * line. The connection stays open.
  */
 export const malformedResponses = (status: string): Responses => ({
@@ -161,11 +161,14 @@ export const malformedResponses = (status: string): Responses => ({
   ...mapValues(unusualForms, (toPieces) => (socket) => writePieces(socket, toPieces(status))),
 });
 
-/** Answers with that status that every reader ends at the same byte. The connection stays open. */
+/**
+ * Responses with the given status that end at the same byte for every parser. The connection stays
+ * open.
+ */
 export const tolerableResponses = (status: string): Responses =>
   mapValues(tolerableForms, (toPieces) => (socket) => writePieces(socket, toPieces(status)));
 
-/** Answers with that status whose end is that of their connection. */
+/** Responses with the given status that end with their connection. */
 export const truncatedResponses = (status: string): Responses => ({
   ...mapValues(truncatedAfterStatusLine, (remainder) => (socket) => {
     socket.end(`HTTP/1.1 ${status}\r\n${remainder}`, "latin1");

@@ -4,8 +4,8 @@ import { respondWithStatus, startReceiver } from "./start-receiver.ts";
 import { createRig } from "./create-rig.ts";
 
 /**
- * What each test of a file finds anew: a rig, and somebody with one endpoint, at a receiver that takes
- * all it is sent. Their members are there once a test runs.
+ * Sets up each test of a file with a new rig and a user with one endpoint, whose receiver accepts
+ * everything. The members are available only while a test runs.
  */
 export const withEndpoint = () => {
   const receiver = useRig(startReceiver);
@@ -36,6 +36,6 @@ const createEndpointSetup = async (origin: string) => {
   return { rig, person, endpoint: await rig.register(person) };
 };
 
-/** Stands for what is there only once a test runs. */
+/** Stands in for a value that exists only while a test runs. */
 const lazyProxy = <Value extends object>(getValue: () => Value): Value =>
   new Proxy({} as Value, { get: (_, name) => Reflect.get(getValue(), name) });

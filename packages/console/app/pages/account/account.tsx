@@ -13,7 +13,7 @@ const sections: Readonly<Record<string, ComponentType>> = {
   log: createLazyComponent(() => import("./audit-log.tsx")),
 };
 
-/** The account, part by part. */
+/** The account settings, one tab per section. */
 const Account = () => {
   const { part: section = "profile" } = useParams();
   const Section = sections[section];

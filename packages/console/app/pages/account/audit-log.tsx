@@ -17,7 +17,7 @@ import { texts as allTexts } from "./texts.ts";
 
 const texts = allTexts.log;
 
-/** What was done to the account, newest first, and as a file. The address names the filter. */
+/** The audit log, newest first, with a CSV download. The URL holds the filter. */
 const AuditLog = () => {
   const [searchParams] = useSearchParams();
   const offset = useOffset();
@@ -57,7 +57,7 @@ const AuditLog = () => {
 };
 export default AuditLog;
 
-// A service may tell of what this console does not know yet.
+// A newer service may return values that this console does not know.
 const actions: Readonly<Record<string, string>> = texts.actions;
 const actors: Readonly<Record<string, string>> = texts.actors;
 const methods: Readonly<Record<string, string>> = allTexts.sessions.methods;
@@ -114,7 +114,7 @@ const FilterForm = () => {
   );
 };
 
-/** An address may name an action, not only a kind of thing. */
+/** Returns an extra option if the URL filters by a single action instead of a resource type. */
 const createActionOption = (action: string | undefined): { value: string; text: string }[] =>
   action === undefined || action in texts.resourceTypes
     ? []

@@ -16,7 +16,7 @@ import { texts as allTexts } from "./texts.ts";
 
 const texts = allTexts.wallets;
 
-/** Adds an address at which the account is paid, in one token. */
+/** The form that adds a wallet address with its settlement token. */
 export const NewWallet = () => {
   const tokens = useOperationQuery("listTokens", {});
   return <QueryView query={tokens}>{({ data }) => <WalletForm tokens={data} />}</QueryView>;
@@ -94,7 +94,7 @@ type FirstAddressIndexState = {
   setInput: (input: string | undefined) => void;
 };
 
-/** The first address that links get: as it was typed, or else as it is suggested. */
+/** Returns the index of the first address for links: the typed value, or else the suggested one. */
 const useFirstAddressIndex = (
   address: string,
   tokenId: string,

@@ -15,16 +15,16 @@ const account: OwnAccount = {
   isReady: true,
 };
 
-test("a profile that was not touched changes nothing", () => {
+test("an unchanged profile has no changes", () => {
   expect(getProfileChanges(toProfileFields(account), account)).toEqual({});
 });
 
-test("only what was touched is sent, and what was emptied is cleared", () => {
+test("only changed fields are sent, and emptied fields are cleared", () => {
   const fields = { ...toProfileFields(account), bio: "", links: " \n", username: "Ada L" };
   expect(getProfileChanges(fields, account)).toEqual({ username: "Ada L", bio: null, links: null });
 });
 
-test("links are lines", () => {
+test("each line is one link", () => {
   const fields = { ...toProfileFields(account), links: " https://c.example \n\nhttps://d.example" };
   expect(getProfileChanges(fields, account)).toEqual({
     links: ["https://c.example", "https://d.example"],

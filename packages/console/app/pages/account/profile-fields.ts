@@ -1,6 +1,6 @@
 import type { AccountChange, OwnAccount } from "../../api/operations.ts";
 
-/** What was typed into the form of the profile. */
+/** The values of the profile form. */
 export type ProfileFields = {
   handle: string;
   username: string;
@@ -11,7 +11,7 @@ export type ProfileFields = {
   links: string;
 };
 
-/** The profile as the form shows it. */
+/** Converts the account's profile to form values. */
 export const toProfileFields = (account: OwnAccount): ProfileFields => ({
   handle: account.handle ?? "",
   username: account.username,
@@ -22,7 +22,7 @@ export const toProfileFields = (account: OwnAccount): ProfileFields => ({
   links: (account.links ?? []).join("\n"),
 });
 
-/** What of the profile was changed in the form: what is emptied is cleared. */
+/** Returns the fields that the user changed. An emptied field becomes null. */
 export const getProfileChanges = (fields: ProfileFields, account: OwnAccount): AccountChange => {
   const original = toProfileFields(account);
   const changes: AccountChange = {};
@@ -38,7 +38,7 @@ export const getProfileChanges = (fields: ProfileFields, account: OwnAccount): A
   return changes;
 };
 
-/** The lines of a text that say something. */
+/** Returns the trimmed lines of a text, without the empty ones. */
 export const splitLines = (text: string): string[] =>
   text
     .split("\n")

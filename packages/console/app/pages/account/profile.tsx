@@ -21,7 +21,7 @@ import { texts as allTexts } from "./texts.ts";
 const texts = allTexts.profile;
 const defaultColour = "#1f4fd8";
 
-/** The public profile, and beside it what a payer sees of it. */
+/** The public profile form, next to a preview of what payers see. */
 const Profile = () => {
   const account = useOperationQuery("getAccount", {});
   return (

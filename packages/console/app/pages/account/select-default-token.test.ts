@@ -14,17 +14,17 @@ const tokens = [
   createEntry("usdc-base", { id: "8453" }),
 ];
 
-describe("the token that a wallet's form begins with", () => {
-  test("is a stablecoin of a chain that is paid here", () => {
+describe("selectDefaultToken", () => {
+  test("returns a stablecoin on a supported chain", () => {
     expect(selectDefaultToken(tokens, new Set(["8453"]))?.id).toBe("usdc-base");
   });
-  test("is none where no chain of any token is paid here", () => {
+  test("returns nothing when no token is on a supported chain", () => {
     expect(selectDefaultToken(tokens, new Set())).toBeUndefined();
     expect(selectDefaultToken(tokens, new Set(["10"]))).toBeUndefined();
   });
 });
 
-test("an address is checked as it is typed, where its form is known", () => {
+test("isInvalidAddress checks addresses on chains with a known format", () => {
   const [evmToken] = tokens;
   expect(isInvalidAddress("0x12", evmToken)).toBe(true);
   expect(isInvalidAddress("vitalik.eth", evmToken)).toBe(true);

@@ -2,7 +2,7 @@ import type { CatalogueEntry } from "../../api/operations.ts";
 
 type ChainIds = ReadonlySet<string>;
 
-/** The token that a form begins with: a stablecoin of a chain that is paid here, or none at all. */
+/** Returns the token preselected in the form: a stablecoin on a supported chain, or undefined. */
 export const selectDefaultToken = (
   tokens: readonly CatalogueEntry[],
   chainIds: ChainIds,
@@ -11,12 +11,15 @@ export const selectDefaultToken = (
   return payableTokens.find(({ token }) => token.isStablecoin === true) ?? payableTokens[0];
 };
 
-/** Whether what was typed can be no address of the token's chain; the service has the last word. */
+/**
+ * Returns whether the input cannot be an address on the token's chain. The service makes the final
+ * check.
+ */
 export const isInvalidAddress = (input: string, entry: CatalogueEntry | undefined): boolean =>
   input !== "" &&
   entry?.token.chain.chainType === "EVM" &&
   !/^0x[0-9a-fA-F]{40}$/.test(input.trim());
 
-/** Whether what was typed may be an account's extended public key, or a descriptor of one. */
+/** Returns whether the input may be an account's extended public key, or a descriptor with one. */
 export const mayBeExtendedPublicKey = (input: string): boolean =>
   /[a-zA-Z]pub[1-9A-HJ-NP-Za-km-z]{100,115}/.test(input);

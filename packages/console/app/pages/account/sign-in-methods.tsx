@@ -17,7 +17,7 @@ import { texts as allTexts } from "./texts.ts";
 
 const texts = allTexts.signIn;
 
-/** What signs in to the account: company accounts, Ethereum addresses, passkeys. */
+/** The account's sign-in methods: company accounts, Ethereum addresses and passkeys. */
 const SignInMethods = () => {
   const methods = useOperationQuery("listSignInMethods", {});
   return (
@@ -37,7 +37,8 @@ const Identities = ({ methods }: { methods: readonly string[] }) => {
   const identities = useOperationQuery("listIdentities", {});
   const linkIdentity = useOperationMutation("linkIdentity", "listIdentities");
   const linkCompany = async (): Promise<void> => {
-    // Asks for presence where that is missing; then the browser goes there by itself.
+    // The call requests a proof of presence if necessary. Then the browser navigates to the same
+    // URL.
     const input = { query: { link: "true" } } as const;
     await callOperation("startOidc", input);
     location.assign(buildOperationUrl("startOidc", input));

@@ -1,10 +1,10 @@
 import type { AuditAction, AuditActorKind } from "../../api/operations.ts";
 import { pickTranslation } from "../../ui/language.ts";
 
-/** The kind of thing with which an action begins. */
+/** The resource type, which is the first part of an action's name. */
 type ResourceType = AuditAction extends `${infer Kind}.${string}` ? Kind : never;
 
-/** The words of the account's views. */
+/** The texts of the account views. */
 export const texts = pickTranslation({
   en: {
     title: "Account",

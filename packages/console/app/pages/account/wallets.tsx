@@ -15,7 +15,7 @@ import { texts as allTexts } from "./texts.ts";
 
 const texts = allTexts.wallets;
 
-/** The addresses at which the account is paid, and which of them new links take. */
+/** The account's wallets, and which of them are the defaults for new links. */
 const Wallets = () => {
   const wallets = useOperationQuery("listWallets", {});
   return (

@@ -9,14 +9,14 @@ import { texts as uiTexts } from "../../ui/texts.ts";
 import styles from "../../ui/ui.module.css";
 import { texts } from "./texts.ts";
 
-/** A deposit's amount with its token. */
+/** Formats a deposit's amount with its token symbol. */
 export const formatTokenAmount = ({
   amount,
   token,
 }: Pick<DepositData, "amount" | "token">): string =>
   `${formatAmount(amount)} ${token?.symbol ?? ""}`.trim();
 
-/** Asks for which link a deposit was, likely ones first, and assigns it: that cannot be taken back. */
+/** Assigns a deposit to a link and suggests likely links first. The assignment is permanent. */
 export const AssignDialog = ({
   deposit,
   onClose,

@@ -22,7 +22,7 @@ type Decision = (typeof decisions)[number];
 
 const refetchIntervalMs = 15_000;
 
-/** Money that came without naming a link, newest first: each is assigned to a link, or dismissed. */
+/** Deposits that do not identify a link, newest first. Each can be assigned to a link or dismissed. */
 const Deposits = () => {
   const [searchParams, setSearchParams] = useSearchParams();
   const decision =
@@ -83,7 +83,7 @@ const DepositTable = ({ deposits, decision }: TableProps) => (
   />
 );
 
-/** A token that is mistaken for another one is called by its difference. */
+/** Names the token that a lookalike token imitates. */
 const DepositAmount = ({ deposit }: { deposit: DepositData }) => (
   <>
     {formatTokenAmount(deposit)}
@@ -113,7 +113,7 @@ const Transaction = ({
     </a>
   );
 
-/** What can be done with a deposit as it stands. */
+/** The actions that the deposit's state allows. */
 const DepositActions = ({ deposit }: { deposit: DepositData }) => {
   const [openDialog, setOpenDialog] = useState<"assign" | "dismiss">();
   const dismissDeposit = useOperationMutation("dismissDeposit", "listDeposits");

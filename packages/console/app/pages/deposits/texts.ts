@@ -1,6 +1,6 @@
 import { pickTranslation } from "../../ui/language.ts";
 
-/** The words of the deposits' view. */
+/** The texts of the deposits view. */
 export const texts = pickTranslation({
   en: {
     title: "Money without a link",

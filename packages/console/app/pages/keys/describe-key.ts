@@ -2,14 +2,14 @@ import type { ApiKeyData } from "../../api/operations.ts";
 import { formatDateTime } from "../../ui/format.ts";
 import { texts } from "./texts.ts";
 
-/** When a key was last used, and from where. */
+/** Describes when and from which address a key was last used. */
 export const describeLastUse = ({ lastUsedAt, lastUsedAddress }: ApiKeyData): string => {
   if (lastUsedAt === null) return texts.neverUsed;
   const fromText = lastUsedAddress === null ? "" : ` ${texts.fromAddress} ${lastUsedAddress}`;
   return `${formatDateTime(lastUsedAt)}${fromText}`;
 };
 
-/** What narrows a key beside its scopes. */
+/** Describes a key's allowed addresses and rate limits. */
 export const describeLimits = ({ cidrs, requestsPerMinute, burst }: ApiKeyData): string => {
   const limits = [
     ...(cidrs === null ? [] : [texts.allowedAddresses(cidrs.join(", "))]),

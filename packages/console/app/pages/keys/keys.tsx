@@ -18,7 +18,7 @@ import { NewKey } from "./new-key.tsx";
 import { RotateDialog } from "./rotate-dialog.tsx";
 import { texts } from "./texts.ts";
 
-/** The API keys: what each may do and how it is used; a new one is shown once. */
+/** The API keys with their scopes and usage. The secret of a new key is shown once. */
 const Keys = () => {
   const keys = useOperationQuery("listApiKeys", {});
   const [secretDialog, showSecret] = useSecretDialog(texts.secretTitle);
@@ -70,7 +70,7 @@ const KeyName = ({ apiKey: { name, prefix } }: { apiKey: ApiKeyData }) => (
   </>
 );
 
-/** Whether a key has expired is told of the moment in which it was read. */
+/** `now` is the time when the keys were read, so that expiry and data match. */
 type KeyProps = { apiKey: ApiKeyData; now: number };
 
 const formatScope = (scope: string): string =>

@@ -4,7 +4,7 @@ import { texts } from "./texts.ts";
 
 type Limits = Pick<ApiKeyData, "requestsPerMinute" | "burst">;
 
-/** The fields of a key's own limit. */
+/** The form fields of a key's rate limit. */
 export const LimitFields = ({ requestsPerMinute, burst }: Limits) => (
   <>
     <Field
@@ -24,7 +24,7 @@ export const LimitFields = ({ requestsPerMinute, burst }: Limits) => (
   </>
 );
 
-/** The limit that was typed; null is none of the key's own. */
+/** Parses the rate limit fields. Null means that the key has no limit of its own. */
 export const parseLimits = (fields: Readonly<Record<string, string>>): Limits => ({
   requestsPerMinute: parseNumber(fields["requestsPerMinute"]),
   burst: parseNumber(fields["burst"]),

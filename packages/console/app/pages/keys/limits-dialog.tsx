@@ -8,7 +8,7 @@ import { texts as uiTexts } from "../../ui/texts.ts";
 import { LimitFields, parseLimits } from "./limit-fields.tsx";
 import { texts } from "./texts.ts";
 
-/** Changes a key's own limit. */
+/** Changes a key's rate limit. */
 export const LimitsDialog = ({ apiKey, onClose }: { apiKey: ApiKeyData; onClose: () => void }) => {
   const changeApiKey = useOperationMutation("changeApiKey", "listApiKeys");
   return (

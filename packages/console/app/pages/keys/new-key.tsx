@@ -12,7 +12,7 @@ import { texts } from "./texts.ts";
 const scopes = ["payment_link:create", "payment_link:read"] as const;
 const dayMs = 86_400_000;
 
-/** Makes a key and hands it on to be shown once. */
+/** Creates a key and passes its secret to `onSecret`, which shows it once. */
 export const NewKey = ({ onSecret }: { onSecret: (secret: string) => void }) => {
   const client = useQueryClient();
   const duplicateGuard = useRef(createDuplicateGuard());
@@ -37,7 +37,7 @@ export const NewKey = ({ onSecret }: { onSecret: (secret: string) => void }) => 
       });
       onSecret(key);
     } finally {
-      // Not waited for: it is read as soon as there is a connection.
+      // Not awaited: offline, the refetch waits until the connection is back.
       void invalidateOperations(client, ["listApiKeys"]);
     }
   };

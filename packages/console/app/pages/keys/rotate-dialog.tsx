@@ -12,7 +12,7 @@ import { texts } from "./texts.ts";
 
 const defaultOverlapSeconds = "86400";
 
-/** Replaces a key by a new one, beside which it works on for a while. */
+/** Replaces a key with a new one. The old key stays valid for the chosen overlap. */
 export const RotateDialog = ({
   apiKey,
   onSecret,

@@ -1,6 +1,6 @@
 import { pickTranslation } from "../../ui/language.ts";
 
-/** The words of the API keys' view. */
+/** The texts of the API keys view. */
 export const texts = pickTranslation({
   en: {
     title: "API keys",

@@ -3,7 +3,7 @@ import { parseDateRange } from "../../ui/parse-date-range.ts";
 
 const statuses = ["active", "completed", "inactive"] as const;
 
-/** Which links are wanted, as the address names it; days are the person's own. */
+/** Parses the link filter in the URL. Days are in the user's time zone. */
 export const parseLinkFilter = (searchParams: URLSearchParams): LinkFilter => {
   const getParameter = (name: string): string | undefined => searchParams.get(name) || undefined;
   return {
@@ -19,6 +19,6 @@ type LinkFilter = Omit<
   "before" | "offset"
 >;
 
-/** Whether anything is left out. */
+/** Returns whether any filter is set. */
 export const isFiltered = (filter: LinkFilter): boolean =>
   Object.values(filter).some((value) => value !== undefined);

@@ -8,7 +8,7 @@ const tones: Readonly<Record<PaymentLinkData["status"], Tone>> = {
   inactive: "bad",
 };
 
-/** The state of a link. */
+/** The status of a link. */
 export const LinkBadge = ({ status }: Pick<PaymentLinkData, "status">) => (
   <Badge tone={tones[status]}>{texts.statuses[status]}</Badge>
 );

@@ -11,7 +11,7 @@ import { texts } from "./texts.ts";
 const refetchIntervalMs = 5_000;
 const tones = { Pending: "warn", Delivered: "good", Failed: "bad" } as const;
 
-/** What webhook endpoints were told about a link, newest first. */
+/** The webhook deliveries of a link, newest first. */
 export const LinkDeliveries = ({ linkId }: { linkId: string }) => {
   const offset = useOffset("deliveries");
   const query = { linkId, offset };

@@ -18,10 +18,13 @@ import { texts } from "./texts.ts";
 
 const refetchIntervalMs = 5_000;
 
-/** As far as most wallets on Bitcoin look for payments, in addresses that nobody paid yet. */
+/**
+ * The gap limit of most Bitcoin wallets: how many unused addresses in a row they check for
+ * payments.
+ */
 const addressGapMax = 20;
 
-/** One link: how it stands, its payments, and what can be done with it. */
+/** One link with its status, payments and actions. */
 const LinkDetails = () => {
   const { id = "" } = useParams();
   const link = useOperationQuery("getOwnPaymentLink", { path: { id } }, { refetchIntervalMs });
@@ -143,7 +146,7 @@ const LinkProperties = ({ link }: { link: OwnPaymentLink }) => (
   </dl>
 );
 
-/** How owners let their wallet look further ahead for payments. */
+/** Explains how to raise a wallet's gap limit. */
 const GapLimitHelp = () => (
   <details>
     <summary>{texts.gapLimitHelp.title}</summary>
@@ -159,7 +162,7 @@ const GapLimitHelp = () => (
   </details>
 );
 
-/** Whether one plain decimal is less than another, digit by digit. */
+/** Compares two plain decimals exactly. */
 const isLessThan = (left: string, right: string): boolean =>
   toScaledInteger(left) < toScaledInteger(right);
 

@@ -6,7 +6,7 @@ import { Field, Select } from "../../ui/field.tsx";
 import styles from "../../ui/ui.module.css";
 import { texts } from "./texts.ts";
 
-/** The form that chooses links. What was chosen stands in the address. */
+/** The filter form of the links list. The URL holds the filter. */
 export const LinkFilterForm = () => {
   const [searchParams, setSearchParams] = useSearchParams();
   const tokens = useOperationQuery("listTokens", {});
@@ -19,7 +19,7 @@ export const LinkFilterForm = () => {
   };
   const getParameter = (name: string) => searchParams.get(name) ?? "";
   return (
-    // The form is another one for another address, as after Back.
+    // The key resets the fields when the URL changes, for example after Back.
     <form
       className={styles["filters"]}
       role="search"

@@ -18,7 +18,7 @@ import { LinkBadge } from "./link-badge.tsx";
 import { LinkFilterForm } from "./link-filter.tsx";
 import { texts } from "./texts.ts";
 
-/** The own payment links, newest first. The address names what is chosen, and where the page begins. */
+/** The user's payment links, newest first. The URL holds the filter and the start of the page. */
 const Links = () => {
   const [searchParams] = useSearchParams();
   const filter = parseLinkFilter(searchParams);
@@ -69,7 +69,10 @@ const pageSize = 10;
 
 const pickDateRange = ({ from, to }: ReturnType<typeof parseLinkFilter>) => ({ from, to });
 
-/** A page begins behind a link, so that links made meanwhile move nothing; Back leads to newer ones. */
+/**
+ * Navigates between pages. A page starts after a given link, so new links do not shift it. The Back
+ * button leads to newer pages.
+ */
 const LinksPager = ({ nextBefore }: { nextBefore: string | null }) => {
   const [searchParams] = useSearchParams();
   const buildPageUrl = (before: string | null): string => {

@@ -29,7 +29,7 @@ const expiryTexts: Readonly<Record<(typeof expiryOptions)[number], string>> = {
   date: texts.expiryDate,
 };
 
-/** The form of a new link, filled in where the link is a duplicate. */
+/** The form for a new link. It is prefilled when the user duplicates a link. */
 const NewLink = () => {
   const wallets = useOperationQuery("listWallets", {});
   return (
@@ -63,7 +63,7 @@ const NewLinkForm = ({ wallet }: { wallet: OwnWallet }) => {
   );
   const [formError, setFormError] = useState<NewLinkError>();
   const create = async (fields: Readonly<Record<string, string>>): Promise<void> => {
-    // "In 3 days" is counted once, so that a repeat is the same order.
+    // "In 3 days" is resolved only once, so that a repeated submit sends the same body.
     const serializedFields = JSON.stringify(fields);
     if (submitted.current?.serializedFields !== serializedFields) {
       const newLink = parseNewLink(fields, new Date());
@@ -94,7 +94,7 @@ type TermsProps = {
   wallet: OwnWallet;
   initialValues: Partial<NewPaymentLink>;
   formError: NewLinkError | undefined;
-  /** What was wrong may be right by now. */
+  /** Clears the error, because the edited value may be valid. */
   onEdit: () => void;
 };
 

@@ -3,8 +3,8 @@ import { isShortExpiryOnBitcoin, parseNewLink } from "./parse-new-link.ts";
 
 const now = new Date("2026-11-21T10:00:00Z");
 
-describe("the form of a new link", () => {
-  test("given everything, is an order with each of it", () => {
+describe("the new link form", () => {
+  test("parses all fields", () => {
     const fields = { toAmount: " 25.50 ", description: "Tea", maxUsage: "3", expiry: "3" };
     expect(parseNewLink(fields, now)).toEqual({
       toAmount: "25.50",
@@ -14,19 +14,19 @@ describe("the form of a new link", () => {
     });
   });
 
-  test("keeps every digit of the amount, and sends nothing that was not typed", () => {
+  test("keeps every digit of the amount and omits empty fields", () => {
     const toAmount = "12345678901234567890.123456789012345678";
     expect(parseNewLink({ toAmount, expiry: "never" }, now)).toEqual({ toAmount });
   });
 
   test.each(["", "0", "0.00", "-1", "1e3", "1,5", "0x10", "abc"])(
-    "refuses the amount %j",
+    "rejects the amount %j",
     (toAmount) => {
       expect(parseNewLink({ toAmount }, now)).toBe("badAmount");
     },
   );
 
-  test("warns of an expiry within 2 hours on Bitcoin, and of none that has passed or is not typed", () => {
+  test("warns of an expiry within 2 hours on Bitcoin, but not of a past or empty one", () => {
     const isShortExpiry = (expiresAt: string) => isShortExpiryOnBitcoin(expiresAt, now);
     expect(isShortExpiry("2026-11-21T10:15:00Z")).toBe(true);
     expect(isShortExpiry("2026-11-21T11:59:59Z")).toBe(true);
@@ -35,7 +35,7 @@ describe("the form of a new link", () => {
     expect(isShortExpiry("")).toBe(false);
   });
 
-  test("takes a date only from now on", () => {
+  test("accepts only expiry dates in the future", () => {
     const parseWithDate = (expiresAt: string) =>
       parseNewLink({ toAmount: "1", expiry: "date", expiresAt }, now);
     expect(parseWithDate("2026-11-21T10:00:00Z")).toBe("pastDate");

@@ -1,9 +1,9 @@
 import type { NewPaymentLink } from "../../api/operations.ts";
 
-/** When a new link may expire. */
+/** The expiry choices of the form: never, a number of days, or a date. */
 export const expiryOptions = ["never", "1", "3", "7", "30", "date"] as const;
 
-/** What is wrong with an order, as the key of its words. */
+/** Why the fields are invalid, as a key of the texts. */
 export type NewLinkError = "badAmount" | "pastDate";
 
 const dayMs = 86_400_000;
@@ -11,10 +11,10 @@ const amountPattern = /^(\d+(\.\d*)?|\.\d+)$/;
 
 const hourMs = 3_600_000;
 
-/** Blocks of Bitcoin come about every ten minutes, and payments with a low fee wait longer. */
+/** A Bitcoin block takes about 10 minutes, and payments with a low fee wait longer. */
 const shortBitcoinExpiryMs = 2 * hourMs;
 
-/** Returns whether an expiry, as it was typed, leaves little time for a payment on Bitcoin. */
+/** Returns whether the typed expiry leaves too little time for a payment on Bitcoin. */
 export const isShortExpiryOnBitcoin = (expiresAt: string, now: Date): boolean => {
   const remainingMs = new Date(expiresAt).getTime() - now.getTime();
   return remainingMs > 0 && remainingMs < shortBitcoinExpiryMs;
@@ -22,7 +22,7 @@ export const isShortExpiryOnBitcoin = (expiresAt: string, now: Date): boolean =>
 
 type Fields = Readonly<Record<string, string>>;
 
-/** Reads what was typed into the form of a new link; `expiresAt` is in the person's own time. */
+/** Parses the fields of the new link form. `expiresAt` is in the user's time zone. */
 export const parseNewLink = (fields: Fields, now: Date): NewPaymentLink | NewLinkError => {
   const amount = (fields["toAmount"] ?? "").trim();
   if (!amountPattern.test(amount) || !/[1-9]/.test(amount)) return "badAmount";

@@ -13,7 +13,7 @@ import { texts } from "./texts.ts";
 
 const refetchIntervalMs = 5_000;
 
-/** The payments of a link, newest first, page by page. */
+/** The payments of a link, newest first, in pages. */
 export const Payments = ({ link }: { link: OwnPaymentLink }) => {
   const offset = useOffset("payments");
   const path = { id: link.id };

@@ -1,6 +1,6 @@
 import { pickTranslation } from "../../ui/language.ts";
 
-/** The words of the payment links' views. */
+/** The texts of the payment link views. */
 export const texts = pickTranslation({
   en: {
     title: "Payment links",

@@ -10,9 +10,12 @@ import { texts } from "./texts.ts";
 
 const refetchIntervalMs = 5_000;
 
-/** What happened with a link, in order: from its creation to what its last payment became. */
+/**
+ * The timeline of a link in chronological order, from its creation to the result of its last
+ * payment.
+ */
 export const Timeline = ({ linkId }: { linkId: string }) => {
-  // Each page begins behind the one before.
+  // One cursor per loaded page. Each page starts after the previous one.
   const [cursors, setCursors] = useState<readonly (string | undefined)[]>([undefined]);
   return (
     <Card title={texts.timeline}>
@@ -86,7 +89,7 @@ const TimelineItem = ({ entry: { kind, at, by, payment } }: { entry: StoryEntry 
   </li>
 );
 
-/** How a payment ended is the payment's own. */
+/** Returns the text key of an entry. For an ended payment, it depends on the payment's result. */
 const toTextKey = (kind: StoryEntry["kind"], payment: StoryEntry["payment"]) => {
   if (kind !== "payment_ended" || payment === null) return kind;
   if (payment.status === "failed") return "payment_failed";

@@ -7,9 +7,9 @@ import { texts } from "./texts.ts";
 const width = 600;
 const height = 120;
 
-/** What came in by day, as bars; the table below says the same in numbers. */
+/** A bar chart of the amounts received per day, with a table of the exact numbers. */
 export const Chart = ({ token: { symbol, total, days } }: { token: ReceivedToken }) => {
-  // Money is rounded here alone: a bar is as high as a screen can show, the numbers below are exact.
+  // The only place where amounts are rounded. It affects only bar heights; the table is exact.
   const maxAmount = Math.max(...days.map(({ amount }) => Number(amount)), Number.MIN_VALUE);
   const barWidth = width / days.length;
   const daysWithPayments = days.filter(({ paymentCount }) => paymentCount > 0).toReversed();

@@ -11,7 +11,7 @@ import { texts } from "./texts.ts";
 const refetchIntervalMs = 30_000;
 const expiringWithinMs = 14 * 86_400_000;
 
-/** What of an account's programs needs a person: endpoints that fail, keys that end. */
+/** Integration problems that need attention: failing endpoints and expiring keys. */
 export const Health = () => {
   const endpoints = useOperationQuery("listWebhookEndpoints", {}, { refetchIntervalMs });
   const keys = useOperationQuery("listApiKeys", {});

@@ -20,7 +20,10 @@ import { UnmatchedDeposits } from "./unmatched-deposits.tsx";
 const refetchIntervalMs = 30_000;
 const dayCount = 30;
 
-/** Where an account stands: what is missing, money that does not count, what came in, what fails. */
+/**
+ * The account's overview: unapplied payments, unmatched deposits, setup steps, received amounts and
+ * integration health.
+ */
 const Overview = () => {
   const account = useAccount();
   const query = { days: dayCount };

@@ -5,7 +5,7 @@ import { summarizeReceived } from "./received.ts";
 const createToken = (id: string, symbol: string) =>
   ({ id, token: { symbol, chain: { name: "Base" } } }) as Overview["tokens"][number];
 
-test("each token has its days, those without payments too, and an exact sum", () => {
+test("returns all days of each token, including those without payments, and an exact total", () => {
   const received = [
     { day: "2026-11-20", tokenId: "usdc", amount: "0.1", paymentCount: 1 },
     { day: "2026-11-21", tokenId: "usdc", amount: "12345678901234567890.2", paymentCount: 2 },

@@ -1,6 +1,6 @@
 import type { Overview } from "../../api/operations.ts";
 
-/** What came in of one token: each day of the time in view, the oldest first. */
+/** The amounts received in one token, for each day of the period, oldest first. */
 export type ReceivedToken = {
   tokenId: string;
   symbol: string;
@@ -11,7 +11,7 @@ export type ReceivedToken = {
 
 const dayMs = 86_400_000;
 
-/** What came in by token, with the days on which nothing did; sums are exact. */
+/** Groups received amounts by token and fills in days without payments. Totals are exact. */
 export const summarizeReceived = (
   { received, tokens }: Pick<Overview, "received" | "tokens">,
   { now, dayCount }: { now: Date; dayCount: number },
@@ -31,7 +31,7 @@ export const summarizeReceived = (
 
 const decimalPlacesMax = 78;
 
-/** Adds plain decimals, digit by digit. */
+/** Adds plain decimals exactly. */
 const sumAmounts = (amounts: readonly string[]): string => {
   const scaledTotal = amounts.reduce((sum, amount) => {
     const [whole = "0", fraction = ""] = amount.split(".");

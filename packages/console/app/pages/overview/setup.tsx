@@ -16,12 +16,12 @@ const steps = [
   { name: "endpoint", to: "/webhooks", isRequired: false },
 ] as const;
 
-/** Of no account: it says nothing of whoever signs in by this browser. */
+/** Shared by all accounts in this browser, so that it does not reveal who signs in here. */
 const hiddenKey = "set-up hidden";
 
 /**
- * The steps from a new account to a shop that is paid, for as long as one is open. Whoever hides them
- * still sees that some are.
+ * The setup steps of a new account, shown until all are done. When hidden, the number of open steps
+ * is still shown.
  */
 export const Setup = () => {
   const account = useAccount();

@@ -1,6 +1,6 @@
 import { pickTranslation } from "../../ui/language.ts";
 
-/** The words of the overview. */
+/** The texts of the overview. */
 export const texts = pickTranslation({
   en: {
     title: "Overview",

@@ -5,7 +5,7 @@ import { Card } from "../../ui/page.tsx";
 import uiStyles from "../../ui/ui.module.css";
 import { texts } from "../deposits/texts.ts";
 
-/** Tells of money that names no link, where there is any to decide on. */
+/** Shows a notice while there are deposits without a link to decide on. */
 export const UnmatchedDeposits = ({ refetchIntervalMs }: { refetchIntervalMs: number }) => {
   const deposits = useOperationQuery("listDeposits", { query: {} }, { refetchIntervalMs });
   const { data = [], nextOffset = null } = deposits.data ?? {};

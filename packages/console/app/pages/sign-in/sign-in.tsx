@@ -19,11 +19,11 @@ import { texts } from "./texts.ts";
 type SignInProps = {
   account: OwnAccount | null;
   initialUrlParams: InitialUrlParams | undefined;
-  /** The person is where they wanted to be. */
+  /** Called when the user is signed in or chooses to continue. */
   onDone: () => void;
 };
 
-/** The ways in, or what the address brought along: a sign-in link, or why a sign-in failed. */
+/** The sign-in view. Also handles a sign-in link, or the error of a failed sign-in, from the URL. */
 const SignIn = ({ account, initialUrlParams, onDone }: SignInProps) => {
   useEffect(() => {
     document.title = `${texts.title} · Payment Links`;
@@ -56,7 +56,7 @@ const SignInError = ({ code }: { code: string }) => (
   </Notice>
 );
 
-/** Says whom a link signs in, and whom it signs out, and waits for a click. */
+/** Shows which account the link signs in and which one it signs out, and waits for confirmation. */
 const ConfirmSignIn = ({
   token,
   account,
@@ -66,7 +66,7 @@ const ConfirmSignIn = ({
   account: OwnAccount | null;
   onDone: () => void;
 }) => {
-  // The token is no part of the key, which a person may be shown.
+  // The token is not part of the query key, because query keys can appear on screen.
   const linkOwner = useQuery({
     queryKey: ["askAboutSignInLink"],
     queryFn: () => callOperation("askAboutSignInLink", { body: { token } }),
@@ -114,7 +114,8 @@ const SignInOptions = ({ isAfterLink, onDone }: { isAfterLink: boolean; onDone: 
         <Card {...(isAfterLink ? {} : { title: texts.notSignedIn })}>
           <p className={styles["quiet"]}>{texts.intro}</p>
           {methodNames.includes("oidc") && (
-            // A form would be stopped by the page's policy, as its answer leads to another origin.
+            // A link instead of a form: the page's policy blocks a form whose response redirects to
+            // another origin.
             <a href={buildOperationUrl("startOidc")}>{texts.signInWithOidc}</a>
           )}
           {methodNames.includes("passkey") && (

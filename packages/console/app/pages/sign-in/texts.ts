@@ -1,6 +1,6 @@
 import { pickTranslation } from "../../ui/language.ts";
 
-/** The words of the way in. */
+/** The texts of the sign-in view. */
 export const texts = pickTranslation({
   en: {
     title: "Sign in",

@@ -11,7 +11,7 @@ import { texts } from "./texts.ts";
 
 type Props = { endpointId: string; delivery: DeliveryData };
 
-/** The facts of each attempt of a delivery, when they are asked for. */
+/** A button that shows the attempts of a delivery, loaded when it is pressed. */
 export const AttemptsButton = ({ endpointId, delivery }: Props) => {
   const [isOpen, setOpen] = useState(false);
   return (

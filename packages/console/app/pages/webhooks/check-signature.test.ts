@@ -9,7 +9,7 @@ const body = '{"id":"evt_1","name":"Ärger"}';
 const mac = createHmac("sha256", secret).update(`${timestamp}.`).update(body).digest("hex");
 const signedWebhook = { secret, timestamp, body, signature: `v1=${mac}` };
 
-test("a signature is genuine for its own secret, timestamp and body alone, and for five minutes", async () => {
+test("accepts a signature only for its own secret, timestamp and body, and only for five minutes", async () => {
   expect(await checkSignature(signedWebhook, now)).toBe("isGenuine");
   expect(await checkSignature({ ...signedWebhook, signature: ` ${mac}\n` }, now)).toBe("isGenuine");
   expect(await checkSignature(signedWebhook, new Date(now.getTime() + 1000))).toBe("isStale");

@@ -1,11 +1,11 @@
-/** What became of a check. */
+/** The result of a signature check. */
 export type SignatureCheck = "isGenuine" | "isWrong" | "isStale";
 
 type SignedWebhook = { secret: string; timestamp: string; signature: string; body: string };
 
 const toleranceSeconds = 300;
 
-/** Checks a webhook's signature as its receiver does. */
+/** Checks a webhook's signature in the same way as a receiver. */
 export const checkSignature = async (
   { secret, timestamp, signature, body }: SignedWebhook,
   now: Date,

@@ -24,7 +24,7 @@ const tones: Readonly<Record<DeliveryData["status"], Tone>> = {
   Failed: "bad",
 };
 
-/** What was sent to an endpoint, newest first; read again while somebody looks at it. */
+/** The deliveries to an endpoint, newest first. Refreshes while it is visible. */
 export const DeliveryLog = ({ endpointId }: { endpointId: string }) => {
   const offset = useOffset();
   const [searchParams, setSearchParams] = useSearchParams();
@@ -97,7 +97,7 @@ const DeliveryTable = ({ deliveries, endpointId }: TableProps) => (
   />
 );
 
-/** A narrow column breaks its name between the words. */
+/** The event type, with line break opportunities for narrow columns. */
 const DeliveryEvent = ({ delivery: { eventType, linkId } }: { delivery: DeliveryData }) => (
   <>
     {eventType.split(".").map((word, index) => (

@@ -17,7 +17,7 @@ import { DeliveryLog } from "./delivery-log.tsx";
 import { EndpointState, LastOutcome } from "./endpoint-state.tsx";
 import { texts } from "./texts.ts";
 
-/** One endpoint and its delivery log, which stays readable after the endpoint is gone. */
+/** One endpoint with its delivery log. The log stays available after the endpoint is deleted. */
 const EndpointDetails = () => {
   const { id = "" } = useParams();
   const endpoints = useOperationQuery("listWebhookEndpoints", {});

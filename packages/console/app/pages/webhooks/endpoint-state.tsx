@@ -5,7 +5,7 @@ import { texts } from "./texts.ts";
 
 type Props = { endpoint: WebhookEndpointData };
 
-/** Whether an endpoint is told anything. */
+/** Whether an endpoint is enabled. */
 export const EndpointState = ({ endpoint }: Props) =>
   endpoint.enabled ? (
     <Badge tone="accent">{texts.enabled}</Badge>
@@ -13,7 +13,7 @@ export const EndpointState = ({ endpoint }: Props) =>
     <Badge tone="quiet">{texts.disabled}</Badge>
   );
 
-/** How the last attempt ended, and how many have failed since one did not. */
+/** The result of the last attempt, and the number of consecutive failures. */
 export const LastOutcome = ({ endpoint: { lastOutcome, consecutiveFailures } }: Props) => {
   if (lastOutcome === null) return <span className={styles["quiet"]}>{texts.noAttemptsYet}</span>;
   return (

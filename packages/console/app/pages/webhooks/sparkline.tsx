@@ -4,7 +4,10 @@ import { texts } from "./texts.ts";
 const width = 96;
 const height = 24;
 
-/** How the attempts of the last hours ended: failures stand below, in the colour of what is wrong. */
+/**
+ * A chart of the attempts in recent hours. Failures are at the bottom of each bar, in the error
+ * color.
+ */
 export const Sparkline = ({ hours }: { hours: readonly RecentHour[] }) => {
   const maxAttempts = Math.max(1, ...hours.map(({ delivered, failed }) => delivered + failed));
   const barWidth = width / Math.max(1, hours.length);

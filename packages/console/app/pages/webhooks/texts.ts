@@ -1,6 +1,6 @@
 import { pickTranslation } from "../../ui/language.ts";
 
-/** The words of the webhooks' views. */
+/** The texts of the webhook views. */
 export const texts = pickTranslation({
   en: {
     title: "Webhooks",

@@ -8,7 +8,7 @@ import { type SignatureCheck, checkSignature } from "./check-signature.ts";
 import { getCodeSamples } from "./code-samples.ts";
 import { texts } from "./texts.ts";
 
-/** The lines with which a receiver checks signatures, and a box that checks one that is pasted. */
+/** Shows code samples that verify signatures, and a form that checks a pasted one. */
 export const VerifyCode = ({ headerPrefix }: { headerPrefix: string }) => {
   const samples = getCodeSamples(headerPrefix);
   const [language, setLanguage] = useState(Object.keys(samples)[0] ?? "");
@@ -22,7 +22,7 @@ export const VerifyCode = ({ headerPrefix }: { headerPrefix: string }) => {
         onValueChange={setLanguage}
         options={Object.keys(samples).map((name) => ({ value: name, text: name }))}
       />
-      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- What scrolls must be reached by keys. */}
+      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- Scrollable content must be reachable by keyboard. */}
       <pre className={styles["code"]} tabIndex={0} role="region" aria-label={language}>
         {code}
       </pre>

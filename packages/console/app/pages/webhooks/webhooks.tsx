@@ -19,7 +19,7 @@ import { VerifyCode } from "./verify-code.tsx";
 
 const refetchIntervalMs = 10_000;
 
-/** The webhook endpoints and how they fare; a new one's secret is shown once. */
+/** The webhook endpoints and their health. The secret of a new endpoint is shown once. */
 const Webhooks = () => {
   const endpoints = useOperationQuery("listWebhookEndpoints", {}, { refetchIntervalMs });
   const client = useQueryClient();
@@ -34,7 +34,7 @@ const Webhooks = () => {
       });
       showSecret(createdEndpoint.secret);
     } finally {
-      // Not waited for: it is read as soon as there is a connection.
+      // Not awaited: offline, the refetch waits until the connection is back.
       void invalidateOperations(client, ["listWebhookEndpoints"]);
     }
   };

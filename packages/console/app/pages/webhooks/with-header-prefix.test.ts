@@ -7,7 +7,7 @@ const directory = join(import.meta.dirname, "samples");
 const sampleNames = readdirSync(directory).filter((name) => name.startsWith("read"));
 
 test.each(sampleNames)(
-  "%s reads the headers under their configured prefix, and is else as tested",
+  "%s uses the configured header prefix and stays unchanged with the default prefix",
   (name) => {
     const sample = readFileSync(join(directory, name), "utf8");
     expect(withHeaderPrefix(sample, "Service")).toBe(sample);

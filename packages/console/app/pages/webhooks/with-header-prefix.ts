@@ -1,4 +1,4 @@
-/** Returns a sample with the names of the webhook's headers as this service is configured to send them. */
+/** Replaces the header prefix in a code sample with the configured one. */
 export const withHeaderPrefix = (sample: string, headerPrefix: string): string =>
   sample
     .replaceAll("Service-", `${headerPrefix}-`)

@@ -2,7 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import { BlockedAddressError, UnresolvedHostError } from "../../guard/resolve-public.ts";
 import { DeadlineError, outcomeFromError, outcomeFromStatus } from "./attempt-outcome.ts";
 
-test("a status of 2xx is delivered, and any other has failed", () => {
+test("outcomeFromStatus treats any 2xx as delivered and everything else as failed", () => {
   const kinds = [199, 200, 299, 300, 302, 404, 500].map((status) => outcomeFromStatus(status).kind);
   expect(kinds).toEqual(["status", "delivered", "delivered", ...Array(4).fill("status")]);
   expect(outcomeFromStatus(404)).toEqual({ kind: "status", httpStatus: 404, error: "status 404" });
@@ -12,7 +12,7 @@ test("a status of 2xx is delivered, and any other has failed", () => {
 const internalText = "connect 10.0.0.7:443 at ns1.inside.local";
 const createCodedError = (code: string) => Object.assign(new Error(internalText), { code });
 
-describe("an error, of whose own text nothing is told,", () => {
+describe("outcomeFromError hides the error's own message and", () => {
   test.each([
     ["time-out", "timeout", [new DeadlineError(), "ETIMEDOUT", "UND_ERR_CONNECT_TIMEOUT"]],
     ["blocked address", "blocked", [new BlockedAddressError()]],
@@ -56,7 +56,7 @@ describe("an error, of whose own text nothing is told,", () => {
       "internal",
       ["EMFILE", new TypeError(internalText), undefined, null, "text"],
     ],
-  ])("reads %s", (text, kind, errors) => {
+  ])("returns %s", (text, kind, errors) => {
     for (const error of errors) {
       const thrown =
         typeof error === "string" && error !== "text" ? createCodedError(error) : error;

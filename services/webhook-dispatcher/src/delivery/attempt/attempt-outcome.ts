@@ -1,7 +1,7 @@
 import { BlockedAddressError, UnresolvedHostError } from "../../guard/resolve-public.ts";
 import { interruptedError } from "../../domain/delivery.ts";
 
-/** The ways in which an attempt can end; there are few, as they are a metric's label. */
+/** The ways in which an attempt can end. There are few because they are a metric label. */
 export type OutcomeKind =
   | "delivered"
   | "status"
@@ -16,14 +16,17 @@ export type OutcomeKind =
   | "interrupted"
   | "internal";
 
-/** How an attempt ended; `error` is what the owner reads in the log, without internal details. */
+/**
+ * How an attempt ended. `error` is the text that the owner sees in the log, without internal
+ * details.
+ */
 export type AttemptOutcome = {
   kind: OutcomeKind;
   httpStatus: number | null;
   error: string | null;
 };
 
-/** The whole attempt took longer than it may. */
+/** The attempt exceeded its deadline. */
 export class DeadlineError extends Error {
   constructor() {
     super("the attempt took longer than it may");
@@ -31,13 +34,19 @@ export class DeadlineError extends Error {
   }
 }
 
-/** What a status line means: any 2xx is success, all else a failure, redirects too (rule HOOK-13). */
+/**
+ * Returns the outcome for a status: delivered for any 2xx, failed for all others, including
+ * redirects (rule HOOK-13).
+ */
 export const outcomeFromStatus = (httpStatus: number): AttemptOutcome =>
   httpStatus >= 200 && httpStatus < 300
     ? { kind: "delivered", httpStatus, error: null }
     : { kind: "status", httpStatus, error: `status ${httpStatus}` };
 
-/** The end of an attempt whose process could not report it, or had no time left to begin it. */
+/**
+ * The outcome of an attempt that never started for lack of time, or whose process died before
+ * reporting the result.
+ */
 export const interruptedOutcome: AttemptOutcome = {
   kind: "interrupted",
   httpStatus: null,
@@ -45,7 +54,8 @@ export const interruptedOutcome: AttemptOutcome = {
 };
 
 /**
- * What an error before the status line means. The texts are ours: a library's may name an address.
+ * Returns the outcome for an error that occurred before the status line. The texts are fixed
+ * because a library's message can contain an address.
  */
 export const outcomeFromError = (error: unknown): AttemptOutcome => {
   const [kind, text] = classify(error);
@@ -107,6 +117,6 @@ const classify = (error: unknown): ErrorClass => {
 const getErrorCode = (error: unknown): string => {
   if (typeof error !== "object" || error === null) return "";
   if ("code" in error && typeof error.code === "string") return error.code;
-  // The parser of answers gives some of its errors no code.
+  // Some errors of undici's HTTP parser have no code.
   return "name" in error && error.name === "HTTPParserError" ? "HPE_" : "";
 };

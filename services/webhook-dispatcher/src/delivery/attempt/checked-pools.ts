@@ -5,19 +5,19 @@ import { resolvePublic } from "../../guard/resolve-public.ts";
 import type { Resolve } from "../../guard/resolver.ts";
 import { getHostname } from "../../guard/webhook-url.ts";
 
-/** Kept-alive connections to strangers, by origin. */
+/** Keep-alive connections to receivers, by origin. */
 export type CheckedPools = {
   /**
-   * The connections to an origin, once its host has passed the check made now. Otherwise drops the
-   * ones it had, and throws BlockedAddressError or UnresolvedHostError.
+   * Checks the host again and returns the connections to its origin. If the check fails, closes the
+   * existing connections and throws `BlockedAddressError` or `UnresolvedHostError`.
    */
   get(url: URL): Promise<Pool>;
-  /** Ends every connection; to be called once no call is under way. */
+  /** Closes all connections. Call it only when no request is in progress. */
   close(): Promise<void>;
 };
 
 type CheckedPoolsOptions = {
-  /** What DNS says now, or said a moment ago. */
+  /** Resolves a host, possibly from a short-lived cache. */
   resolve: Resolve;
   createPool: (origin: string) => Pool;
 };
@@ -25,9 +25,9 @@ type CheckedPoolsOptions = {
 const originsMax = 1_000;
 
 /**
- * Keeps connections for as long as DNS gives for their host the addresses that were checked. When
- * it gives others, the next attempt opens new connections, and the old ones end with their last
- * answer.
+ * Keeps the connections to an origin while DNS returns the same checked addresses. When the
+ * addresses change, the next attempt opens new connections, and each old one closes after its last
+ * response.
  */
 export const createCheckedPools = ({ resolve, createPool }: CheckedPoolsOptions): CheckedPools => {
   const cachedPools = new LRUCache<string, { addresses: string; pool: Pool }>({
@@ -36,7 +36,7 @@ export const createCheckedPools = ({ resolve, createPool }: CheckedPoolsOptions)
   });
 
   const resolveCheckedAddresses = async (host: string): Promise<string> => {
-    // A literal is its own address, and the connector judges it.
+    // An IP literal needs no lookup. The connector checks it.
     if (isIP(host) !== 0) return host;
     const addresses = await resolvePublic(resolve, host);
     return addresses

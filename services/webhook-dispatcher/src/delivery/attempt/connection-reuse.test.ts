@@ -36,7 +36,7 @@ let transport: Transport;
 beforeEach(async () => {
   queryCount = 0;
   receiver = await startReceiver({ key, cert });
-  // The receiver on loopback seems to be at whatever public address is dialled.
+  // Every public address leads to the receiver on loopback.
   dials = interceptConnections({ redirectPort: Number(new URL(receiver.origin).port) });
   transport = createTransport({
     resolve: createDnsResolver({ timeoutMs: ampleTimeoutMs, servers: [nameServer.server] }),
@@ -52,7 +52,7 @@ afterEach(async () => {
   await receiver.close();
 });
 
-/** Posts to a host whose name our name server knows; answers the status, or the error's name. */
+/** Posts to a host known to the test's name server. Returns the status, or the error's name. */
 const post = async ({ signal } = new AbortController()): Promise<number | string> => {
   const call = { url: new URL("https://receiver.test/"), headers: {}, body: "{}", signal };
   try {
@@ -62,7 +62,7 @@ const post = async ({ signal } = new AbortController()): Promise<number | string
   }
 };
 
-test("a connection is used again without asking DNS, for as long as its answer is believed", async () => {
+test("a connection is reused without a DNS query while the DNS result is cached", async () => {
   dnsAddresses = [oldAddress];
   expect([await post(), await post()]).toEqual([200, 200]);
   clock.advance(dnsCacheMs - 1);
@@ -74,7 +74,7 @@ test("a connection is used again without asking DNS, for as long as its answer i
   ]);
 });
 
-test("a connection is kept when DNS says the same again, in whatever order", async () => {
+test("a connection is kept when DNS returns the same addresses in another order", async () => {
   dnsAddresses = [oldAddress, newAddress];
   await post();
   clock.advance(dnsCacheMs);
@@ -85,7 +85,7 @@ test("a connection is kept when DNS says the same again, in whatever order", asy
   ]);
 });
 
-test("when DNS has moved the host, the next attempt dials the new address, and none the old", async () => {
+test("the next attempt dials only the new address when DNS has moved the host", async () => {
   dnsAddresses = [oldAddress];
   await post();
   clock.advance(dnsCacheMs);
@@ -96,25 +96,22 @@ test("when DNS has moved the host, the next attempt dials the new address, and n
 
 test.each([
   ["a private address", ["127.0.0.1"], "BlockedAddressError"],
-  ["the same and a private one", [oldAddress, "10.0.0.1"], "BlockedAddressError"],
-  ["nothing at all", [], "UnresolvedHostError"],
-])(
-  "a host of which DNS now says %s gets nothing more, though its connection is alive",
-  async (_name, addresses, error) => {
-    dnsAddresses = [oldAddress];
-    expect(await post()).toBe(200);
-    clock.advance(dnsCacheMs);
-    dnsAddresses = addresses;
-    expect([await post(), await post()]).toEqual([error, error]);
-    expect([dials.dialedAddresses, receiver.received.length]).toEqual([[oldAddress], 1]);
-    dnsAddresses = [oldAddress];
-    clock.advance(dnsCacheMs);
-    expect(await post()).toBe(200);
-    expect(dials.dialedAddresses).toEqual([oldAddress, oldAddress]);
-  },
-);
+  ["the same address and a private one", [oldAddress, "10.0.0.1"], "BlockedAddressError"],
+  ["no address", [], "UnresolvedHostError"],
+])("an open connection is not used again when DNS returns %s", async (_name, addresses, error) => {
+  dnsAddresses = [oldAddress];
+  expect(await post()).toBe(200);
+  clock.advance(dnsCacheMs);
+  dnsAddresses = addresses;
+  expect([await post(), await post()]).toEqual([error, error]);
+  expect([dials.dialedAddresses, receiver.received.length]).toEqual([[oldAddress], 1]);
+  dnsAddresses = [oldAddress];
+  clock.advance(dnsCacheMs);
+  expect(await post()).toBe(200);
+  expect(dials.dialedAddresses).toEqual([oldAddress, oldAddress]);
+});
 
-test("an answer under way is not cut off when its host moves", async () => {
+test("a response in progress is not cut off when its host moves", async () => {
   dnsAddresses = [oldAddress];
   const sendResponses: (() => void)[] = [];
   receiver.respondWith((res) => {
@@ -130,21 +127,21 @@ test("an answer under way is not cut off when its host moves", async () => {
   expect(await firstPost).toBe(201);
 });
 
-test("a connection serves more answers than one may be long", async () => {
+test("a connection serves more bytes in total than the limit for one response", async () => {
   dnsAddresses = [oldAddress];
   receiver.respondWith((res) => void res.end("a".repeat(15 * 1024)));
   for (let index = 0; index < 16; index += 1) expect(await post()).toBe(200);
   expect(receiver.connectionsCount()).toBe(1);
 });
 
-test("an answer that never ends is read no further behind TLS either", async () => {
+test("an endless response is read only up to the limit over TLS too", async () => {
   dnsAddresses = [oldAddress];
   let sentBytes = 0;
   receiver.respondWith(({ socket }) => {
     const write = (): void => {
       while (socket?.write("a".repeat(64 * 1024)) === true) continue;
       sentBytes = socket?.bytesWritten ?? 0;
-      // Whoever takes so much takes all of it.
+      // The peer reads without a limit, so stop.
       if (sentBytes > 64 * 1024 * 1024) socket?.destroy();
     };
     socket?.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;");
@@ -155,7 +152,7 @@ test("an answer that never ends is read no further behind TLS either", async () 
   expect(sentBytes).toBeLessThan(16 * 1024 * 1024);
 });
 
-test("an answer that follows informational ones is the one that counts", async () => {
+test("the final response after informational ones determines the status", async () => {
   dnsAddresses = [oldAddress];
   receiver.respondWith((res) => {
     res.writeContinue();
@@ -167,7 +164,7 @@ test("an answer that follows informational ones is the one that counts", async (
   expect([await post(), await post(), receiver.connectionsCount()]).toEqual([201, 201, 1]);
 });
 
-test("a call whose time is over while it waits for a connection is not sent", async () => {
+test("a request whose deadline passes while it waits for a connection is not sent", async () => {
   dnsAddresses = [oldAddress];
   const sendResponses: (() => void)[] = [];
   receiver.respondWith((res) => void sendResponses.push(() => respondWithStatus(201)(res)));
@@ -175,7 +172,7 @@ test("a call whose time is over while it waits for a connection is not sent", as
   await waitUntil("the first is asked", () => sendResponses.length === 1);
   const abortController = new AbortController();
   const secondPost = post(abortController);
-  // Its host is known, so it asks for a connection within this turn.
+  // The host is cached, so the request asks for a connection within this turn.
   await setImmediate();
   abortController.abort(new DeadlineError());
   expect(await secondPost).toBe("DeadlineError");

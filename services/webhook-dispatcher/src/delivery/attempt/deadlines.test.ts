@@ -17,7 +17,7 @@ const createTestDeadlines = () => {
 };
 
 describe("deadlines", () => {
-  test("each expires at its own time, and one that has ended never does", async () => {
+  test("expire each at their own time, unless canceled", async () => {
     const { clock, expired, startDeadline } = createTestDeadlines();
     const first = startDeadline("first");
     expect(first.expiresAt).toEqual(new Date(start.getTime() + 10_000));
@@ -33,7 +33,7 @@ describe("deadlines", () => {
     expect(expired).toEqual(["third"]);
   });
 
-  test("go on after a time with none", async () => {
+  test("still expire after a time without any", async () => {
     const { clock, expired, startDeadline } = createTestDeadlines();
     startDeadline("early").cancel();
     clock.advance(60_000);
@@ -43,14 +43,14 @@ describe("deadlines", () => {
     expect(expired).toEqual(["late"]);
   });
 
-  test("that fall together all expire", async () => {
+  test("all expire when they are due at the same time", async () => {
     const { clock, expired, startDeadline } = createTestDeadlines();
     for (const name of ["a", "b", "c"]) startDeadline(name);
     clock.advance(10_000);
     await waitUntil("all have expired", () => expired.length === 3);
   });
 
-  test("come no later where the machine's clock is set back", async () => {
+  test("are not delayed when the system clock is set back", async () => {
     const { clock, expired, startDeadline } = createTestDeadlines();
     startDeadline("first");
     clock.advance(4_000);
@@ -63,7 +63,7 @@ describe("deadlines", () => {
     await waitUntil("the second has expired", () => expired.length > 1);
   });
 
-  test("are kept by what came while the process was held up", async () => {
+  test("do not expire when the response arrived while the process was blocked", async () => {
     const turn = new Int32Array(new SharedArrayBuffer(4));
     const worker = new Worker(
       `const { parentPort, workerData: turn } = require("node:worker_threads");
@@ -74,7 +74,7 @@ describe("deadlines", () => {
       { eval: true, workerData: turn },
     );
     await once(worker, "online");
-    // From here on, timers run before anything that arrives is handled.
+    // After this, timers run before incoming messages are handled.
     await setImmediate();
     const expired: string[] = [];
     const { expiresAt, cancel } = createDeadlines(systemClock, 20).start(

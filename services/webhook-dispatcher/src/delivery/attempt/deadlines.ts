@@ -2,27 +2,27 @@ import { setImmediate } from "node:timers/promises";
 import { type Clock, afterMs } from "@payment-links/runtime";
 
 /**
- * The deadlines of all attempts under way. All are equally long, so the first to begin is the first
- * to end.
+ * The deadlines of all attempts in progress. All have the same length, so they expire in the order
+ * in which they start.
  */
 export type Deadlines = {
   /**
-   * Calls `expire` once the time is over, unless `end` was called before. That is at `at`, unless the
-   * machine's clock is set meanwhile.
+   * Calls `onExpire` when the time is up, unless `cancel` is called before. `expiresAt` is that
+   * time, provided that the system clock is not changed in between.
    */
   start(onExpire: () => void): { expiresAt: Date; cancel: () => void };
 };
 
 /**
- * Makes the deadlines with one timer for all: a timer and a signal for each attempt would cost as
- * much as its request.
+ * Creates deadlines that share one timer. A timer and a signal per attempt would cost as much as
+ * its request.
  */
 export const createDeadlines = (clock: Clock, timeoutMs: number): Deadlines => {
   const activeDeadlines = new Map<symbol, { expiresAtMs: number; onExpire: () => void }>();
   let waitAbortController = new AbortController();
   let isWatching = false;
 
-  /** In whole milliseconds, as an instant has no others. */
+  /** Rounds up to whole milliseconds, the resolution of a `Date`. */
   const remainingMs = (expiresAtMs: number): number => Math.ceil(expiresAtMs - clock.elapsedMs());
 
   const watch = async (): Promise<void> => {
@@ -34,8 +34,8 @@ export const createDeadlines = (clock: Clock, timeoutMs: number): Deadlines => {
       waitAbortController = new AbortController();
       await clock.sleepUntil(afterMs(clock, remainingMs(expiresAtMs)), waitAbortController.signal);
       if (remainingMs(expiresAtMs) > 0) continue;
-      // A process that was held up first handles what arrived meanwhile: an answer that is already
-      // there is not late.
+      // After the process was blocked, handle arrived messages first: a response that is already
+      // here is not late.
       await setImmediate();
       if (activeDeadlines.delete(key)) onExpire();
     }
@@ -50,7 +50,7 @@ export const createDeadlines = (clock: Clock, timeoutMs: number): Deadlines => {
       if (!isWatching) void watch();
       const cancel = (): void => {
         activeDeadlines.delete(key);
-        // With a reason of our own, Node need not build an exception with its stack.
+        // With an explicit reason, Node does not build an exception with a stack trace.
         if (activeDeadlines.size === 0) waitAbortController.abort("none is left");
       };
       return { expiresAt, cancel };

@@ -12,9 +12,10 @@ import { makeAttempt } from "./make-attempt.ts";
 import { createTransport } from "./transport.ts";
 
 /*
- * Every case by which a webhook could reach the inside of a network, through all of the sender: a URL
- * as it would be registered, and the same as if it had been stored, with DNS on loopback. What counts
- * is what a socket was told to dial, noted beneath Node's own hooks; nothing is dialled for real.
+ * Every way in which a webhook could reach an internal network, tested against the whole delivery
+ * path. Each URL is tried at registration and as if it were already stored, with DNS on loopback.
+ * The tests check which addresses a socket is told to dial, recorded beneath Node's own hooks. No
+ * real connection is made.
  */
 
 const clock = createFakeClock(new Date("2026-11-21T10:00:00.000Z"));
@@ -23,7 +24,7 @@ const log = createLog({ service: "test", level: "silent" });
 const timeoutMs = ampleTimeoutMs;
 const publicAddress = "93.184.216.34";
 
-/** What the name server answers for the name, question by question; the last answer is repeated. */
+/** The name server's responses, one per query. The last one is repeated. */
 let dnsRecords: Record<"A" | "AAAA", string[][]>;
 let queryCount: number;
 beforeEach(() => {
@@ -43,7 +44,7 @@ beforeAll(async () => {
 });
 afterAll(() => nameServer.close());
 
-/** Makes one attempt at that URL, as it stands in the table; answers its outcome and the dials. */
+/** Makes one attempt at a URL as if it were stored. Returns its outcome and the dialed addresses. */
 const attemptUrl = async (url: string) => {
   const transport = createTransport({
     resolve,
@@ -79,13 +80,16 @@ const attemptUrl = async (url: string) => {
 
 const blockedResult = { kind: "blocked", error: "blocked address", dialled: [] };
 
-/** Refused when it is registered, and blocked without a dial where it stands in the table already. */
+/**
+ * Expects that a URL is rejected at registration, and blocked without a dial if it is already
+ * stored.
+ */
 const expectBlocked = async (url: string) => {
   expect(await validateWebhookUrl(url, { rules, resolve })).toBeUndefined();
   expect(await attemptUrl(url)).toEqual(blockedResult);
 };
 
-test("a public host is dialled, and counted: what the cases below do not dial would be seen", async () => {
+test("a public host is dialed and recorded, which proves that the cases below would notice a dial", async () => {
   dnsRecords = { A: [[publicAddress]], AAAA: [["2606:4700::1"]] };
   expect(await validateWebhookUrl("https://shop.com/", { rules, resolve })).toBeInstanceOf(URL);
   const { kind, dialled } = await attemptUrl("https://shop.com/");
@@ -93,11 +97,11 @@ test("a public host is dialled, and counted: what the cases below do not dial wo
   expect((await attemptUrl(`https://${publicAddress}/`)).dialled).toEqual([publicAddress]);
 });
 
-describe("a literal, for which no look-up is ever made", () => {
+describe("an IP literal", () => {
   test.each([
     ["loopback", "127.0.0.1"],
-    ["loopback, far end", "127.255.255.255"],
-    ["loopback, short", "127.1"],
+    ["loopback, last address", "127.255.255.255"],
+    ["loopback, shortened", "127.1"],
     ["loopback, one decimal number", "2130706433"],
     ["loopback, hexadecimal", "0x7f.1"],
     ["loopback, octal", "0177.0.0.1"],
@@ -115,7 +119,7 @@ describe("a literal, for which no look-up is ever made", () => {
     ["carrier NAT", "100.64.0.1"],
     ["Alibaba's metadata", "100.100.100.200"],
     ["AWS, GCP and Azure metadata", "169.254.169.254"],
-    ["Azure's inside address", "168.63.129.16"],
+    ["Azure's internal address", "168.63.129.16"],
     ["IETF assignments", "192.0.0.8"],
     ["documentation", "203.0.113.7"],
     ["6to4 relay", "192.88.99.1"],
@@ -127,7 +131,7 @@ describe("a literal, for which no look-up is ever made", () => {
     ["loopback, IPv6", "[::1]"],
     ["IPv4-mapped", "[::ffff:127.0.0.1]"],
     ["IPv4-mapped, hexadecimal", "[::ffff:7f00:1]"],
-    ["IPv4-mapped of a public address", "[::ffff:8.8.8.8]"],
+    ["IPv4-mapped public address", "[::ffff:8.8.8.8]"],
     ["IPv4-translated", "[::ffff:0:127.0.0.1]"],
     ["IPv4-compatible", "[::127.0.0.1]"],
     ["NAT64 of loopback", "[64:ff9b::127.0.0.1]"],
@@ -135,7 +139,7 @@ describe("a literal, for which no look-up is ever made", () => {
     ["NAT64 for local use", "[64:ff9b:1::808:808]"],
     ["6to4", "[2002:7f00:1::]"],
     ["Teredo", "[2001:0:4136:e378:8000:63bf:80ff:fffe]"],
-    ["ISATAP beside a link-local prefix", "[fe80::5efe:7f00:1]"],
+    ["ISATAP with a link-local prefix", "[fe80::5efe:7f00:1]"],
     ["documentation, IPv6", "[2001:db8::1]"],
     ["new documentation, IPv6", "[3fff::1]"],
     ["discard", "[100::1]"],
@@ -144,51 +148,51 @@ describe("a literal, for which no look-up is ever made", () => {
     ["link-local", "[fe80::1]"],
     ["site-local", "[fec0::1]"],
     ["multicast, IPv6", "[ff02::1]"],
-  ])("is closed: %s", async (_name, host) => {
+  ])("is blocked without a DNS lookup: %s", async (_name, host) => {
     await expectBlocked(`https://${host}/hook`);
     expect(queryCount).toBe(0);
   });
 });
 
-describe("a URL that is refused for its form is not dialled either", () => {
+describe("a URL that is rejected for its form", () => {
   test.each([
     ["plain http", `http://${publicAddress}/`],
     ["user info", `https://user:word@${publicAddress}/`],
     ["a user that looks like a host", `https://shop.com@${publicAddress}/`],
     ["port 443", "https://shop.com:443/"],
     ["port 0", "https://shop.com:0/"],
-    ["a port of a service inside", "https://shop.com:6379/"],
+    ["a port of an internal service", "https://shop.com:6379/"],
     ["a fragment", "https://shop.com/#x"],
     ["a tab in the host", "https://sh\top.com/"],
     ["CR LF in the path", "https://shop.com/a\r\nHost: b"],
     ["a zone id", "https://[fe80::1%25eth0]/"],
     ["localhost", "https://localhost/"],
     ["localhost with a trailing dot", "https://localhost./"],
-    ["below localhost", "https://a.localhost/"],
+    ["a subdomain of localhost", "https://a.localhost/"],
     ["a single label", "https://redis/"],
-    ["a service's own name in the cluster", "https://links-api.default.svc/"],
-    ["the same in full", "https://links-api.default.svc.cluster.local./"],
-    ["GCP's metadata name", "https://metadata.google.internal/"],
-    ["AWS' metadata name", "https://instance-data/"],
-    ["AWS' metadata name in full", "https://instance-data.ec2.internal/"],
+    ["a cluster-internal service name", "https://links-api.default.svc/"],
+    ["a fully qualified cluster-internal name", "https://links-api.default.svc.cluster.local./"],
+    ["GCP metadata name", "https://metadata.google.internal/"],
+    ["AWS metadata name", "https://instance-data/"],
+    ["fully qualified AWS metadata name", "https://instance-data.ec2.internal/"],
     [".home.arpa", "https://nas.home.arpa/"],
     [".onion", "https://abcdef.onion/"],
-    ["our own host", "https://pay.shop.com/hook"],
-    ["our own host in full-width letters", "https://ｐａｙ.shop.com/hook"],
+    ["the service's own host", "https://pay.shop.com/hook"],
+    ["the service's own host in full-width letters", "https://ｐａｙ.shop.com/hook"],
     ["an empty label", "https://a..shop.com/"],
     ["two trailing dots", "https://shop.com../"],
-    ["a label of 64", `https://${"a".repeat(64)}.com/`],
-    ["a name over 253", `https://${"a.".repeat(126)}com/`],
+    ["a label of 64 characters", `https://${"a".repeat(64)}.com/`],
+    ["a name over 253 characters", `https://${"a.".repeat(126)}com/`],
     ["punycode that does not decode", "https://xn--a-ecp.ru/"],
     ["2049 code points", "https://shop.com/".padEnd(2049, "a")],
-  ])("%s", async (_name, url) => {
+  ])("is not dialed: %s", async (_name, url) => {
     dnsRecords = { A: [[publicAddress]], AAAA: [[]] };
     await expectBlocked(url);
     expect(queryCount).toBe(0);
   });
 });
 
-describe("a name of which DNS says (rule HOOK-3)", () => {
+describe("a name that DNS resolves to (rule HOOK-3)", () => {
   test.each([
     ["loopback", { A: ["127.0.0.1"] }],
     ["a private address", { A: ["10.0.0.1"] }],
@@ -205,29 +209,29 @@ describe("a name of which DNS says (rule HOOK-3)", () => {
     ["Teredo", { AAAA: ["2001::1"] }],
     ["unique-local", { AAAA: ["fd00:ec2::254"] }],
     ["link-local", { AAAA: ["fe80::1"] }],
-    ["a private address by a CNAME", { A: ["inside.shop.com", "10.0.0.1"] }],
-    ["two CNAMEs to loopback", { A: ["a.shop.com", "b.shop.com", "127.0.0.1"] }],
+    ["a private address through a CNAME", { A: ["inside.shop.com", "10.0.0.1"] }],
+    ["loopback through two CNAMEs", { A: ["a.shop.com", "b.shop.com", "127.0.0.1"] }],
     ["a public address, then a private one", { A: [publicAddress, "10.0.0.1"] }],
     ["a private address, then a public one", { A: ["10.0.0.1", publicAddress] }],
     ["a public A and a private AAAA", { A: [publicAddress], AAAA: ["::1"] }],
     ["a public AAAA and a private A", { A: ["192.168.0.1"], AAAA: ["2606:4700::1"] }],
     [
-      "seventeen addresses, of which the last is private",
+      "seventeen addresses, the last of them private",
       { A: [...Array.from({ length: 16 }, (_, index) => `93.184.216.${index}`), "10.0.0.1"] },
     ],
-  ])("%s is closed", async (_name, { A = [], AAAA = [] }: { A?: string[]; AAAA?: string[] }) => {
+  ])("%s is blocked", async (_name, { A = [], AAAA = [] }: { A?: string[]; AAAA?: string[] }) => {
     dnsRecords = { A: [A], AAAA: [AAAA] };
     await expectBlocked("https://shop.com/hook");
     expect(queryCount).toBeGreaterThan(0);
   });
 
-  test("public at the registration and private ever after is blocked at the attempt (rule HOOK-4)", async () => {
+  test("a public address at registration and a private one later is blocked at the attempt (rule HOOK-4)", async () => {
     dnsRecords.A = [[publicAddress], ["127.0.0.1"]];
     expect(await validateWebhookUrl("https://shop.com/", { rules, resolve })).toBeInstanceOf(URL);
     expect(await attemptUrl("https://shop.com/")).toEqual(blockedResult);
   });
 
-  test("public at the check and private at the next question is dialled as it was checked", async () => {
+  test("a public address at the check and a private one afterwards is dialed as checked", async () => {
     dnsRecords.A = [[publicAddress], ["127.0.0.1"]];
     expect(await attemptUrl("https://shop.com/")).toMatchObject({
       kind: "refused",
@@ -235,17 +239,17 @@ describe("a name of which DNS says (rule HOOK-3)", () => {
     });
   });
 
-  test("nothing is an attempt that failed, without a dial", async () => {
+  test("no address fails the attempt without a dial", async () => {
     const error = "DNS: host name does not resolve";
     expect(await attemptUrl("https://shop.com/")).toEqual({ kind: "dns", error, dialled: [] });
   });
 
-  test("what NAT64 makes of a public address is open: networks with DNS64 say nothing else", async () => {
+  test("the NAT64 form of a public address is allowed, because networks with DNS64 return only that form", async () => {
     dnsRecords.AAAA = [["64:ff9b::808:808"]];
     expect((await attemptUrl("https://shop.com/")).dialled).toEqual(["64:ff9b::808:808"]);
   });
 
-  test("a name's trailing dot, soft hyphen and letters of full width name the same host", async () => {
+  test("a private address is blocked for a name with a trailing dot, soft hyphen or full-width letters", async () => {
     dnsRecords.A = [["10.0.0.1"]];
     await expectBlocked("https://shop.com./");
     await expectBlocked("https://sh\u00adop.com/");

@@ -8,10 +8,10 @@ import { type Rig, createRig } from "../../testing/create-rig.ts";
 
 const timeoutMs = 10_000;
 const drainBytesMax = 64 * 1024;
-/** Whoever takes so much of an answer takes all of it. */
+/** A peer that reads this much of a response reads without a limit. */
 const floodBytesMax = 64 * 1024 * 1024;
 
-/** Writes again and again, as fast as the other side reads, until that side has had enough. */
+/** Writes repeatedly, as fast as the peer reads, up to `floodBytesMax`. */
 const writeForever = (socket: Socket, text: string): void => {
   const chunk = text.repeat(Math.ceil(drainBytesMax / text.length));
   const write = (): void => {
@@ -37,7 +37,7 @@ const drip = (socket: Socket, text: string): void => {
 };
 
 const behaviors: Record<string, (socket: Socket) => void> = {
-  // Not HTTP at all: a TLS handshake.
+  // A response to a TLS handshake, which is not an HTTP request.
   "": (socket) => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"),
   hang: () => {},
   "close-early": (socket) => socket.destroy(),
@@ -109,7 +109,7 @@ afterEach(() => {
   for (const timer of drips) clearInterval(timer);
 });
 
-/** What DNS says, by host: first at the registration, then at each attempt. */
+/** DNS results by host: the first for the registration, the next ones for attempts. */
 const resolutions: Record<string, string[][]> = {};
 const resolve = async (hostName: string): Promise<string[]> => {
   const addresses = resolutions[hostName]?.shift();
@@ -117,7 +117,7 @@ const resolve = async (hostName: string): Promise<string[]> => {
   return addresses;
 };
 
-/** Sends one webhook there; answers its log entry once the attempt has ended. */
+/** Sends one webhook to the URL. Returns its log entry after the attempt. */
 const attemptUrl = async (url: string, { advanceMs = 0 } = {}) => {
   const person = rig.signIn();
   const endpoint = await rig.register(person, url);
@@ -138,7 +138,7 @@ const attemptUrl = async (url: string, { advanceMs = 0 } = {}) => {
 
 describe("a receiver", () => {
   test.each(["hang", "drip-103"])(
-    "that does %s costs its ten seconds and no more (rule HOOK-13)",
+    "with behavior %s occupies a slot for ten seconds at most (rule HOOK-13)",
     async (path) => {
       const entry = await attemptUrl(`https://receiver.test/${path}`, { advanceMs: timeoutMs });
       expect(entry).toMatchObject({ status: "Pending", httpStatus: null, error: "time-out" });
@@ -150,13 +150,13 @@ describe("a receiver", () => {
     ["half-status-line", "connection closed before an answer"],
     ["100-alone", "connection closed before an answer"],
     ["garbage", "answer is not valid HTTP"],
-  ])("that does %s has failed: %s", async (path, error) => {
+  ])("with behavior %s fails the attempt: %s", async (path, error) => {
     const entry = await attemptUrl(`https://receiver.test/${path}`);
     expect(entry).toMatchObject({ status: "Pending", httpStatus: null, error });
   });
 
   test.each(["100-and-200", "100-then-200", "lying-length", "http-10", "bomb"])(
-    "that does %s, its 2xx included, has it (rule HOOK-13)",
+    "with behavior %s gets a successful delivery because it sends a 2xx (rule HOOK-13)",
     async (path) => {
       expect(await attemptUrl(`https://receiver.test/${path}`)).toMatchObject({
         status: "Delivered",
@@ -177,10 +177,10 @@ describe("a receiver", () => {
     ["endless-lines", failed],
     ["endless-103", failed],
   ])(
-    "that never ends its answer (%s) has little of it read (rule HOOK-13)",
+    "with an endless response (%s) is read only up to a limit (rule HOOK-13)",
     async (path, expected) => {
       expect(await attemptUrl(`https://receiver.test/${path}`)).toMatchObject(expected);
-      // We cannot stop bytes that the kernels on both ends had already taken.
+      // Bytes that are already in kernel buffers on both ends cannot be stopped.
       expect(floodBytes).toBeLessThan(8 * 1024 * 1024 + drainBytesMax);
     },
   );
@@ -190,7 +190,7 @@ describe("a receiver", () => {
     ["drip-200", { status: "Delivered", httpStatus: 200, error: null }],
     ["drip-500", { status: "Pending", httpStatus: 500, error: "status 500" }],
   ])(
-    "that drips its headers or body (%s) is judged by its status line, at the deadline",
+    "with dripping headers or body (%s) gets the outcome of its status line at the deadline",
     async (path, expected) => {
       expect(
         await attemptUrl(`https://receiver.test/${path}`, { advanceMs: timeoutMs }),
@@ -198,32 +198,32 @@ describe("a receiver", () => {
     },
   );
 
-  test("that refuses the connection has failed", async () => {
+  test("that refuses the connection fails the attempt", async () => {
     const entry = await attemptUrl("https://closed.test/");
     expect(entry).toMatchObject({ httpStatus: null, error: "connection refused" });
   });
 
-  test("that does not speak TLS has failed", async () => {
+  test("that does not speak TLS fails the attempt", async () => {
     const entry = await attemptUrl("https://plain.test/hook");
     expect(entry).toMatchObject({ httpStatus: null, error: "TLS: handshake failed" });
   });
 });
 
 describe("a host", () => {
-  test("rebound to a private address since its registration is blocked, and no address is told", async () => {
+  test("rebound to a private address after registration is blocked, without showing the address", async () => {
     resolutions["rebound.com"] = [["93.184.216.34"], ["10.9.8.7"]];
     const entry = await attemptUrl("https://rebound.com/hook");
     expect(entry).toMatchObject({ status: "Pending", httpStatus: null, error: "blocked address" });
     expect(JSON.stringify(entry)).not.toContain("10.9.8.7");
   });
 
-  test("that no longer resolves has failed, without what the name server said", async () => {
+  test("that no longer resolves fails the attempt, without showing the name server's error", async () => {
     resolutions["gone.com"] = [["93.184.216.34"]];
     const entry = await attemptUrl("https://gone.com/hook");
     expect(entry).toMatchObject({ httpStatus: null, error: "DNS: host name does not resolve" });
   });
 
-  test("whose name server hangs costs its ten seconds and no more", async () => {
+  test("whose name server hangs occupies a slot for ten seconds at most", async () => {
     resolutions["slow.com"] = [["93.184.216.34"]];
     const slowRig = await createRig({
       outside: {
@@ -248,16 +248,16 @@ describe("a host", () => {
   });
 });
 
-describe("a stored URL that the rules refuse by now", () => {
+describe("a stored URL that the rules no longer allow", () => {
   test.each([
     ["http", (origin: string) => origin],
     ["a literal with a port", (origin: string) => origin.replace("http:", "https:")],
     ["localhost", () => "https://localhost/hook"],
     ["credentials", () => "https://user:word@receiver.test/hook"],
-    ["a port behind an overridden host", () => "https://receiver.test:8443/hook"],
+    ["a port on an overridden host", () => "https://receiver.test:8443/hook"],
     ["a private literal", () => "https://[::ffff:127.0.0.1]/hook"],
     ["a fragment", () => "https://receiver.test/hook#x"],
-  ])("is stopped at every attempt: %s", async (_name, urlFor) => {
+  ])("is blocked at every attempt: %s", async (_name, urlFor) => {
     const person = rig.signIn();
     const endpoint = await rig.register(person);
     const acceptedBefore = server.openedCount();
@@ -273,7 +273,7 @@ describe("a stored URL that the rules refuse by now", () => {
   });
 });
 
-test("every attempt gives its slot back and leaves no connection with a receiver that misbehaved", async () => {
+test("every attempt releases its slot and closes its connection to a misbehaving receiver", async () => {
   await waitUntil("misused connections are closed", () => server.openCount() <= 1);
   const metric = await rig.metrics.getSingleMetricAsString("payment_links_webhook_attempts_total");
   for (const outcome of [

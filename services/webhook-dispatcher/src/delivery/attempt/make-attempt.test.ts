@@ -49,13 +49,13 @@ const attemptWithLease = async (leaseMs: number) => {
 };
 
 describe("makeAttempt", () => {
-  test("does not begin what could outlive its lease", async () => {
+  test("does not start an attempt that could outlive its lease", async () => {
     const { outcome, received } = await attemptWithLease(timeoutMs);
     expect(outcome).toEqual({ kind: "interrupted", httpStatus: null, error: "interrupted" });
     expect(received).toEqual([]);
   });
 
-  test("begins what its lease outlives, at its whole URL, under the headers' configured prefix (rule HOOK-11)", async () => {
+  test("posts to the full URL with the configured header prefix when the lease outlives the deadline (rule HOOK-11)", async () => {
     const { outcome, received } = await attemptWithLease(timeoutMs + 1);
     expect(outcome.kind).toBe("delivered");
     expect(received[0]).toMatchObject({ method: "POST", path: "/a/hook?b=c%20d" });

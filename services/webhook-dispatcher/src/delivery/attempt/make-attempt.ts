@@ -20,11 +20,11 @@ import {
 import type { Deadlines } from "./deadlines.ts";
 import type { Transport } from "./transport.ts";
 
-/** Everything that one attempt needs; nothing is read while it is made. */
+/** Everything that one attempt needs. The attempt itself does not read the database. */
 export type Attempt = {
   event: WebhookEvent;
   link: Link;
-  /** Where it goes and what signs it; null if its URL may not be called, or no longer. */
+  /** The receiver's URL, or null if the rules do not allow it, or no longer do. */
   url: URL | null;
   secret: string;
   traceparent: string | null;
@@ -41,9 +41,9 @@ type AttemptOptions = {
 };
 
 /**
- * Makes one attempt and reports how it ended; never throws (rules HOOK-8 to HOOK-13). One deadline
- * covers DNS, connect, TLS, headers and body. The attempt is not begun if the lease could end
- * before it.
+ * Makes one attempt and returns its outcome; never throws (rules HOOK-8 to HOOK-13). One deadline
+ * covers DNS, connect, TLS, headers and body. Does not start the attempt if the lease could end
+ * before the deadline.
  */
 export const makeAttempt = async (
   options: AttemptOptions,
@@ -85,8 +85,8 @@ const trySend = async (
 };
 
 /**
- * A first attempt is part of its event's trace. Retries go on for hours, so each has a trace of its
- * own that links back.
+ * Runs the attempt in a span. A first attempt is part of its event's trace. Retries continue for
+ * hours, so each has its own trace with a link to the original one.
  */
 const runInAttemptSpan = async (
   { traceparent, isRetry }: Attempt,

@@ -2,9 +2,9 @@ import { Client, type Dispatcher, type buildConnector } from "undici";
 import { limitResponseBytes } from "../../guard/limit-response-bytes.ts";
 import type { ResponseStart } from "../../guard/final-response-filter.ts";
 
-/** Handles one call; undici knows no `onAnswerStart`. */
+/** The handler of one request. Undici does not know `onAnswerStart`. */
 export type CallHandler = Dispatcher.DispatchHandler & {
-  /** Called at the final answer's status line, even if undici then rejects what follows. */
+  /** Called at the status line of the final response, even if undici then rejects the rest. */
   onAnswerStart(start: ResponseStart): void;
 };
 
@@ -14,8 +14,8 @@ type ConnectionOptions = Client.Options & {
 };
 
 /**
- * One connection of a pool, for one call at a time. Undici reports an answer once all of its headers are
- * parsed, and does not say which socket serves a call.
+ * One pooled connection for one request at a time. Needed because undici reports a response only
+ * after parsing all of its headers, and does not say which socket serves a request.
  */
 export class SingleConnection extends Client {
   #handler: Dispatcher.DispatchHandler | undefined;

@@ -6,7 +6,7 @@ import { createRig } from "../../testing/create-rig.ts";
 
 const { authority, key } = certificates;
 
-/** Sends webhooks to an https receiver with that certificate; answers the newest log entry. */
+/** Sends webhooks to an https receiver with the given certificate. Returns the newest log entry. */
 const deliverTo = async (cert: string, eventCount = 1) => {
   const receiver = await startReceiver({ key, cert });
   const rig = await createRig({
@@ -34,7 +34,7 @@ const deliverTo = async (cert: string, eventCount = 1) => {
   return { entry, received, connectionsCount: connectionsCount() };
 };
 
-test("an https receiver is verified under its own name, and its connection used again", async () => {
+test("an https receiver is verified under its own name, and its connection is reused", async () => {
   const { entry, received, connectionsCount } = await deliverTo(certificates.good, 3);
   expect(entry).toMatchObject({ status: "Delivered", httpStatus: 200 });
   expect(received.map(({ headers }) => headers.host)).toEqual(Array(3).fill("receiver.test"));
@@ -44,8 +44,8 @@ test("an https receiver is verified under its own name, and its connection used 
 test.each([
   ["for another name", certificates.ofAnotherName, "TLS: certificate is for another name"],
   ["that has expired", certificates.expired, "TLS: certificate expired"],
-  ["that nobody vouches for", certificates.selfSigned, "TLS: certificate not trusted"],
-])("a certificate %s fails the attempt, and no byte of it is sent", async (_name, cert, error) => {
+  ["that is self-signed", certificates.selfSigned, "TLS: certificate not trusted"],
+])("a certificate %s fails the attempt before anything is sent", async (_name, cert, error) => {
   const { entry, received } = await deliverTo(cert);
   expect(entry).toMatchObject({ status: "Pending", httpStatus: null, error });
   expect(received).toEqual([]);

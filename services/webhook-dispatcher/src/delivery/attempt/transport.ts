@@ -8,7 +8,7 @@ import { getHostname } from "../../guard/webhook-url.ts";
 import { createCheckedPools } from "./checked-pools.ts";
 import { type CallHandler, SingleConnection } from "./single-connection.ts";
 
-/** One POST to a stranger. */
+/** One POST to a receiver. */
 type Call = {
   url: URL;
   headers: Record<string, string>;
@@ -16,15 +16,15 @@ type Call = {
   signal: AbortSignal;
 };
 
-/** The only way in which bytes reach a stranger. */
+/** Sends requests to receivers. All deliveries go through it. */
 export type Transport = {
   /**
-   * Ends with the status, once the rest of the answer is read and dropped: a few KiB of it at most, and
-   * no longer than the call's signal lets it. An answer that breaks HTTP's rules behind its status line has
-   * a status too (rule HOOK-19). Throws where there is no status line.
+   * Resolves with the status after discarding the rest of the response, of which it reads a few KiB
+   * at most, until the signal aborts. A response that is malformed after its status line has a
+   * status too (rule HOOK-19). Throws if there is no status line.
    */
   post(call: Call): Promise<number>;
-  /** Ends every connection; to be called once no call is under way. */
+  /** Closes all connections. Call it only when no request is in progress. */
   close(): Promise<void>;
 };
 
@@ -32,27 +32,30 @@ type TransportOptions = {
   resolve: Resolve;
   clock: Clock;
   overrides: HostOverrides;
-  /** Connections per origin: as many as attempts can be under way, so that none waits for another. */
+  /**
+   * Connections per origin: as many as there are concurrent attempts, so that none waits for
+   * another.
+   */
   connectionsMax: number;
   connectTimeoutMs: number;
-  /** A certificate authority that overridden https origins may use besides the public ones. */
+  /** An additional certificate authority for overridden https origins. */
   overrideCa?: string;
 };
 
 const bodyBytesMax = 16 * 1024;
-/** Undici takes as much again for headers. */
+/** Twice the body's limit, because undici accepts the same amount of headers. */
 const responseBytesMax = 2 * bodyBytesMax;
-/** An answer begins with any number of informational ones (RFC 9110, section 15.2). */
+/** Any number of informational responses can precede the final one (RFC 9110, section 15.2). */
 const finalStatusMin = 200;
 const keepAliveMs = 4_000;
 const keepAliveHintMsMax = 60_000;
 const connectionTtlMs = 10 * 60_000;
 
 /**
- * Opens the transport. Connections are made only by the guarded connector, kept alive for as long
- * as DNS says the same of their host, and replaced after ten minutes at the latest. Overridden
- * hosts have an agent of their own. Proxy variables are not read, redirects not followed, answers
- * not decompressed.
+ * Creates the transport. Only the guarded connector opens connections. They stay open while DNS
+ * returns the same addresses for the host, and for ten minutes at most. Overridden hosts use a
+ * separate agent. Ignores proxy variables, does not follow redirects and does not decompress
+ * responses.
  */
 export const createTransport = (options: TransportOptions): Transport => {
   const { overrides, connectTimeoutMs, connectionsMax: connections } = options;
@@ -64,8 +67,8 @@ export const createTransport = (options: TransportOptions): Transport => {
     keepAliveTimeout: keepAliveMs,
     keepAliveMaxTimeout: keepAliveHintMsMax,
     clientTtl: connectionTtlMs,
-    // The caller's signal is the one deadline: undici's own would start again at each byte of a
-    // dripping answer.
+    // The caller's signal is the only deadline. Undici's timeouts would restart at each byte of a
+    // dripping response.
     headersTimeout: 0,
     bodyTimeout: 0,
   };
@@ -104,7 +107,10 @@ export const createTransport = (options: TransportOptions): Transport => {
   };
 };
 
-/** Undici's own `request` makes a stream of each answer, which costs as much as sending the call. */
+/**
+ * Dispatches the request directly. Undici's `request` creates a stream for each response, which
+ * costs as much as the request itself.
+ */
 const dispatchPost = (dispatcher: Agent | Pool, origin: string, call: Call): Promise<number> =>
   new Promise((resolve, reject) => {
     const { url, body, signal } = call;
@@ -124,16 +130,16 @@ const dispatchPost = (dispatcher: Agent | Pool, origin: string, call: Call): Pro
     const handler: CallHandler = {
       onRequestStart: (requestController) => {
         controller = requestController;
-        // It waited for a connection until its time was over.
+        // The deadline passed while the request waited for a connection.
         if (signal.aborted) requestController.abort(signal.reason);
       },
       onAnswerStart: (responseStart) => {
         status = responseStart.status;
-        // Undici closes a connection whose answer breaks HTTP's rules; this answer it does not see.
+        // Undici closes a connection after a malformed response, but never sees informational ones.
         if (!responseStart.isWellFormed)
           controller?.abort(new Error("an informational answer is malformed"));
       },
-      // Behind a 101 that changes no protocol, undici alone reads the status.
+      // After a 101 that does not switch protocols, only undici parses the final status.
       onResponseStart: (_, statusCode) => {
         if (statusCode >= finalStatusMin) status = statusCode;
       },
@@ -156,7 +162,7 @@ const dispatchPost = (dispatcher: Agent | Pool, origin: string, call: Call): Pro
     );
   });
 
-/** A DNS look-up does not listen to the signal. */
+/** Rejects when the signal aborts, because a DNS lookup ignores it. */
 const rejectOnAbort = <Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> =>
   new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason);

@@ -26,7 +26,10 @@ const createUnusualResponses = (status: string) => ({
   ...truncatedResponses(status),
 });
 
-/** Each answer with each status: `/500/a folded header`; and `/plain`, which is what it should be. */
+/**
+ * Every unusual response with each status, such as `/500/a folded header`, and `/plain`, a normal
+ * one.
+ */
 const allResponses = {
   plain: (socket: { write: (text: string) => unknown }) => void socket.write(plainResponse),
   ...Object.fromEntries(
@@ -41,7 +44,7 @@ const allResponses = {
 const names = Object.keys(createUnusualResponses("200 OK"));
 const tolerableNames = Object.keys(tolerableResponses("200 OK"));
 
-/** Whether a connection brought another request after one of those paths. */
+/** Returns whether a connection served another request after one of those paths. */
 const wasReusedAfter = (server: RawServer, isUnusual: (path: string) => boolean): boolean =>
   server.pathsByConnection().some((paths) => paths.slice(0, -1).some(isUnusual));
 
@@ -73,7 +76,7 @@ describe.each(["http", "https"])("over %s", (scheme) => {
   };
 
   test.each(names)(
-    "an answer's status line decides, whatever else it has: %s (rule HOOK-19)",
+    "the status line decides in spite of anything else in the response: %s (rule HOOK-19)",
     async (name) => {
       const codes = statuses.map((status) => Number(status.slice(0, 3)));
       const statusCodes: number[] = [];
@@ -82,7 +85,7 @@ describe.each(["http", "https"])("over %s", (scheme) => {
     },
   );
 
-  test("a connection brings nothing more after a malformed answer (rule HOOK-19)", async () => {
+  test("a connection is not reused after a malformed response (rule HOOK-19)", async () => {
     expect([await post("plain"), await post("plain")]).toEqual([201, 201]);
     expect(wasReusedAfter(server, (path) => path === "plain")).toBe(true);
     const isMalformed = (path: string): boolean =>
@@ -106,7 +109,7 @@ describe("a webhook", () => {
     server.close();
   });
 
-  /** Sends one webhook there; returns its log entry once its first attempt has ended. */
+  /** Sends one webhook to the path. Returns its log entry after the first attempt. */
   const attemptPath = async (path: string) => {
     const person = rig.signIn();
     const endpoint = await rig.register(person, `/${encodeURIComponent(path)}`);
@@ -118,7 +121,7 @@ describe("a webhook", () => {
     });
   };
 
-  test("is delivered once by a 2xx, whatever the answer has besides (rules HOOK-13 and HOOK-19)", async () => {
+  test("is delivered once by a 2xx, no matter what else is in the response (rules HOOK-13 and HOOK-19)", async () => {
     const delivered = { status: "Delivered", httpStatus: 200, error: null, nextAttemptAt: null };
     const entries = await Promise.all(
       names.map(async (name) => {
@@ -132,7 +135,7 @@ describe("a webhook", () => {
   });
 
   test.each(["302/a folded header", "500/two equal Content-Length", "500/nothing at all"])(
-    "that is not answered by a 2xx has failed with that status: %s",
+    "fails with the status of a malformed response other than 2xx: %s",
     async (path) => {
       const code = Number(path.slice(0, 3));
       expect(await attemptPath(path)).toMatchObject({

@@ -41,8 +41,8 @@ const createQueue = () => {
   };
 };
 
-describe("what is leased ahead", () => {
-  test("is as much as an endpoint answered lately; nothing for one that answers nothing", () => {
+describe("the ready queue", () => {
+  test("has capacity for as many attempts as the endpoint responded to recently", () => {
     const queue = createQueue();
     expect(queue.capacity("a")).toBe(0);
     queue.respond("a", 7);
@@ -58,7 +58,7 @@ describe("what is leased ahead", () => {
     expect(queue.capacity("a")).toBe(1);
   });
 
-  test("counts against what may be, and is asked for again once it has run down to a half", () => {
+  test("subtracts ready attempts from the capacity, and needs a refill at half of it", () => {
     const queue = createQueue();
     queue.respond("a", 4);
     for (const name of ["1", "2", "3"]) queue.add("a", name);
@@ -69,7 +69,7 @@ describe("what is leased ahead", () => {
     expect(queue.needsRefill("silent")).toBe(false);
   });
 
-  test("is asked for by nobody while five hundred are ready in all", () => {
+  test("needs no refill while 500 attempts are ready in total", () => {
     const queue = createQueue();
     queue.respond("a", 4);
     for (let index = 0; index < 499; index += 1) queue.add("b", "x");
@@ -78,7 +78,7 @@ describe("what is leased ahead", () => {
     expect(queue.needsRefill("a")).toBe(false);
   });
 
-  test("is for a thousand endpoints: who answered least recently is forgotten first", () => {
+  test("counts responses for a thousand endpoints and evicts the least recent one", () => {
     const queue = createQueue();
     for (const endpointId of ["a", "b", "a"]) queue.respond(endpointId, 1);
     for (let index = 0; index < 998; index += 1) queue.respond(`e${index}`, 1);
@@ -87,7 +87,7 @@ describe("what is leased ahead", () => {
     expect([queue.capacity("a"), queue.capacity("b"), queue.capacity("last")]).toEqual([2, 0, 1]);
   });
 
-  test("is bounded for each endpoint, and for all together", () => {
+  test("is limited per endpoint and in total", () => {
     const queue = createQueue();
     queue.respond("a", 5_000);
     expect(queue.capacity("a")).toBe(500);
@@ -97,7 +97,7 @@ describe("what is leased ahead", () => {
     expect(queue.capacity("a")).toBe(100);
   });
 
-  test("is taken in its order for each endpoint, and by turns of the endpoints", () => {
+  test("keeps the order per endpoint and takes turns between endpoints", () => {
     const queue = createQueue();
     for (const name of ["a1", "a2", "a3", "b1"]) queue.add(name.slice(0, 1), name);
     const names = [1, 2, 3, 4].map(() => queue.takeNext()?.name);
@@ -105,14 +105,14 @@ describe("what is leased ahead", () => {
     expect([queue.takeNext(), queue.ready.size]).toEqual([undefined, 0]);
   });
 
-  test("waits where its endpoint has no room, and lets the others pass", () => {
+  test("skips an endpoint without a free slot", () => {
     const queue = createQueue();
     for (const name of ["a1", "b1"]) queue.add(name.slice(0, 1), name);
     const nextItem = queue.takeNext(({ endpointId }) => endpointId === "b");
     expect([nextItem?.name, queue.ready.size]).toEqual(["b1", 1]);
   });
 
-  test("is stale after half a second, whatever came behind it", () => {
+  test("returns stale attempts after half a second, even with newer ones behind them", () => {
     const queue = createQueue();
     queue.add("a", "old");
     queue.advance(400);
@@ -123,7 +123,7 @@ describe("what is leased ahead", () => {
     expect([queue.ready.size, queue.ready.queues.size]).toEqual([0, 0]);
   });
 
-  test("is stale also where the machine's clock is set back, and counts for no answers of now", () => {
+  test("treats attempts as stale, and ignores responses, after the clock is set back", () => {
     const queue = createQueue();
     queue.respond("a", 7);
     queue.add("a", "old");

@@ -1,27 +1,27 @@
 import { type ResponseRates, countRecentResponses, createResponseRates } from "./response-rates.ts";
 import type { Destination } from "./slots.ts";
 
-/** Something that goes to a place. */
+/** Anything with a destination. */
 export type WithDestination = { destination: Destination };
 
 type QueuedItem<Item> = { item: Item; queuedAtMs: number };
 
-/** Leased attempts that wait in this process for a slot, endpoint by endpoint and in their order. */
+/** Leased attempts that wait in this process for a slot, in order per endpoint. */
 export type ReadyQueue<Item extends WithDestination> = {
-  /** The endpoint whose turn is next stands first. */
+  /** Ordered by turns: the next endpoint is first. */
   readonly queues: Map<string, QueuedItem<Item>[]>;
   size: number;
-  /** Whoever answers has something leased ahead. */
+  /** Recent response rates, which determine how many attempts to prefetch. */
   readonly rates: ResponseRates;
 };
 
 const perEndpointMax = 500;
 const readyMax = 1_000;
 
-/** Who lets an attempt wait for longer no longer answers. */
+/** An endpoint with a longer wait has stopped responding. */
 const waitMsMax = 500;
 
-/** Makes the queue, empty. */
+/** Creates an empty queue. */
 export const createReadyQueue = <Item extends WithDestination>(): ReadyQueue<Item> => ({
   queues: new Map(),
   size: 0,
@@ -29,8 +29,9 @@ export const createReadyQueue = <Item extends WithDestination>(): ReadyQueue<Ite
 });
 
 /**
- * How many may be leased ahead for an endpoint in all: as many as it answered lately, so that they wait
- * about as long and one claim brings them. One that hangs answers nothing, and has nothing leased ahead.
+ * Returns the maximum number of prefetched attempts for an endpoint: its number of recent
+ * responses. Attempts then wait for about one rate window, and one claim fetches them. A hanging
+ * endpoint gets none.
  */
 export const prefetchLimit = (
   { rates }: ReadyQueue<WithDestination>,
@@ -38,7 +39,7 @@ export const prefetchLimit = (
   nowMs: number,
 ): number => Math.min(countRecentResponses(rates, endpointId, nowMs), perEndpointMax);
 
-/** How many more. */
+/** Returns how many more attempts may be prefetched. */
 export const prefetchCapacity = (
   ready: ReadyQueue<WithDestination>,
   endpointId: string,
@@ -48,7 +49,7 @@ export const prefetchCapacity = (
   return Math.max(0, Math.min(endpointCapacity, readyMax - ready.size));
 };
 
-/** Whether an endpoint's queue has run down to a half of what it may hold. */
+/** Returns whether an endpoint's queue is below half of its limit. */
 export const needsRefill = (
   ready: ReadyQueue<WithDestination>,
   endpointId: string,
@@ -57,7 +58,7 @@ export const needsRefill = (
   ready.size < readyMax / 2 &&
   countReady(ready, endpointId) < prefetchLimit(ready, endpointId, nowMs) / 2;
 
-/** Puts an attempt behind the others of its endpoint. */
+/** Appends an attempt to its endpoint's queue. */
 export const addReady = <Item extends WithDestination>(
   ready: ReadyQueue<Item>,
   item: Item,
@@ -71,7 +72,7 @@ export const addReady = <Item extends WithDestination>(
   ready.size += 1;
 };
 
-/** Takes the first whose place has room now. */
+/** Takes the next attempt whose destination has a free slot. */
 export const takeNext = <Item extends WithDestination>(
   ready: ReadyQueue<Item>,
   hasFreeSlot: (destination: Destination) => boolean,
@@ -80,7 +81,7 @@ export const takeNext = <Item extends WithDestination>(
     const [firstQueued] = queue;
     if (firstQueued === undefined || !hasFreeSlot(firstQueued.item.destination)) continue;
     queue.shift();
-    // The next turn is another's.
+    // Moves the endpoint to the end, so that another one has the next turn.
     ready.queues.delete(endpointId);
     if (queue.length > 0) ready.queues.set(endpointId, queue);
     ready.size -= 1;
@@ -90,8 +91,8 @@ export const takeNext = <Item extends WithDestination>(
 };
 
 /**
- * Takes all that have waited for too long. What came later than now waited for nobody knows how long:
- * the machine's clock was set back.
+ * Takes all attempts that have waited too long. An attempt queued in the future means that the
+ * clock was set back; its wait is unknown, so it is taken too.
  */
 export const takeStale = <Item extends WithDestination>(
   ready: ReadyQueue<Item>,
@@ -104,13 +105,13 @@ export const takeStale = <Item extends WithDestination>(
     return takeFirst(ready, endpointId, firstFreshIndex === -1 ? queue.length : firstFreshIndex);
   });
 
-/** Takes all of an endpoint. */
+/** Takes all attempts of an endpoint. */
 export const takeAllOfEndpoint = <Item extends WithDestination>(
   ready: ReadyQueue<Item>,
   endpointId: string,
 ): Item[] => takeFirst(ready, endpointId, Infinity);
 
-/** Takes all there are. */
+/** Takes all attempts. */
 export const takeAll = <Item extends WithDestination>(ready: ReadyQueue<Item>): Item[] =>
   [...ready.queues.keys()].flatMap((endpointId) => takeAllOfEndpoint(ready, endpointId));
 

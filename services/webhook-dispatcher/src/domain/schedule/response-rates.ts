@@ -1,24 +1,24 @@
 type ResponseCounts = { windowIndex: number; count: number; previousCount: number };
 
-/** How many answers came lately, by endpoint and in all. */
+/** The number of recent responses, per endpoint and in total. */
 export type ResponseRates = {
-  /** The least recently answered first. */
+  /** The least recently responding endpoint comes first. */
   readonly endpoints: Map<string, ResponseCounts>;
   readonly all: ResponseCounts;
 };
 
 const windowMs = 200;
 
-/** Answers are counted for as many endpoints; the least recently answered are forgotten first. */
+/** The maximum number of endpoints counted. The least recently responding ones are evicted first. */
 const endpointsCountedMax = 1_000;
 
-/** Makes the counts, all zero. */
+/** Creates counts of zero. */
 export const createResponseRates = (): ResponseRates => ({
   endpoints: new Map(),
   all: createResponseCounts(),
 });
 
-/** Counts an answer of the endpoint. */
+/** Counts a response of the endpoint. */
 export const countResponse = (rates: ResponseRates, endpointId: string, nowMs: number): void => {
   const { endpoints, all } = rates;
   const counts = endpoints.get(endpointId) ?? createResponseCounts();
@@ -31,7 +31,7 @@ export const countResponse = (rates: ResponseRates, endpointId: string, nowMs: n
   if (oldestEndpointId !== undefined) endpoints.delete(oldestEndpointId);
 };
 
-/** Answers of an endpoint in the last window. */
+/** Returns the number of responses of an endpoint in the last window. */
 export const countRecentResponses = (
   rates: ResponseRates,
   endpointId: string,
@@ -41,7 +41,7 @@ export const countRecentResponses = (
   return counts === undefined ? 0 : recentCount(counts, nowMs);
 };
 
-/** Answers of all endpoints in the last window. */
+/** Returns the number of responses of all endpoints in the last window. */
 export const countAllRecentResponses = ({ all }: ResponseRates, nowMs: number): number =>
   recentCount(all, nowMs);
 
@@ -56,7 +56,7 @@ const recentCount = (
   nowMs: number,
 ): number => {
   const windowsElapsed = windowIndexAt(nowMs) - windowIndex;
-  // It is negative where the machine's clock was set back.
+  // Negative if the system clock was set back.
   if (windowsElapsed < 0 || windowsElapsed > 1) return 0;
   return windowsElapsed === 0 ? Math.max(count, previousCount) : count;
 };

@@ -12,7 +12,7 @@ const arbitraryLimits: fc.Arbitrary<SlotLimits> = fc.record({
   slotsPerOriginMax: fc.integer({ min: 1, max: 30 }),
 });
 
-/** Some endpoints, of fewer accounts and at fewer origins. */
+/** Several endpoints of fewer accounts and origins. */
 const arbitraryDestinations: fc.Arbitrary<Destination[]> = fc
   .array(fc.record({ user: fc.nat(3), origin: fc.nat(3) }), { minLength: 1, maxLength: 12 })
   .map((indexPairs) =>
@@ -23,7 +23,7 @@ const arbitraryDestinations: fc.Arbitrary<Destination[]> = fc
     })),
   );
 
-/** What happens next, and to whom. */
+/** The next events and the destinations they affect. */
 const arbitrarySteps = fc.array(
   fc.record({
     action: fc.oneof(
@@ -87,7 +87,7 @@ const play = (
   }
 };
 
-/** Lets all that is under way go on, without a poll, until nothing moves by itself any more. */
+/** Lets all work in progress continue, without a timed poll, until nothing changes anymore. */
 const settleWorld = (world: ScheduleWorld): void => {
   for (let rounds = 0; world.hasPendingWork() || world.wouldPoll(); rounds += 1) {
     ok(rounds < 10_000, "something moves for ever");
@@ -102,7 +102,7 @@ const settleWorld = (world: ScheduleWorld): void => {
   }
 };
 
-/** Lets time pass, with all that it brings, until every delivery is over. */
+/** Advances time and all resulting events until every delivery has ended. */
 const finishWorld = (world: ScheduleWorld): void => {
   const areAllOver = () => [...world.rows].every(({ state }) => state === "over");
   for (let rounds = 0; !areAllOver(); rounds += 1) {
@@ -113,8 +113,8 @@ const finishWorld = (world: ScheduleWorld): void => {
   }
 };
 
-describe("a schedule, whatever happens in whichever order", () => {
-  test("keeps its bounds and its order, begins each lease once at most, and brings all to an end", () => {
+describe("a schedule with random events", () => {
+  test("respects limits and order, starts each lease at most once, and completes every delivery", () => {
     fc.assert(
       fc.property(
         arbitraryLimits,
@@ -136,7 +136,7 @@ describe("a schedule, whatever happens in whichever order", () => {
     );
   });
 
-  test("begins nothing once it is stopping, and leaves nothing leased", () => {
+  test("starts nothing and leaves nothing leased once it is stopping", () => {
     fc.assert(
       fc.property(
         arbitraryLimits,
@@ -165,7 +165,10 @@ const createDestination = (endpointId: string): Destination => ({
   origin: `at ${endpointId}`,
 });
 
-/** Lets a moment pass: receivers answer, but for those that hang; each step of a process takes that long. */
+/**
+ * Advances one tick: receivers respond unless they hang, and the process takes one step of each
+ * kind.
+ */
 const tick = (world: ScheduleWorld, hangingDestinations: ReadonlySet<Destination>): void => {
   const nowMs = world.now();
   for (const attempt of world.attemptsInProgress) {
@@ -190,7 +193,7 @@ const arbitraryLoad: fc.Arbitrary<Load> = fc.record({
   perTick: fc.integer({ min: 1, max: 2 }),
 });
 
-/** Puts that load on a process; answers the longest time for which it let somebody wait. */
+/** Runs a load and returns the longest waits. */
 const measureWaits = ({ slotsMax, hangingRatio, quickCount, perTick }: Load) => {
   const slotsPerEndpointMax = Math.ceil(slotsMax / 13);
   const limits = { slotsMax, slotsPerEndpointMax, slotsPerAccountMax: 99, slotsPerOriginMax: 99 };
@@ -227,8 +230,8 @@ const measureWaits = ({ slotsMax, hangingRatio, quickCount, perTick }: Load) => 
   return longestWaits;
 };
 
-describe("a schedule under load, with half as many endpoints that hang as slots", () => {
-  test("sends at once to whoever answers, and starves nobody", () => {
+describe("a schedule under load, with hanging endpoints for up to half of the slots", () => {
+  test("sends immediately to responsive endpoints and does not starve any endpoint", () => {
     fc.assert(
       fc.property(arbitraryLoad, (load) => {
         const { modestMs, hangingMs } = measureWaits(load);

@@ -15,7 +15,7 @@ const createTestSchedule = (slotsMax: number) => {
   });
   const applyInput = (input: Parameters<typeof updateSchedule<{ destination: Destination }>>[1]) =>
     updateSchedule(state, input, nowMs);
-  /** Opens as many deliveries there, leased, and ends them all; answers how many were begun. */
+  /** Creates this many leased deliveries and ends all attempts. Returns how many started. */
   const send = (count: number): number => {
     const leased = Array.from({ length: count }, () => ({ destination }));
     const { attemptsToStart } = applyInput({ kind: "opened", leased, waiting: [] });
@@ -32,8 +32,8 @@ const createdWithLease = {
   waiting: [otherDestination],
 } as const;
 
-describe("with a thousand results unwritten", () => {
-  test("nothing begins, is leased or looked for; once fewer are, all goes on", () => {
+describe("with a thousand unwritten results", () => {
+  test("starts, leases and polls nothing until one of them is written", () => {
     const { state, applyInput, send } = createTestSchedule(4_000);
     expect(send(999)).toBe(999);
     expect(applyInput(createdWithLease).attemptsToStart).toHaveLength(1);
@@ -47,7 +47,7 @@ describe("with a thousand results unwritten", () => {
     });
     expect(capacityForNewDeliveries(state, [destination], nowMs).get("e")).toBeGreaterThan(0);
     expect(applyInput({ kind: "look" }).poll?.limit).toBeGreaterThan(0);
-    // As nothing had come to a stop.
+    // There was no backpressure, so nothing has to resume.
     expect(applyInput({ kind: "written", count: 1 })).toMatchObject({
       attemptsToStart: [],
       pollAtMs: undefined,
@@ -55,8 +55,8 @@ describe("with a thousand results unwritten", () => {
   });
 });
 
-describe("hearing of more", () => {
-  test("waits while more than a hundred are ready in memory", () => {
+describe("isBusy", () => {
+  test("returns true while more than a hundred attempts are ready in memory", () => {
     const { state, applyInput } = createTestSchedule(1);
     const leased = Array.from({ length: 101 }, () => ({ destination }));
     applyInput({ kind: "opened", leased, waiting: [] });
@@ -65,7 +65,7 @@ describe("hearing of more", () => {
     expect(isBusy(state, nowMs)).toBe(true);
   });
 
-  test("waits while an endpoint of five hundred answers a second has a backlog, and no longer", () => {
+  test("returns true only while an endpoint with 500 responses per second has a backlog", () => {
     const { state, applyInput, send } = createTestSchedule(200);
     send(101);
     applyInput({ kind: "opened", leased: [], waiting: [otherDestination] });
@@ -76,8 +76,8 @@ describe("hearing of more", () => {
   });
 });
 
-describe("a look", () => {
-  test("that finds nothing due comes again when the first is; contended, a moment later", () => {
+describe("a poll", () => {
+  test("repeats when the next delivery is due, or shortly after a contended claim", () => {
     const { applyInput } = createTestSchedule(4);
     const { poll } = applyInput({ kind: "look" });
     if (poll === undefined) throw new Error("there are free slots");
@@ -90,7 +90,7 @@ describe("a look", () => {
     expect(applyInput({ kind: "claimed", claim, leased: [] }).pollAtMs).toBe(nowMs + 50);
   });
 
-  /** Lets it look, while slots are free, and find as many endpoints that have something due. */
+  /** Polls while slots are free, and finds this many endpoints with due deliveries. */
   const findDue = (applyInput: ReturnType<typeof createTestSchedule>["applyInput"], count = 1) => {
     const { poll } = applyInput({ kind: "look" });
     if (poll === undefined) throw new Error("there are free slots");
@@ -101,20 +101,20 @@ describe("a look", () => {
     return { kind: "found", poll, waiting } as const;
   };
 
-  test("whose slots are taken before it has found anything claims nothing, and comes again", () => {
+  test("claims nothing if the slots were taken in the meantime, and repeats", () => {
     const { applyInput } = createTestSchedule(1);
     const foundInput = findDue(applyInput);
     applyInput({ kind: "opened", leased: [{ destination }], waiting: [] });
     expect(applyInput(foundInput)).toMatchObject({ claim: undefined, pollAtMs: nowMs + 50 });
   });
 
-  test("claims five hundred at most", () => {
+  test("claims 500 deliveries at most", () => {
     const { applyInput } = createTestSchedule(4_000);
     const { claim } = applyInput(findDue(applyInput, 600));
     expect(claim?.shares.reduce((sum, { share }) => sum + share, 0)).toBe(500);
   });
 
-  test("is wanted for an endpoint that answers, though it may begin no more", () => {
+  test("is requested for a responsive endpoint without free slots", () => {
     const { applyInput, send } = createTestSchedule(40);
     send(9);
     const leased = Array.from({ length: 33 }, () => ({ destination }));
@@ -125,7 +125,7 @@ describe("a look", () => {
     });
   });
 
-  test("asks for none ahead where attempts end without an answer", () => {
+  test("prefetches nothing for attempts that end without a response", () => {
     const { applyInput } = createTestSchedule(9);
     applyInput({ kind: "opened", leased: [{ destination }], waiting: [] });
     applyInput({ kind: "ended", destination, hasResponse: false });
@@ -133,7 +133,7 @@ describe("a look", () => {
   });
 });
 
-test("once it is stopping it leases nothing, neither what is new nor what a look has found", () => {
+test("leases nothing once it is stopping, neither new deliveries nor those found by a poll", () => {
   const { state, applyInput } = createTestSchedule(9);
   const { poll } = applyInput({ kind: "look" });
   if (poll === undefined) throw new Error("there are free slots");

@@ -28,17 +28,17 @@ import {
 } from "./slots.ts";
 
 /**
- * What a process knows that sends webhooks: the one answer to "may this be sent now?". Only `schedule`
- * changes it. The same inputs at the same instants always have the same effects.
+ * The state that decides what a process may send now. Only `updateSchedule` changes it. The same
+ * inputs at the same instants always have the same effects.
  */
 export type Schedule<Item extends WithDestination> = {
   readonly slots: Slots;
-  /** What is leased and waits in memory for a slot. */
+  /** Leased attempts that wait in memory for a slot. */
   readonly ready: ReadyQueue<Item>;
-  /** Endpoints for which deliveries are known to wait in the queue, each with its latest mark. */
+  /** Endpoints with deliveries known to wait in the queue, each with its latest mark. */
   readonly backlog: Map<string, { destination: Destination; mark: number }>;
   marksCount: number;
-  /** Results that are not yet kept. */
+  /** Results that are not stored yet. */
   unwrittenCount: number;
   isStopping: boolean;
 };
@@ -46,63 +46,66 @@ export type Schedule<Item extends WithDestination> = {
 /** Which endpoints to look for in the queue. */
 export type QueuePoll = {
   atMs: number;
-  /** The latest mark that the answer can tell of. */
+  /** The latest mark that the result of the poll covers. */
   mark: number;
   limit: number;
-  /** Whom to leave out, but for those that are to be looked at always. */
+  /** Destinations without free slots. `alwaysIncluded` takes precedence. */
   excluded: FullDestinations;
   alwaysIncluded: readonly string[];
 };
 
-/** What to lease: at most how many of which endpoint. */
+/** How many deliveries to lease per endpoint, at most. */
 export type Claim = { atMs: number; mark: number; shares: readonly EndpointShare[] };
 
 type WaitingDestination = Destination & { dueAt: Date };
 
-/** What happened. */
+/** An event that the schedule reacts to. */
 export type Input<Item> =
-  /** Deliveries were opened: some are leased to this process, at other places they wait. */
+  /** Deliveries were created: some are leased to this process, others wait at these destinations. */
   | { kind: "opened"; leased: readonly Item[]; waiting: readonly Destination[] }
-  /** It is time to look for what is due. */
+  /** It is time to poll for due deliveries. */
   | { kind: "look" }
-  /** The look found these endpoints, the earliest due first. */
+  /** The poll found these endpoints, earliest due first. */
   | { kind: "found"; poll: QueuePoll; waiting: readonly WaitingDestination[] }
   | { kind: "claimed"; claim: Claim; leased: readonly Item[] }
-  /** An attempt ended, and its result is about to be written. */
+  /** An attempt ended. Its result is about to be written. */
   | { kind: "ended"; destination: Destination; hasResponse: boolean }
-  /** Results were written, or that is worth nothing any more. */
+  /** Results were written, or expired. */
   | { kind: "written"; count: number }
-  /** Some time went by. */
+  /** Time has passed. */
   | { kind: "aged" }
   /** The endpoint was disabled or deleted. */
   | { kind: "left"; endpointId: string }
-  /** Leases were given back: deliveries wait there again. */
+  /** Leases were released, so deliveries wait there again. */
   | { kind: "givenBack"; destinations: readonly Destination[] }
   | { kind: "stopping" };
 
-/** What is to be done now. */
+/** What the dispatcher must do now. */
 export type Effects<Item> = {
-  /** Attempts to begin, each in a slot that it has until it ends. */
+  /** Attempts to start. Each occupies a slot until it ends. */
   attemptsToStart: readonly Item[];
-  /** Leases to give back: their attempts do not count. */
+  /** Leases to release. They do not count as attempts. */
   leasesToRelease: readonly Item[];
-  /** When to look for what is due; at once where that is now. */
+  /** When to poll for due deliveries. Immediately if this is now. */
   pollAtMs: number | undefined;
   poll: QueuePoll | undefined;
   claim: Claim | undefined;
 };
 
-/** What is due and could not be claimed is in another process's claim, for a moment. */
+/** Another process is claiming the due deliveries. The contention lasts only a moment. */
 const contendedWaitMs = 50;
 
 const claimRowsMax = 500;
 const unwrittenMax = 1_000;
 
-/** New deliveries wait while more is ready, or while more was answered lately and something waits. */
+/**
+ * New deliveries wait above this number of ready attempts, or above `busyResponsesMin` recent
+ * responses while there is a backlog.
+ */
 const busyReadyMin = 100;
 const busyResponsesMin = 100;
 
-/** Makes the schedule of a process; it learns what others left by looking at the queue. */
+/** Creates the schedule of a process. It discovers deliveries left by other processes through polls. */
 export const createSchedule = <Item extends WithDestination>(
   limits: SlotLimits,
 ): Schedule<Item> => ({
@@ -114,7 +117,7 @@ export const createSchedule = <Item extends WithDestination>(
   isStopping: false,
 });
 
-/** Takes in what happened at an instant, and answers what is to be done. */
+/** Applies an event and returns its effects. */
 export const updateSchedule = <Item extends WithDestination>(
   state: Schedule<Item>,
   input: Input<Item>,
@@ -153,14 +156,17 @@ export const updateSchedule = <Item extends WithDestination>(
   }
 };
 
-/** How many new deliveries may be leased for each endpoint as they are opened; what lacks has none. */
+/**
+ * Returns how many new deliveries may be leased per endpoint. An endpoint that is not in the result
+ * gets none.
+ */
 export const capacityForNewDeliveries = (
   state: Schedule<WithDestination>,
   destinations: readonly Destination[],
   nowMs: number,
 ): ReadonlyMap<string, number> => {
   if (state.isStopping || hasBackpressure(state)) return new Map();
-  // Nothing new goes before what waits.
+  // New deliveries must not overtake waiting ones.
   const destinationsWithoutBacklog = destinations.filter(
     ({ endpointId }) => !state.backlog.has(endpointId),
   );
@@ -169,8 +175,9 @@ export const capacityForNewDeliveries = (
 };
 
 /**
- * Whether so much waits in memory, or in the queue for endpoints that take five hundred a second between
- * them, that new deliveries would only pass through the queue.
+ * Returns whether new deliveries would only pass through the queue: because many attempts are
+ * ready, or because responsive endpoints have a backlog while all endpoints together have more than
+ * 500 responses per second.
  */
 export const isBusy = (state: Schedule<WithDestination>, nowMs: number): boolean => {
   if (state.ready.size > busyReadyMin) return true;
@@ -194,7 +201,7 @@ const createPoll = (state: Schedule<WithDestination>, nowMs: number): QueuePoll 
     needsRefill(state.ready, id, nowMs),
   );
   const limit = countFreeSlots(state.slots) + alwaysIncluded.length;
-  // An attempt that ends frees its slot and asks for a look.
+  // An attempt that ends frees its slot and triggers a poll.
   if (state.isStopping || hasBackpressure(state) || limit === 0) return undefined;
   return {
     atMs: nowMs,
@@ -240,7 +247,7 @@ const handleClaimed = <Item extends WithDestination>(
   return acceptLeased(state, leased, nowMs, leased.length > 0 ? nowMs : nowMs + contendedWaitMs);
 };
 
-/** Whose turn it is: what may begin now, and what may be leased ahead. */
+/** Allocates free slots and prefetch capacity to destinations. */
 const allocateShares = (
   state: Schedule<WithDestination>,
   destinations: readonly Destination[],
@@ -261,7 +268,7 @@ const allocateShares = (
   });
 };
 
-/** Takes over what was leased; once it is stopping, it gives it back. */
+/** Accepts leased deliveries, or releases them if the process is stopping. */
 const acceptLeased = <Item extends WithDestination>(
   state: Schedule<Item>,
   leased: readonly Item[],
@@ -273,7 +280,7 @@ const acceptLeased = <Item extends WithDestination>(
   return { ...noEffects, attemptsToStart: startReady(state), pollAtMs };
 };
 
-/** A slot is free again, or a result was written. */
+/** Handles a freed slot or written results. */
 const onCapacityFreed = <Item extends WithDestination>(
   state: Schedule<Item>,
   nowMs: number,
@@ -300,7 +307,7 @@ const startReady = <Item extends WithDestination>(state: Schedule<Item>): Item[]
   return started;
 };
 
-/** Results wait in such numbers that nothing further begins. */
+/** Returns whether so many results are unwritten that no attempt may start. */
 const hasBackpressure = ({ unwrittenCount }: Schedule<WithDestination>): boolean =>
   unwrittenCount >= unwrittenMax;
 
@@ -312,13 +319,16 @@ const hasBacklogWhere = (
   return false;
 };
 
-/** Notes that something waits for the endpoint: each time anew, so that a later mark is told apart. */
+/**
+ * Records that deliveries wait for the endpoint. Each call uses a new mark, to detect later
+ * changes.
+ */
 const markBacklog = (state: Schedule<WithDestination>, destination: Destination): void => {
   state.marksCount += 1;
   state.backlog.set(destination.endpointId, { destination, mark: state.marksCount });
 };
 
-/** Nothing waits any more for the endpoint, unless it was marked again since. */
+/** Records that no deliveries wait for the endpoint, unless it has been marked again since. */
 const clearBacklog = (
   { backlog }: Schedule<WithDestination>,
   endpointId: string,

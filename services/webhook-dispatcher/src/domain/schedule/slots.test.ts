@@ -17,7 +17,7 @@ const limits = {
   slotsPerOriginMax: 128,
 };
 
-/** An endpoint of its own account at its own origin, unless said otherwise. */
+/** Creates an endpoint with its own account and origin by default. */
 const createDestination = (
   endpointId: string,
   overrides: Partial<Destination> = {},
@@ -31,7 +31,7 @@ const createDestination = (
 const createDestinations = (count: number, overrides: Partial<Destination> = {}): Destination[] =>
   Array.from({ length: count }, (_, index) => createDestination(`e${index}`, overrides));
 
-/** Takes all that is dealt out; answers how many each got. */
+/** Takes all allocated slots. Returns the share of each destination. */
 const takeShares = (slots: Slots, destinations: readonly Destination[]): number[] =>
   allocateSlots(slots, destinations).map((endpointShare) => {
     for (let index = 0; index < endpointShare.share; index += 1)
@@ -43,7 +43,7 @@ const sum = (shares: readonly number[]): number =>
   shares.reduce((total, count) => total + count, 0);
 
 describe("slots", () => {
-  test("give one endpoint its bound, and then it is full until an attempt ends", () => {
+  test("are limited per endpoint, and one is free again when an attempt ends", () => {
     const slots = createSlots(limits);
     const [destination] = [createDestination("a")];
     expect(takeShares(slots, [destination])).toEqual([20]);
@@ -54,7 +54,7 @@ describe("slots", () => {
     expect(takeShares(slots, [destination])).toEqual([1]);
   });
 
-  test("are dealt out evenly where there are fewer than asked for", () => {
+  test("are allocated evenly when there are too few", () => {
     const slots = createSlots({ ...limits, slotsMax: 16 });
     expect(allocateSlots(slots, createDestinations(20)).map(({ share }) => share)).toEqual(
       Array(16).fill(1),
@@ -65,7 +65,7 @@ describe("slots", () => {
     ]);
   });
 
-  test("are bounded per account, over all of its endpoints", () => {
+  test("are limited per account, across all of its endpoints", () => {
     const slots = createSlots({ ...limits, slotsPerAccountMax: 10 });
     expect(takeShares(slots, createDestinations(5, { userId: "u" }))).toEqual([2, 2, 2, 2, 2]);
     expect(listFullDestinations(slots).userIds).toEqual(["u"]);
@@ -77,7 +77,7 @@ describe("slots", () => {
     ).toEqual([{ destination: createDestination("other"), share: 10 }]);
   });
 
-  test("are bounded per origin, whoever's endpoints go there", () => {
+  test("are limited per origin, across all accounts", () => {
     const slots = createSlots({ ...limits, slotsPerOriginMax: 30 });
     expect(sum(takeShares(slots, createDestinations(50, { origin: "https://shop.com" })))).toBe(30);
     expect(listFullDestinations(slots).origins).toEqual(["https://shop.com"]);
@@ -86,11 +86,11 @@ describe("slots", () => {
     ).toEqual([]);
   });
 
-  test("hold some back: twenty-five endpoints that hang leave one that comes new its first", () => {
+  test("are reserved, so that a new endpoint gets one when twenty-five others hang", () => {
     const slots = createSlots(limits);
     const hangingDestinations = createDestinations(25);
     const slotsByEndpoint = new Map<string, number>();
-    // Each takes what it can; the second time round its attempts have timed out before.
+    // Each takes as many as it can. Before the second round, its earlier attempts have timed out.
     for (const destination of [...hangingDestinations, ...hangingDestinations]) {
       for (
         let remaining = slotsByEndpoint.get(destination.endpointId) ?? 0;
@@ -104,26 +104,26 @@ describe("slots", () => {
     expect(sum(takeShares(slots, [createDestination("new")]))).toBeGreaterThan(0);
   });
 
-  test("hold some back of one deal too, however many are due at once", () => {
+  test("are reserved within one allocation too, for any number of due endpoints", () => {
     const slots = createSlots(limits);
     const shares = takeShares(slots, createDestinations(100));
     expect([shares.length, Math.min(...shares), Math.max(...shares)]).toEqual([100, 2, 3]);
     expect(countFreeSlots(slots)).toBeGreaterThan(0);
   });
 
-  test("held back are given in parts of an eighth of what is free, and never beyond a bound", () => {
+  test("in the reserve are allocated up to an eighth of the free ones and up to the limit", () => {
     const newcomerShare = (slotsMax: number, slotsPerEndpointMax: number): number => {
       const slots = createSlots({ ...limits, slotsMax, slotsPerEndpointMax });
       const hangingCount = (slotsMax * 3) / 4 / slotsPerEndpointMax;
       for (const destination of createDestinations(hangingCount)) takeShares(slots, [destination]);
       return sum(takeShares(slots, [createDestination("new")]));
     };
-    // Of 64 that are free it has seven: an eighth of the 57 that are left.
+    // 64 slots are free. It gets seven: an eighth of the 57 that remain.
     expect(newcomerShare(256, 16)).toBe(7);
     expect(newcomerShare(640, 5)).toBe(5);
   });
 
-  test("once all have ended hold nothing and nobody", () => {
+  test("are all free again when all attempts have ended", () => {
     const slots = createSlots(limits);
     const destinations = createDestinations(30);
     for (const { destination, share } of allocateSlots(slots, destinations)) {

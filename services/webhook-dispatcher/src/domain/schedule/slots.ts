@@ -1,7 +1,7 @@
-/** What an attempt counts against: its endpoint, the account that owns it, and the origin it goes to. */
+/** The units that attempts are limited by: the endpoint, its account, and the origin of its URL. */
 export type Destination = { endpointId: string; userId: string; origin: string };
 
-/** How many attempts may be under way in one process. */
+/** The maximum number of concurrent attempts in one process. */
 export type SlotLimits = {
   slotsMax: number;
   slotsPerEndpointMax: number;
@@ -9,19 +9,19 @@ export type SlotLimits = {
   slotsPerOriginMax: number;
 };
 
-/** What may not begin any further attempt now: not even to be looked at. */
+/** Destinations that may not start another attempt now, so that a poll excludes them. */
 export type FullDestinations = {
   endpointIds: readonly string[];
   userIds: readonly string[];
   origins: readonly string[];
 };
 
-/** How many attempts to an endpoint may begin now. */
+/** How many attempts to an endpoint may start now. */
 export type EndpointShare = { destination: Destination; share: number };
 
 type SlotCounts = Map<string, number>;
 
-/** The attempts under way in this process. */
+/** The attempts in progress in this process. */
 export type Slots = {
   readonly limits: SlotLimits;
   readonly endpoints: SlotCounts;
@@ -30,13 +30,13 @@ export type Slots = {
   takenCount: number;
 };
 
-/** The last part of all slots is held back for endpoints that hold few or none. */
+/** The part of all slots that is reserved for endpoints with few or no attempts in progress. */
 const reservedRatio = 1 / 4;
 
-/** Of what is held back and still free, an endpoint may have attempts under way for this part. */
+/** The part of the free reserved slots that one endpoint may occupy. */
 const reservedShareRatio = 1 / 8;
 
-/** Makes the slots of a process, all free. */
+/** Creates a process's slots, all of them free. */
 export const createSlots = (limits: SlotLimits): Slots => ({
   limits,
   endpoints: new Map(),
@@ -45,31 +45,35 @@ export const createSlots = (limits: SlotLimits): Slots => ({
   takenCount: 0,
 });
 
-/** How many more attempts may begin in all. */
+/** Returns how many more attempts may start in total. */
 export const countFreeSlots = ({ limits, takenCount }: Slots): number =>
   limits.slotsMax - takenCount;
 
-/** Whether one more attempt may begin there. */
+/** Returns whether one more attempt may start for the destination. */
 export const hasFreeSlot = (slots: Slots, { endpointId, userId, origin }: Destination): boolean =>
   countFreeSlots(slots) > 0 &&
   getCount(slots.endpoints, endpointId) < endpointSlotsMax(slots) &&
   getCount(slots.accounts, userId) < slots.limits.slotsPerAccountMax &&
   getCount(slots.origins, origin) < slots.limits.slotsPerOriginMax;
 
-/** Who has no room: a scan of what is under way, which is bounded. */
+/** Lists destinations without free slots. Scans the attempts in progress, whose number is limited. */
 export const listFullDestinations = (slots: Slots): FullDestinations => ({
   endpointIds: listKeysWithAtLeast(slots.endpoints, endpointSlotsMax(slots)),
   userIds: listKeysWithAtLeast(slots.accounts, slots.limits.slotsPerAccountMax),
   origins: listKeysWithAtLeast(slots.origins, slots.limits.slotsPerOriginMax),
 });
 
-/** Deals free slots out evenly, one at a time, over the places with room; the first always gets one. */
+/**
+ * Allocates free slots evenly, one at a time, to destinations with capacity. The first always gets
+ * one.
+ */
 export const allocateSlots = (
   slots: Slots,
   destinations: readonly Destination[],
 ): EndpointShare[] => {
   const shares: EndpointShare[] = destinations.map((destination) => ({ destination, share: 0 }));
-  // Slots are taken while they are dealt out, so that the bounds hold over all; then they are given back.
+  // Slots are taken during the allocation, so that all limits apply to it as a whole, and released
+  // afterwards.
   for (let unfilledShares = shares; unfilledShares.length > 0;) {
     unfilledShares = unfilledShares.filter((endpointShare) => {
       if (!hasFreeSlot(slots, endpointShare.destination)) return false;
@@ -82,7 +86,7 @@ export const allocateSlots = (
   return shares.filter(({ share }) => share > 0);
 };
 
-/** Counts one more attempt as under way. */
+/** Counts another attempt as in progress. */
 export const takeSlot = (slots: Slots, destination: Destination): void =>
   addToCounts(slots, destination, 1);
 
@@ -101,7 +105,7 @@ const addToCounts = (
   addToCount(slots.origins, origin, delta);
 };
 
-/** However many endpoints hang, within one deadline there is room again for those that do not. */
+/** Ensures that slots become free for other endpoints within one deadline, no matter how many hang. */
 const endpointSlotsMax = (slots: Slots): number => {
   const { slotsMax, slotsPerEndpointMax } = slots.limits;
   const freeCount = countFreeSlots(slots);
