@@ -1,5 +1,5 @@
 import { type ConfigError, createConfigError } from "@payment-links/runtime";
 
-/** A chain is configured that cannot be watched; the words are for an operator. */
+/** Creates the error for a configured chain that cannot be watched, in words for an operator. */
 export const chainConfigError = (description: string): ConfigError =>
   createConfigError([`RPC_URLS: ${description}`]);

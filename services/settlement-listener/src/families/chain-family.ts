@@ -7,19 +7,22 @@ import type { RpcMetrics } from "../rpc/rpc-metrics.ts";
 
 /** What a chain's readers need to run. */
 type ReadContext = {
-  /** Secrets: the addresses of the chain's providers, the first one preferred. */
+  /** Secrets: the URLs of the chain's providers, the preferred one first. */
   urls: readonly string[];
   clock: Clock;
   log: Log;
   metrics: RpcMetrics;
-  /** Whom links of the chain pay to; a transfer there without a reference is a deposit. */
+  /**
+   * The addresses that links of the chain pay to. A transfer to one of them without a reference is
+   * a deposit.
+   */
   owners: Owners;
 };
 
 /**
- * A family of chains: says how a chain of the catalogue is watched, under what an operator sets for
- * it. Throws ConfigError where nobody can be paid on the chain. Nothing is asked of it before the
- * answer is called, and then read.
+ * Creates the watch of a catalogue chain with the operator's settings. Throws `ConfigError` if the
+ * chain cannot receive payments. Sends no request until the returned function is called and its
+ * readers are used.
  */
 export type ChainFamily = (
   catalogue: Catalogue,

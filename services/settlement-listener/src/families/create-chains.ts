@@ -20,7 +20,6 @@ import { rejectUnusedSettings } from "./reject-unused-settings.ts";
 import { solanaFamily } from "./solana/solana-family.ts";
 import { tronFamily } from "./tron/tron-family.ts";
 
-/** The families that are watched. */
 const families: Partial<Record<ChainType, ChainFamily>> = {
   BVM: bitcoinFamily,
   EVM: evmFamily,
@@ -28,22 +27,25 @@ const families: Partial<Record<ChainType, ChainFamily>> = {
   TVM: tronFamily,
 };
 
-/** The chains that a process leads before it lets other replicas go first. */
+/** The `LeadershipQuota` of a process. Beyond it, the process lets other replicas lead first. */
 const ledChainsMax = 10;
 
-/** The chains that are configured; nothing is asked of them before `start`. */
+/** The configured chains. They send no request before `start`. */
 export type Chains = {
   ids: readonly string[];
-  /** Tells operators of settled payments that a chain took away. */
+  /** Alerts operators to settled payments that a reorg orphaned. */
   reportOrphanedSettled: (chainId: string, payments: readonly Payment[]) => void;
   start: () => void;
-  /** Those started and not stopped. */
+  /** Returns the started watches that have not been stopped. */
   watches: () => readonly RunningWatch[];
-  /** What a payer's transaction on Solana is made of; undefined for a chain that is not watched. */
+  /**
+   * Reads the account state for building a payer's Solana transaction. Returns undefined for a
+   * chain that is not watched.
+   */
   fetchSolanaAccountState: FetchSolanaAccountState;
-  /** Which addresses of Bitcoin were used; rejects if no node can tell. */
+  /** Returns which Bitcoin addresses were already used. Rejects if no node can answer. */
   fetchUsedAddresses: FetchUsedAddresses;
-  /** Lets the steps under way end, and gives every lead up. */
+  /** Waits for the steps in progress and gives up every leadership. */
   stop: () => Promise<void>;
 };
 
@@ -68,8 +70,8 @@ type StartOptions = Pick<ServiceContext, "pool" | "clock" | "log"> & {
 };
 
 /**
- * Opens the configured chains; throws ConfigError where nobody can be paid on one, or a setting is none
- * of its chain.
+ * Creates the configured chains. Throws `ConfigError` if a chain cannot receive payments or does
+ * not support one of its settings.
  */
 export const createChains = (
   context: ServiceContext,
@@ -122,7 +124,7 @@ export const createChains = (
       const stoppingChains = runningChains;
       runningChains = [];
       const stopped = Promise.all(stoppingChains.map(({ watch }) => watch.stop()));
-      // What is being asked is given up, as it may take its whole time-out.
+      // Aborts requests in progress, because each could take its full timeout.
       for (const { close } of stoppingChains) close();
       await stopped;
     },

@@ -3,8 +3,9 @@ import type { ChainOverride } from "../watch/chain/chain-settings.ts";
 import { chainConfigError } from "./chain-config-error.ts";
 
 /**
- * The least amounts of deposits that show, by the tokens' addresses: what an operator sets, or what
- * `getSmallestDeposit` says. Throws ConfigError where a minimum is set of what is no token of the chain.
+ * Returns the minimum amounts of reported deposits by token address: the operator's setting, or
+ * `getSmallestDeposit`. Throws `ConfigError` if a minimum is set for a token that the chain does
+ * not have.
  */
 export const resolveDepositMinimums = (
   chainId: string,

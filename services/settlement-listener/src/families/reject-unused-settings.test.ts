@@ -26,8 +26,8 @@ const collectFaults = (settings: object, transferChains = ""): readonly string[]
   return [];
 };
 
-describe("settings that nothing heeds", () => {
-  test("are none where each is of a chain that heeds it", () => {
+describe("rejectUnusedSettings", () => {
+  test("accepts settings that their chains support", () => {
     const deposits = { findsDeposits: true };
     const settings = {
       "8453": deposits,
@@ -39,7 +39,7 @@ describe("settings that nothing heeds", () => {
   });
 
   test.each(["tron", "solana", "bitcoin"])(
-    "are told of: %s in TRANSFER_CHAINS, as its payers could name no link by a suffix",
+    "rejects %s in TRANSFER_CHAINS, because suffixes exist only on EVM chains",
     (id) => {
       expect(collectFaults({}, `8453,${id}`)).toEqual([
         `  TRANSFER_CHAINS: ${id} is no EVM chain of the catalogue`,
@@ -47,7 +47,7 @@ describe("settings that nothing heeds", () => {
     },
   );
 
-  test("are told of all at once", () => {
+  test("lists all faults in one error", () => {
     const settings = {
       bitcoin: { findsDeposits: true, depositMinimums: { BTC: "0.1" } },
       solana: { finalityByAmount: [{ from: "1", blocks: 2 }] },

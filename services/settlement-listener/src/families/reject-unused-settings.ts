@@ -4,8 +4,8 @@ import type { SettlementListenerConfig } from "../config.ts";
 import type { ChainOverride } from "../watch/chain/chain-settings.ts";
 
 /**
- * Throws ConfigError where an operator sets what nothing heeds on its chain, and lists all such settings:
- * who switched something on would wait for it in vain.
+ * Throws `ConfigError` with all settings that have no effect on their chain. Otherwise an operator
+ * could enable something that never works.
  */
 export const rejectUnusedSettings = (
   { chains }: Pick<Catalogue, "chains">,
@@ -20,7 +20,7 @@ export const rejectUnusedSettings = (
     .map((id) => `TRANSFER_CHAINS: ${id} is no EVM chain of the catalogue`);
   const settingFaults = Object.entries(chainOverrides).flatMap(([id, override]) => {
     const chain = findChain(id);
-    // What a chain has of TRANSFER_CHAINS is told of that.
+    // The fault of `TRANSFER_CHAINS` already covers this chain.
     if (chain === undefined || transferChains.includes(id)) return [];
     return listUnusedSettings(chain, override).map((description) => `CHAINS_FILE: ${description}`);
   });

@@ -2,7 +2,7 @@ import { RpcError } from "./serve-json-rpc.ts";
 
 type Reply = { result?: unknown; error?: { code: number; message: string; data?: unknown } };
 
-/** Calls a node's method. A refusal is thrown as the node said it. */
+/** Calls a node's method. Throws the node's error unchanged. */
 export const callRpc = async (
   url: string,
   method: string,

@@ -17,12 +17,12 @@ const Output = z.object({
   ),
 });
 
-/** What determines the bytecode, besides the source. */
+/** The settings that determine the bytecode, besides the source. */
 const settings = {
   optimizer: { enabled: true, runs: 200 },
-  // Leaves out the hash of the sources' names and comments behind the code.
+  // Leaves out the hash of the sources' names and comments after the code.
   metadata: { bytecodeHash: "none", appendCBOR: false },
-  // An EVM version that every chain of today runs.
+  // An EVM version that every current chain runs.
   evmVersion: "paris",
   outputSelection: { "*": { "*": ["evm.bytecode.object"] } },
 } as const;
@@ -34,8 +34,9 @@ const cacheDirectory = fileURLToPath(
 );
 
 /**
- * Compiles a Solidity source: the creation bytecode of each of its contracts by name. Loading the
- * compiler takes a second of computing or more, so the result is cached beside Jest's cache, from run to run.
+ * Compiles a Solidity source. Returns the creation bytecode of each contract by name. Loading the
+ * compiler takes a second or more of CPU time, so the result is cached next to Jest's cache, across
+ * runs.
  */
 export const compileContracts = async (source: URL): Promise<Record<string, Hex>> => {
   const name = basename(fileURLToPath(source));
@@ -49,7 +50,7 @@ export const compileContracts = async (source: URL): Promise<Record<string, Hex>
   const output = cachedOutput ?? compile(text);
   if (cachedOutput === undefined) {
     await mkdir(cacheDirectory, { recursive: true });
-    // Renamed last, as two test files may compile the same source at once.
+    // Renamed last, because two test files may compile the same source at the same time.
     await writeFile(`${file}.${process.pid}`, output);
     await rename(`${file}.${process.pid}`, file);
   }

@@ -12,16 +12,14 @@ import { createRpcMetrics } from "../rpc/rpc-metrics.ts";
 import { type LocalEvmChain, startEvmChain } from "./start-evm-chain.ts";
 import { startScriptedRpc } from "./scripted-rpc.ts";
 
-/** A transaction that paid through the proxy, and where it was mined. */
+/** A transaction that paid through the proxy, and its block. */
 type PaidTransaction = { hash: Hex; blockNumber: number };
 
-/** Of the fee proxy's event. */
+/** The first topic of the fee proxy's event. */
 export const topic0 = "0x9f16cbcc523c67a60c450e5ffe4f3b7b6dbe772e7abcadb2686ce029a9a0a2b6";
 const payee = "0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65";
 
-/**
- * A chain with one block for each count, which holds that many payments; 0 is a block without any.
- */
+/** Starts a chain with one block per count, which contains that many payments. */
 export const startPaidChain = async (countsPerBlock: readonly number[]) => {
   const chain = await startEvmChain({ slotsInEpoch: 2 });
   const firstBlock = (await chain.readHeadNumber()) + 1;
@@ -45,25 +43,22 @@ type RigOptions = {
   providerCount?: number;
   rangeBlocksMax?: number;
   hasLogsBloom?: boolean;
-  /** Watched beside the proxy of the chain. */
+  /** Read in addition to the chain's proxy. */
   moreProxies?: readonly LogFilter[];
   clock?: Clock;
   timing?: Partial<RpcTiming>;
 };
 
-/**
- * Rests that are so short that a test can see them through, and a provider's time-out that is
- * longer than a slow machine needs.
- */
+/** Cooldowns short enough for a test, and a provider timeout long enough for a slow machine. */
 const shortTiming: RpcTiming = {
-  // oxlint-disable-next-line reliability/no-short-limit -- a second try must fit into the asking
+  // oxlint-disable-next-line reliability/no-short-limit -- leaves time for a second attempt
   timeoutMs: 4_000,
   cooldownMs: 20,
   cooldownMsMax: 200,
   failoverMsMax: provokedTimeoutMs(8_000),
 };
 
-/** Readers over scripted providers, all with the same good node behind them. */
+/** Creates readers over scripted providers that all forward to the same correct node. */
 export const createReaderRig = async (
   chain: LocalEvmChain,
   {
@@ -87,7 +82,7 @@ export const createReaderRig = async (
   const readerOptions = {
     chainId: chain.chainId,
     dialect: evmDialect({ chainName: chain.chainId }),
-    // A key in the path, as with the big providers: it must not come out anywhere.
+    // The path contains a key, as with large providers. It must not appear anywhere.
     urls: rpcs.map(({ url }) => `${url}v2/${urlKey}`),
     rangeBlocksMax,
     clock: options.clock ?? systemClock,

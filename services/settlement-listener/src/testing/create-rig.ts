@@ -10,7 +10,7 @@ import {
 const toSecret = (letter: string): string =>
   `whsec_${Buffer.from(letter.repeat(32)).toString("base64")}`;
 
-/** The secrets of the rig: `acme` is rotating from the first to the second; `other` has one. */
+/** The rig's secrets: `acme` is rotating from the first to the second, and `other` has one. */
 export const secrets = { acme: toSecret("a"), acmeNext: toSecret("b"), other: toSecret("c") };
 
 type NoticeOptions = {
@@ -20,13 +20,13 @@ type NoticeOptions = {
   signedAt?: Date;
 };
 
-/** The service on a database of its own, listening on loopback, with a clock that stands still. */
+/** Creates the service on its own database, listening on loopback, with a fake clock. */
 export const createRig = async () => {
   const limit = { tokensPerSecond: 0.001, burst: 1 };
   const testContext = await createTestContext({
     name: "settlement-listener",
     migration: settlementListenerMigration,
-    // So narrow that a limit on notices would show.
+    // Low enough that a test would notice a limit on notices.
     overrides: { limits: { perKey: limit, perAddress: limit } },
   });
   const { clock, context } = testContext;
@@ -50,7 +50,7 @@ export const createRig = async () => {
     service,
     internalUrl: server.internalUrl,
     publicUrl: server.publicUrl,
-    /** Sends a text as its provider would; the signature comes from a library that is not ours. */
+    /** Sends a text like its provider, signed by an independent library. */
     sendText: (text: string, options: NoticeOptions = {}) => {
       const signedAt = options.signedAt ?? clock.now();
       return post(options.provider ?? "acme", text, {

@@ -27,7 +27,7 @@ import type { LocalEvmChain } from "./start-evm-chain.ts";
 import { owner, sampleLink } from "./samples.ts";
 import { withShortDelays } from "./short-delays.ts";
 
-/** What `GET /internal/settlement/status` says of a chain. */
+/** A chain in the response of `GET /internal/settlement/status`. */
 type ChainStatus = {
   chainId: string;
   isLeader: boolean;
@@ -42,18 +42,18 @@ type ChainStatus = {
   orphanedSettledCount: number;
 };
 
-/** What a chain of any family has, to be watched. */
+/** What the rig needs from a chain of any family. */
 export type WatchableChain = Pick<
   LocalEvmChain,
   "url" | "chainId" | "catalogueData" | "readHeadNumber"
 > & {
-  /** What a link has that is paid there, where that is not what samples have. */
+  /** Overrides for a sample link on this chain. */
   sampleLink?: () => Partial<PaymentLinkState>;
 };
 
 /**
- * The whole service, watching a chain on a database of its own. Without another clock it goes by the
- * machine's own, with short rests.
+ * Creates the whole service for one chain, on its own database. By default it uses the system clock
+ * with short delays.
  */
 export const createWatchRig = async (
   chain: WatchableChain,
@@ -107,7 +107,7 @@ export const createWatchRig = async (
     service,
     metrics: context.metrics,
     internalUrl: server.internalUrl,
-    /** A link on the chain's USDC, of which the listener has not heard yet. */
+    /** Creates a link in the chain's USDC that the listener has not received. */
     sampleLink: (overrides: Partial<PaymentLinkState> = {}): PaymentLinkState =>
       sampleLink({
         chainId: chain.chainId,
@@ -117,7 +117,7 @@ export const createWatchRig = async (
         ...chain.sampleLink?.(),
         ...overrides,
       }),
-    /** In one transaction, as the consumer hears many. */
+    /** Receives links in one transaction, like the consumer does with a batch. */
     receiveLinks: (...links: readonly PaymentLinkState[]) =>
       transact(pool, (tx) =>
         receiveLinks({ catalogue, clock: systemClock })(
@@ -125,7 +125,7 @@ export const createWatchRig = async (
           links.map((link) => ({ data: { link } })),
         ),
       ),
-    /** A link of which the listener has heard. */
+    /** Creates a link that the listener has received. */
     receiveNewLink: async (
       overrides: Partial<PaymentLinkState> = {},
     ): Promise<PaymentLinkState> => {
@@ -134,26 +134,26 @@ export const createWatchRig = async (
       return link;
     },
     readStatus,
-    /** What was published of a link's payments, oldest first. */
+    /** Returns what was published about a link's payments, oldest first. */
     publishedPayments: (linkId: string) =>
       settlementEvents.filter(({ key }) => key === linkId).map(({ data }) => data),
-    /** The same in short: each status, and the amount. */
+    /** Returns the status and amount of each published event, oldest first. */
     publishedStatuses: (linkId: string) =>
       rig.publishedPayments(linkId).map(({ status, amount }) => `${status} ${amount}`),
     waitForPublished: (linkId: string, count: number) =>
       waitUntil("it is told", () => rig.publishedPayments(linkId).length >= count),
-    /** Waits until that is what was told of a link last. */
+    /** Waits until the last published status of a link is this one. */
     waitForStatus: (linkId: string, status: string) =>
       waitUntil(`it is ${status}`, () => rig.publishedPayments(linkId).at(-1)?.status === status),
-    /** How far others were told that the chain is, oldest first. */
+    /** Returns the published `settlement.chain_advanced` events, oldest first. */
     publishedAdvances: () =>
       settlementEvents
         .filter(({ key }) => key === chain.chainId)
         .map(({ data }) => data as unknown as z.input<typeof chainAdvanced.data>),
-    /** What was published of deposits to an address, oldest first. */
+    /** Returns what was published about deposits to an address, oldest first. */
     publishedDeposits: (address: string) =>
       depositEvents.filter(({ deposit }) => deposit.destinationAddress === address),
-    /** Waits until everything up to the chain's present head has been scanned. */
+    /** Waits until everything up to the chain's current head has been scanned. */
     waitUntilScanned: () =>
       waitUntil("the chain is scanned", async () => {
         const head = await chain.readHeadNumber();
@@ -169,7 +169,7 @@ export const createWatchRig = async (
 };
 export type WatchRig = Awaited<ReturnType<typeof createWatchRig>>;
 
-/** The same, watching. */
+/** Creates the rig and starts its service. */
 export const startWatchRig = async (
   ...args: Parameters<typeof createWatchRig>
 ): Promise<WatchRig> => {

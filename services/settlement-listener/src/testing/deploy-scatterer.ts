@@ -7,7 +7,7 @@ const abi = parseAbi([
 ]);
 const gas = "0x1c9c380";
 
-/** Puts a contract on a chain that sends the test USDC to many in one transaction. */
+/** Deploys a contract that sends the test USDC to many accounts in one transaction. */
 export const deployScatterer = async (chain: LocalEvmChain) => {
   const bytecodes = await compileContracts(new URL("contracts/scatterer.sol", import.meta.url));
   const [from] = chain.payers;
@@ -19,7 +19,7 @@ export const deployScatterer = async (chain: LocalEvmChain) => {
   const to = receipt.contractAddress;
   if (to === null || to === undefined) throw new Error("the scatterer was not deployed");
   return {
-    /** The transaction waits for a block. */
+    /** Sends the transaction without mining it. */
     scatter: async (
       recipients: readonly string[],
       otherRecipientCount: number,

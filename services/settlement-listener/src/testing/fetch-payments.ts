@@ -6,12 +6,12 @@ const events = parseAbi([
   "event TransferWithReferenceAndFee(address to, uint256 amount, bytes indexed paymentReference, uint256 feeAmount, address feeAddress)",
 ]);
 
-/** How many receipts go into one request, as in the watcher's own client. */
+/** The number of receipts per request, as in the listener's own client. */
 const batchSize = 100;
 
 /**
- * Fetches the fee proxies' logs of a chain and the receipts behind them, range by range, and does
- * nothing with them: the least that any watcher has to do.
+ * Fetches the fee proxies' logs of a chain and their receipts, range by range, and does not process
+ * them. This is the minimum work of any watch.
  */
 export async function* fetchPayments({
   url,

@@ -4,8 +4,9 @@ const blockNotFoundError = { code: -32_000, message: "header not found" };
 const emptyBloom = `0x${"0".repeat(512)}`;
 
 /**
- * What a provider sends instead that tells of no log: no bloom, no answer and no receipt has any. It has
- * not come to a block yet, it says, when it is first asked for the block's logs: another one gives them.
+ * Returns a corruption for a provider that hides all logs: its blooms, results and receipts contain
+ * none. When the logs of `paidBlock` are first requested, it reports that it does not have that
+ * block, so another provider returns them.
  */
 export const hideLogs = (paidBlock: number): ((reply: unknown) => string) => {
   let hasRejected = false;

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 
-/** What a hostile node makes of an honest answer: the text that it sends instead. */
+/** A hostile node's change of a correct reply: the text that it sends instead. */
 export type Corruption = { name: string; corrupt: (reply: unknown) => string };
 
 const sampleWords = {
@@ -10,7 +10,7 @@ const sampleWords = {
   address: `0x${"11".repeat(20)}`,
 };
 
-/** Values where others stood: of another type, out of bounds, negative, huge or of another chain. */
+/** Replacement values: of another type, out of bounds, negative, huge or of another chain. */
 const hostileValue: fc.Arbitrary<unknown> = fc.oneof(
   fc.constantFrom<unknown>(null, true, false, [], {}, "", "0x", "0x0", "0x-1", "-0x1", "latest"),
   fc.constantFrom<unknown>(-1, 0, 1e308, -1e308, 0.1, Number.MAX_SAFE_INTEGER, 2 ** 64),
@@ -30,7 +30,7 @@ const hostileValue: fc.Arbitrary<unknown> = fc.oneof(
 
 const pathArbitrary = fc.array(fc.nat(200), { minLength: 1, maxLength: 8 });
 
-/** One wrong place, or several. */
+/** Replaces one to three values. */
 const replacedValues = fc
   .array(fc.tuple(pathArbitrary, hostileValue), { minLength: 1, maxLength: 3 })
   .map((replacements): Corruption => ({
@@ -45,7 +45,7 @@ const fields = [
   "logIndex removed status from logs nonce transactions",
 ].flatMap((names) => names.split(" "));
 
-/** One field of that name, or each, has another value. */
+/** Replaces one field wherever it occurs. */
 const replacedField = fc
   .tuple(fc.constantFrom(...fields), hostileValue)
   .map(([field, value]): Corruption => ({
@@ -85,7 +85,7 @@ const oversized = fc.constantFrom("0", "[", " ").map((character): Corruption => 
   corrupt: () => character.repeat(responseBytesMax + 1),
 }));
 
-/** A receipt's logs, each twice. */
+/** Duplicates a receipt's logs. */
 const duplicatedLogs = fc.constant<Corruption>({
   name: "logs doubled",
   corrupt: (reply) =>
@@ -105,7 +105,10 @@ const wrongType = fc
       JSON.stringify(reply, (key, original: unknown) => (key === field ? value : original)),
   }));
 
-/** Answers that show nothing but that the node is broken: no lone provider's word is in them. */
+/**
+ * Responses that only show that the node is broken. They contain no claim that a lone provider
+ * could make.
+ */
 export const brokenResponse: fc.Arbitrary<Corruption> = fc.oneof(
   { weight: 50, arbitrary: invalidJson },
   { weight: 20, arbitrary: truncated },
@@ -114,7 +117,7 @@ export const brokenResponse: fc.Arbitrary<Corruption> = fc.oneof(
   { weight: 30, arbitrary: duplicatedLogs },
 );
 
-/** Answers that no honest node gives. */
+/** Responses that no correct node sends. */
 export const hostileResponse: fc.Arbitrary<Corruption> = fc.oneof(
   { weight: 250, arbitrary: replacedValues },
   { weight: 250, arbitrary: replacedField },
@@ -125,7 +128,7 @@ export const hostileResponse: fc.Arbitrary<Corruption> = fc.oneof(
   { weight: 1, arbitrary: oversized },
 );
 
-/** Every amount of a token's transfer is another one. */
+/** Changes every amount of a token transfer. */
 const changedAmounts = fc.constantFrom(..."123456789").map((digit): Corruption => ({
   name: "other amounts",
   corrupt: (reply) =>
@@ -150,10 +153,10 @@ const changedDigit = fc
       ),
   }));
 
-/** Answers that could be true: of another amount, block or account. */
+/** Responses that could be true, with another amount, block or account. */
 export const plausibleResponse: fc.Arbitrary<Corruption> = fc.oneof(changedAmounts, changedDigit);
 
-/** Puts a value at some place below: each step chooses one of the children that there are. */
+/** Sets a value somewhere in a tree. Each step of the path selects one of the existing children. */
 const setAt = (tree: unknown, path: readonly number[], value: unknown): unknown =>
   updateAt(tree, path, () => value);
 
@@ -173,7 +176,7 @@ const updateAt = (
   return { ...tree, [key]: changed };
 };
 
-/** Changes the lists at some depth, those of a batch's answers included. */
+/** Changes the lists at some depth, including the list of a batch's replies. */
 const changeLists = (tree: unknown, depth: number, mode: string): unknown => {
   if (Array.isArray(tree)) {
     const items: unknown[] = tree.map((item) => changeLists(item, depth - 1, mode));

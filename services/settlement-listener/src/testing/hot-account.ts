@@ -12,18 +12,18 @@ import { sampleLink } from "./samples.ts";
 
 const base58 = getBase58Decoder();
 const headSlot = 400_000_000;
-/** The head moves on by 2 s each time the node is asked for it. */
+/** The head advances by 2 s per request for it. */
 const slotsPerPoll = 5;
 const finalDepth = 32;
 const mintLength = 82;
-/** An hour: how far back an account is read that was not asked for before. */
+/** About an hour: how far back an account is read that was not read before. */
 const lookBackSlots = 8_900;
 const blockTimeSeconds = 1_790_000_000;
 const randomAddress = (): string => base58.decode(randomBytes(32));
 
 /**
- * A node of Solana on which strangers sent an owner's token account many transfers within an hour. The
- * newest transfer pays `link`.
+ * Serves a Solana node where an owner's token account received many unrelated transfers within an
+ * hour. The newest transfer pays `link`.
  */
 export const serveHotAccount = async (transferCount: number) => {
   const { tokens } = loadCatalogue();
@@ -50,7 +50,7 @@ export const serveHotAccount = async (transferCount: number) => {
     base58.decode(Buffer.concat([Buffer.alloc(28, 7), Buffer.from(Uint32Array.of(slot).buffer)]));
   // Token's instruction 3 moves one base unit.
   const data = base58.decode(Uint8Array.of(3, 1, 0, 0, 0, 0, 0, 0, 0));
-  // A transaction is the same each time the node is asked for it.
+  // A transaction has the same content for every request.
   const [payer = "", source = "", ...otherKeys] = Array.from({ length: 17 }, randomAddress);
   const findReference = (signature: string) =>
     signature === signatureInfos[0]?.signature
@@ -116,7 +116,7 @@ export const serveHotAccount = async (transferCount: number) => {
         minContextSlot?: number;
       };
       if (commitment === "finalized") return head - finalDepth;
-      // Only a question for the head names no slot.
+      // Only a request for the head has no minimum slot.
       if (minContextSlot === undefined) head += slotsPerPoll;
       return head;
     },

@@ -1,5 +1,5 @@
 /**
- * A module that the process of a service loads first (`node --import`). It sends the peak heap in bytes
+ * A module that a service's process loads first (`node --import`). It sends the peak heap in bytes
  * to the process that started it.
  */
 const intervalMs = 10;

@@ -2,12 +2,13 @@ import type { LocalEvmChain } from "./start-evm-chain.ts";
 
 type Reply = { id: unknown; result?: unknown };
 
-/** A log as a node tells it. */
+/** A log in a node's response. */
 type RawLog = { transactionHash: string };
 
 /**
- * What a provider sends instead that shows a transaction's last log in each range that it is asked for, in its last block,
- * whatever block it stands in; the receipt of its transaction stands where the log was shown last.
+ * Returns a corruption for a provider that returns a transaction's last log in the last block of
+ * every requested range, whatever its actual block. The transaction's receipt then has the last
+ * such block.
  */
 export const misplaceLog = async (
   chain: Pick<LocalEvmChain, "callRpc">,

@@ -22,7 +22,7 @@ import {
   acquireLeadership,
 } from "../store/watchers.ts";
 
-/** What of a client of `pg` is used here. */
+/** The parts of a `pg` client that are used here. */
 type Client = {
   query: (
     text: string,
@@ -35,13 +35,16 @@ const source = `evm:${chainId}`;
 const transfersPerBlock = 10;
 const insertBatchSize = 500_000;
 const deleteBatchSize = 5_000;
-/** What a minute of fifty settlements a second leaves to the vacuum of `open_payments`. */
+/**
+ * The rows that one minute of 50 settlements per second leaves for the vacuum of `open_payments`.
+ */
 const lastMinuteCount = 3_000;
 
 /**
- * Fills `payments` and `chain_transfers` with so many rows each, a fifth of them dead and left by
- * autovacuum; ends with spam that is forgotten as the service does it. Answers how many rows of it
- * were forgotten in a second. The client is a superuser's, and its search path the service's schema.
+ * Fills `payments` and `chain_transfers` with `rowCount` rows each. A fifth of the payments leaves
+ * dead rows, which autovacuum does not remove. Then inserts spam and deletes it like the service
+ * does, and returns the number of deleted rows per second. The client must be a superuser, with the
+ * service's schema as its search path.
  */
 export const fillPollTables = async (
   client: Client,
@@ -57,7 +60,7 @@ export const fillPollTables = async (
     VALUES ('${chainId}', 1, now() + interval '1 day', 0, ${head}, ${head});
     INSERT INTO chain_blocks VALUES ('${chainId}', ${head}, '0x', '0x', now());
   `);
-  // Neither triggers nor foreign keys: these payments have long been final.
+  // Disables triggers and foreign keys, because these payments have long been final.
   await client.query("SET session_replication_role = replica");
   const spamCount = Math.floor(rowCount / 5);
   for (let firstRow = 0; firstRow < rowCount; firstRow += insertBatchSize) {
@@ -91,14 +94,16 @@ export const fillPollTables = async (
   return { deletedPerSecond: Math.round(spamCount / seconds) };
 };
 
-/** Payments that wait: new ones, lost ones, parked ones; and those that have just ended. */
+/**
+ * Inserts open payments (new, orphaned and deferred ones), and some that have just become final.
+ */
 const fillOpenPayments = async (client: Client, rowCount: number): Promise<void> => {
   const toRowRange = (offset: number, count: number) => ({
     first: rowCount + offset,
     last: rowCount + offset + count - 1,
   });
   const endedRows = toRowRange(0, lastMinuteCount);
-  // They were seen while one of two providers was away.
+  // They were received while one of two providers was unavailable.
   await client.query(insertTransfers({ ...endedRows, nonce: "NULL" }));
   await client.query(insertPayments({ ...endedRows, status: "processing" }));
   await client.query(`
@@ -153,7 +158,7 @@ const insertTransfers = ({ first, last, nonce = "7" }: RowRange & { nonce?: stri
   FROM generate_series(${first}, ${last}) AS number
 `;
 
-/** Of references that no link has. */
+/** Inserts transfers whose references belong to no link. */
 const insertSpam = ({ first, last, age }: RowRange & { age: string }): string => `
   INSERT INTO chain_transfers (chain_id, transaction_hash, ordinal, block_number, block_hash,
     occurred_at, reference_hash, token_address, destination_address, amount, sender, nonce, seen_at)
@@ -162,7 +167,10 @@ const insertSpam = ({ first, last, age }: RowRange & { age: string }): string =>
   FROM generate_series(${first}, ${last}) AS number
 `;
 
-/** How many buffers each poll of the listener reads, where there is nothing or little to do. */
+/**
+ * Returns the number of buffers that each poll of the listener reads when there is little or
+ * nothing to do.
+ */
 export const measurePolls = async (
   client: Client,
   rowCount: number,
@@ -174,7 +182,7 @@ export const measurePolls = async (
   );
   const [pool, tx]: [Pool, Transaction] = [db as never, db as never];
   const finalizedTo = Math.ceil(rowCount / transfersPerBlock);
-  // What waits begins behind what has ended in the last minute.
+  // The open rows follow those that became final in the last minute.
   const settledBlock = Math.floor((rowCount + lastMinuteCount) / transfersPerBlock) - 1;
   const now = new Date();
   const leaderReport = { state: "watching", reason: null, head: finalizedTo } as const;
@@ -230,8 +238,8 @@ const Plan = z.object({ "Shared Hit Blocks": z.int(), "Shared Read Blocks": z.in
 const Explained = z.tuple([z.object({ "QUERY PLAN": z.tuple([z.object({ Plan })]) })]);
 
 /**
- * The pool's methods that stores use, on one connection. Where buffers are counted, each statement is
- * explained first, and what it wrote then is rolled back.
+ * Creates the pool methods that the store uses, on one connection. With `count`, explains each
+ * statement first, rolls it back, and reports its buffers.
  */
 const createExplainingPool = (client: Client, count?: (buffers: number) => void) => {
   const runQuery = async ({ parser, sql, values }: Query) => {

@@ -12,7 +12,7 @@ const PaymentRow = z.object({
   firstSeenAt: z.date(),
 });
 
-/** The events of a link or payment that wait in the outbox, in the order in which they are sent. */
+/** Returns the outbox events of a link or payment, in the order in which they are published. */
 export const readEvents = async (pool: Pool, linkId: string) => {
   const rows = await pool.any(sql.type(EventRow)`
     SELECT type, key, value FROM outbox WHERE key = ${linkId} ORDER BY seq
@@ -20,7 +20,9 @@ export const readEvents = async (pool: Pool, linkId: string) => {
   return rows.map((row) => ({ type: row.type, data: JSON.parse(row.value) }));
 };
 
-/** The rows of a provider's payment. More than one would mean that a payment was doubled. */
+/**
+ * Returns the rows of a provider's payment. More than one means that the payment was duplicated.
+ */
 export const readPayments = (pool: Pool, sourceId: string) =>
   pool.any(sql.type(PaymentRow)`
     SELECT id, version, status, amount, payment_link_id AS "paymentLinkId",

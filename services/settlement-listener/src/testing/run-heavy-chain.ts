@@ -10,8 +10,8 @@ import { listenOnFreePort } from "@payment-links/runtime/testing/free-port";
 type Call = { id: number; method: string; params: readonly unknown[] };
 
 /**
- * Serves JSON-RPC that writes each answer of a batch by itself, and ends when the client has enough: a
- * whole batch would not fit into the memory of a test.
+ * Serves JSON-RPC, writing the replies of a batch one by one, and stops when the client
+ * disconnects. A whole batch would not fit into a test's memory.
  */
 export const serveHeavyNode = async (
   handleCall: (method: string, params: readonly unknown[]) => unknown,
@@ -44,10 +44,10 @@ export const serveHeavyNode = async (
 
 const program = fileURLToPath(new URL("./read-heavy-chain.ts", import.meta.url));
 
-/** Three quarters of the 384 MiB that the chart gives a pod. */
+/** Three quarters of the pod's 384 MiB in the chart. */
 export const chartHeapMib = 288;
 
-/** Reads a range of a chain in a process with a small heap. Rejects where the process ends early. */
+/** Reads a range of a chain in a process with a small heap. Rejects if the process fails. */
 export const readHeavyChain = async (
   url: string,
   {

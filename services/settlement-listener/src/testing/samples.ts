@@ -19,7 +19,7 @@ export const usdc = findCatalogueToken("usdc-base");
 export const owner = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
 export const payerTransaction = `0x${"ab".repeat(32)}`;
 
-/** A notice's body, with fresh ids, for USDC on Base. */
+/** Creates a notice's body for USDC on Base, with new ids. */
 export const sampleNotice = (overrides: Record<string, unknown> = {}) => ({
   id: newId("evt"),
   paymentLinkId: newId("plink"),
@@ -33,7 +33,7 @@ export const sampleNotice = (overrides: Record<string, unknown> = {}) => ({
   ...overrides,
 });
 
-/** The same as a sighting, as the common path receives it. */
+/** Creates the payment report of such a notice. */
 export const samplePaymentReport = (overrides: Partial<PaymentReport> = {}): PaymentReport => ({
   source: "provider:acme",
   sourceId: newId("evt"),
@@ -49,7 +49,7 @@ export const samplePaymentReport = (overrides: Partial<PaymentReport> = {}): Pay
   ...overrides,
 });
 
-/** A link's state as links-api publishes it. */
+/** Creates a link's state as links-api publishes it. */
 export const sampleLink = (overrides: Partial<PaymentLinkState> = {}): PaymentLinkState => ({
   id: newId("plink"),
   version: 1,

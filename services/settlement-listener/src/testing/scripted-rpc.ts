@@ -2,101 +2,99 @@ import { once } from "node:events";
 import { type IncomingMessage, type ServerResponse, createServer } from "node:http";
 import { injectDelay } from "@payment-links/runtime/testing/inject-delay";
 
-/** What an RPC provider may do wrong; behind it stands a node that does everything right. */
+/** The faults of a scripted RPC provider, whose node is correct. */
 export type ScriptedFault =
-  /** The node, or the host before it, bears only so much. */
+  /** The node or its host has size limits. */
   | { kind: "limited"; limits: readonly SizeLimit[] }
-  /** What the node answers is turned into whatever text a test likes. */
+  /** The test replaces the node's reply with any text. */
   | { kind: "hostile"; corrupt: (reply: unknown) => string }
-  /** Logs are asked for, and the answer has none, although there are some. */
+  /** Log requests return no logs although there are some. */
   | { kind: "empty_logs" }
-  /** Every log comes twice. */
+  /** Every log is returned twice. */
   | { kind: "duplicate_logs" }
-  /**
-   * The node is that many blocks behind, as geth can be: what it does not know is null, or empty.
-   */
+  /** The node lags by this many blocks, like geth can: unknown results are null or empty. */
   | { kind: "stale_head"; blockCount: number }
   | { kind: "rate_limited"; retryAfterSeconds?: number }
-  /** Ranges of more blocks than that are refused. */
+  /** Larger ranges are rejected. */
   | { kind: "range_limit"; blocksMax: number }
-  /** The work is done, the answer comes too late. */
+  /** The node processes the request, but the response is late. */
   | { kind: "late"; delayMs: number }
-  /** The node has answered, and its answer is held until the promise resolves. */
+  /** The node has replied, and the response is delayed until the promise resolves. */
   | { kind: "held"; waitForRelease: () => Promise<unknown> }
-  /** The answer's head comes at once, its body never ends. */
+  /** The response headers are sent immediately, and the body never ends. */
   | { kind: "hanging_body" }
   | { kind: "wrong_chain"; chainId: number }
   | { kind: "no_tags" }
   | { kind: "no_batches" }
   /**
-   * From a block on, the node is on a fork of its own: the same transactions under other block
+   * From `fromBlock` on, the node is on its own fork: the same transactions with other block
    * hashes.
    */
   | { kind: "forked"; fromBlock: number }
-  /** Headers name parents that do not exist. */
+  /** Headers have parents that do not exist. */
   | { kind: "broken_chain" }
-  /** The node calls its newest block final. */
+  /** The node reports its newest block as final. */
   | { kind: "early_final" }
-  /** Receipts say that tokens moved a thousandfold. */
+  /** Receipts report 1,000 times the transferred amount. */
   | { kind: "inflated" }
-  /** Each payment is there twice, the second time by a transaction that nobody has sent. */
+  /** Each payment is duplicated in a transaction that nobody sent. */
   | { kind: "invented" }
-  /** Transactions have the first nonce of their sender. */
+  /** Transactions have the nonce 0. */
   | { kind: "wrong_nonces" }
-  /** Blocks are a day older than they are. */
+  /** Block times are a day too early. */
   | { kind: "old_blocks" }
-  /** Receipts and transactions are not known; those before a block if one is given, as of a node that has pruned them. */
+  /**
+   * Receipts and transactions are unknown, or only those before `beforeBlock`, as on a pruned node.
+   */
   | { kind: "no_receipts"; beforeBlock?: number }
-  /** The answer is not JSON. */
+  /** The response is not JSON. */
   | { kind: "garbage" }
-  /** The answer is JSON, but nonsense: a result of another shape. */
+  /** The response is JSON with a result of another shape. */
   | { kind: "nonsense" }
   | { kind: "server_error" }
-  /** Connections break off. */
+  /** Connections are closed. */
   | { kind: "down" };
 
-/** What a node or host bears, and what it says where that is too much. */
+/** A size limit of a node or host, and its error when a request exceeds it. */
 export type SizeLimit = {
   /**
-   * Of one call for logs, its blocks or its logs; of a batch, its calls, or how many of them are
-   * answered before its answer is full.
+   * `blocks` and `logs` limit one log request, and `calls` limits a batch. `answers` is the number
+   * of calls in a batch that are answered before the response is full.
    */
   unit: "blocks" | "logs" | "calls" | "answers";
   max: number;
   code: number;
   message: string;
-  /** With that HTTP status, instead of 200. */
+  /** The HTTP status. Defaults to 200. */
   status?: number;
-  /** A batch that is refused as a whole gets a page of a web server. */
+  /** Whether a rejected batch gets a web server's HTML page. */
   isHtmlPage?: true;
 };
 
 type FaultKind = ScriptedFault["kind"];
 
 export type ActiveFault = {
-  /** How often it struck; a batch counts once. */
+  /** Returns how often the fault was applied. A batch counts once. */
   getHitCount(): number;
-  /** Ends the fault. */
+  /** Removes the fault. */
   stop(): void;
 };
 
-/** An HTTP proxy before a node's JSON-RPC that plays faults by a script. */
+/** An HTTP proxy in front of a node's JSON-RPC that injects scripted faults. */
 export type ScriptedRpc = {
   url: string;
   /**
-   * Plays a fault from now on: for that many of the HTTP requests that it concerns (all if not
-   * given), and only for those that contain one of the methods (any if not given), and none of those
-   * that are excepted.
+   * Injects a fault from now on. `times` limits it to a number of matching HTTP requests. `methods`
+   * limits it to requests that contain one of these methods, and `excludedMethods` skips requests
+   * that contain one of those.
    */
   injectFault(
     fault: ScriptedFault,
     options?: { times?: number; methods?: readonly string[]; excludedMethods?: readonly string[] },
   ): ActiveFault;
-  /** Ends all faults. */
+  /** Removes all faults. */
   clearFaults(): void;
-  /**
-   * How many HTTP requests arrived, how many calls they held, how many by method, and what struck.
-   */
+  /** Returns the number of HTTP requests, of calls, of calls by method, and of applied faults. */
   getCounts(): {
     requests: number;
     calls: number;
@@ -118,10 +116,7 @@ type FaultRule = {
 
 const bodyBytesMax = 8 * 1024 * 1024;
 
-/**
- * Opens the proxy on loopback, at a port that the system chooses; without a fault it only passes
- * requests on.
- */
+/** Starts the proxy on loopback, at a free port. Without faults it only forwards requests. */
 export const startScriptedRpc = async ({ target }: { target: string }): Promise<ScriptedRpc> => {
   const rules = new Set<FaultRule>();
   const methods = new Map<string, number>();
@@ -190,7 +185,7 @@ export const startScriptedRpc = async ({ target }: { target: string }): Promise<
   };
 };
 
-/** The methods whose answers a fault changes; a fault that is not listed here concerns all. */
+/** The methods that a fault changes. A fault that is not listed affects all methods. */
 const methodsByFault: Partial<Record<FaultKind, readonly string[]>> = {
   empty_logs: ["eth_getLogs"],
   duplicate_logs: ["eth_getLogs"],
@@ -236,7 +231,7 @@ const findFault = <K extends FaultKind>(
 ): Extract<ScriptedFault, { kind: K }> | undefined =>
   faults.find((fault): fault is Extract<ScriptedFault, { kind: K }> => fault.kind === kind);
 
-/** Answers in the node's place if the fault leaves nothing to ask it; true if it did. */
+/** Responds without the node if a fault requires it. Returns whether it did. */
 const respondWithoutNode = (
   faults: readonly ScriptedFault[],
   isBatch: boolean,
@@ -280,7 +275,7 @@ const sendReply = async (
   else response.end(text);
 };
 
-/** Forwards a request to a node that bears only so much. */
+/** Forwards a request to a node with size limits. */
 const respondWithLimits = async (
   target: string,
   body: Call | Call[],
@@ -437,7 +432,7 @@ const parseFilter = (call: Call): Filter => {
   return { ...otherFields, ...range };
 };
 
-/** A log filter or a call that names a block of the fork, translated to the chain's own hash. */
+/** Translates block hashes of the fork in a call to the chain's own hashes. */
 const translateFromFork = (call: Call): Call => {
   const params = (call.params ?? []).map((param) =>
     isRecord(param) && typeof param.blockHash === "string"
@@ -458,7 +453,7 @@ const moveToFork = (reply: Reply, fromBlock: number): Reply => {
       blockNumber,
       number,
       blockHash: flipHash(blockHash),
-      // A transaction keeps its hash on whatever chain it is.
+      // A transaction has the same hash on every fork.
       hash: number === undefined ? hash : flipHash(hash),
       parentHash: valueBlock > fromBlock ? flipHash(parentHash) : parentHash,
       logs: rewrite(logs),
@@ -478,13 +473,16 @@ const inflate = ({ logs, ...receipt }: Record<string, unknown>) => ({
   logs: Array.isArray(logs) ? logs.map(inflateLog) : logs,
 });
 
-/** Of a token's Transfer the data are its amount alone. */
+/** Multiplies the amount of a token's Transfer, which is its only data. */
 const inflateLog = (log: unknown): unknown => {
   if (!isRecord(log) || typeof log.data !== "string" || log.data.length !== 66) return log;
   return { ...log, data: `0x${(BigInt(log.data) * 1000n).toString(16).padStart(64, "0")}` };
 };
 
-/** Logs, each with a copy of another transaction; and that one's receipt, copied as well. */
+/**
+ * Adds a copy of each log from another transaction, and returns a copied receipt for that
+ * transaction.
+ */
 const duplicateLogs = async (
   { method, params }: Call,
   reply: Reply,
@@ -521,7 +519,7 @@ const backdateBlock = (block: Record<string, unknown>) => ({
   timestamp: toHex(Number(block.timestamp) - daySeconds),
 });
 
-/** Another hash for a block; applied twice it gives the first again. */
+/** Returns another hash for a block. Applied twice, it returns the original. */
 const flipHash = (hash: unknown): unknown =>
   typeof hash === "string"
     ? `0x${(Number.parseInt(hash.slice(2, 4), 16) ^ 0xff).toString(16).padStart(2, "0")}${hash.slice(4)}`
@@ -530,7 +528,7 @@ const flipHash = (hash: unknown): unknown =>
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** A node whose head is lower: blocks, receipts and tags above it do not exist. */
+/** Responds like a node with a lower head: blocks, receipts and tags above it do not exist. */
 const respondBehind = async (
   target: string,
   call: Call,

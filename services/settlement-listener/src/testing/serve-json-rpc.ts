@@ -3,7 +3,7 @@ import { type IncomingMessage, type ServerResponse, createServer } from "node:ht
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 
-/** What a node answers instead of a result. */
+/** A JSON-RPC error that a node returns. */
 export class RpcError extends Error {
   readonly code: number;
   readonly data: unknown;
@@ -21,8 +21,8 @@ type Reply = { jsonrpc: "2.0"; id: unknown; result?: unknown; error?: unknown };
 const bodyBytesMax = 8 * 1024 * 1024;
 
 /**
- * Serves JSON-RPC 2.0 over HTTP on loopback, at the given port or a free one, single calls and
- * batches. `write` turns a reply into text.
+ * Serves JSON-RPC 2.0 over HTTP on loopback, at the given port or a free one. Accepts single calls
+ * and batches. `serialize` converts a reply to text.
  */
 export const serveJsonRpc = async ({
   port = 0,
@@ -33,7 +33,7 @@ export const serveJsonRpc = async ({
   port?: number;
   handleCall: HandleRpc;
   serialize?: (reply: unknown) => string;
-  /** What a request is answered that is refused as a whole. */
+  /** Returns the response for a request that is rejected as a whole, or undefined. */
   rejectRequest?: (callCount: number) => unknown;
 }): Promise<{ url: string; close(): Promise<void> }> => {
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {

@@ -2,18 +2,20 @@ import { type Clock, systemClock } from "@payment-links/runtime";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { createShiftedClock } from "@payment-links/runtime/testing/shifted-clock";
 
-/** Longer than the poll interval of a test's chain, so that background jobs do not use up the processor. */
+/**
+ * Longer than the poll interval of a test's chain, so background jobs do not use up the processor.
+ */
 const shortDelayMs = 100;
 
-/** Retries of a request rest for less, so that a test sees all of them. */
+/** Request retries wait less than this, so a test sees all of them. */
 const shortenedMsMin = 1_000;
 
-/** Statistics and clean-up jobs rest for longer, and no test waits for them. */
+/** Statistics and cleanup jobs wait longer than this, and no test waits for them. */
 const shortenedMsMax = 10_000;
 
 /**
- * Returns a clock that shows the same time but ends a rest of 1 to 10 s within 100 ms. Background jobs of
- * the watch run sooner; leases, time-outs and other durations keep their production values.
+ * Returns a clock with the same time that ends a wait of 1 to 10 s within 100 ms. Background jobs
+ * of the watch run sooner. Leases, timeouts and other durations keep their production values.
  */
 export const withShortDelays = (clock: Clock = systemClock): Clock => ({
   now: () => clock.now(),
@@ -27,8 +29,9 @@ export const withShortDelays = (clock: Clock = systemClock): Clock => ({
 });
 
 /**
- * Returns a clock with short rests, and a wait during which its elapsed time passes faster. The duties to learn
- * and to judge measure by it the 10 s that they rest after a failed turn.
+ * Returns a clock with short delays, and a wait during which its elapsed time advances faster. The
+ * background jobs that backfill nonces and resolve orphaned transfers measure their 10 s pause
+ * after a failed run by it.
  */
 export const createAcceleratedClock = () => {
   const { clock, shift } = createShiftedClock();

@@ -34,11 +34,11 @@ const [deployer, ...payers] = mnemonicAccounts;
 const defaultChainId = "1337";
 
 /**
- * More than any test spends. Gas is not estimated, as that would refuse a call that is meant to
+ * More than any test uses. Gas is not estimated, because that would reject a call that is meant to
  * fail in a block.
  */
 const gas = "0x7a120";
-/** Of each payment that is made together with others. */
+/** The extra gas per payment in a transaction with several payments. */
 const gasPerPayment = 100_000;
 const initialBalance = 10n ** 30n;
 const historyStatesMax = 512;
@@ -66,7 +66,7 @@ const transferEventAbi = parseAbi([
   "event Transfer(address indexed from, address indexed to, uint256 value)",
 ]);
 
-/** The tokens of the rig, in the order of their deployment behind the test USDC. */
+/** The rig's tokens, in the order of their deployment after the test USDC. */
 const tokenSources = {
   coin18: { contract: "PlainToken", symbol: "COIN18", decimals: 18 },
   other6: { contract: "PlainToken", symbol: "OTHER", decimals: 6 },
@@ -76,38 +76,38 @@ const tokenSources = {
   blocking: { contract: "BlockingToken", symbol: "BLOCK", decimals: 6 },
   /** A real token that is in no catalogue. */
   unlisted: { contract: "PlainToken", symbol: "UNLISTED", decimals: 6 },
-  /** One that is mistaken for the test USDC. */
+  /** A look-alike of the test USDC. */
   bridged: { contract: "PlainToken", symbol: "USDC.e", decimals: 6 },
 } as const;
 export type TokenName = "usdc" | keyof typeof tokenSources;
 
-/** Those of which the catalogue says that a transfer takes a suffix, beside the test USDC. */
+/** The tokens that take a suffix according to the catalogue, besides the test USDC. */
 const suffixTokens: ReadonlySet<string> = new Set(["other6", "fee"]);
 
-/** What a payer pays; amounts are base units and `reference` is a link's, in hex. */
+/** A payer's order. Amounts are in base units, and `reference` is a link's reference in hex. */
 export type PaymentOrder = {
   reference: string;
   to: string;
   amount: bigint;
   token?: TokenName;
-  /** Which of the three payers; the first if not given. */
+  /** The index of the payer. Defaults to the first. */
   payer?: 0 | 1 | 2;
 };
 
 type ChainOptions = {
-  /** `safe` is so many blocks behind the head, `finalized` twice as many. */
+  /** How many blocks `safe` lags behind the head. `finalized` lags by twice as many. */
   slotsInEpoch?: number;
-  /** The chain's id; if not given, one of our own that no setting is tied to. */
+  /** The chain id. Defaults to one of our own that no setting refers to. */
   chainId?: string;
   log?: Log;
 };
 
-/** A transaction as it was signed, and how many blocks above the fork it is mined again. */
+/** A signed transaction, and how many blocks above the fork it is mined again. */
 export type ReminedTransaction = { raw: Hex; offset: number };
 
 /**
- * A fresh EVM node with the fee proxies, tokens good and bad, and payers who hold plenty and allow
- * everything. It mines only when it is told to.
+ * Starts a new EVM node with the fee proxies, correct and faulty tokens, and funded payers with
+ * full allowances. It mines only on request.
  */
 export const startEvmChain = async ({
   slotsInEpoch = 32,
@@ -121,7 +121,7 @@ export const startEvmChain = async ({
   });
   const client = createPublicClient({ transport: http(anvil.url), cacheTime: 0 });
   const callRpc = async (method: string, params: readonly unknown[] = []): Promise<unknown> => {
-    // No library declares types for the node's own methods.
+    // No library has types for the node's own methods.
     const request: (call: { method: string; params: readonly unknown[] }) => Promise<unknown> =
       client.request as never;
     return await request({ method, params });
@@ -163,14 +163,14 @@ export const startEvmChain = async ({
   return {
     url: anvil.url,
     chainId,
-    /** The chain and its tokens, as a catalogue has them. */
+    /** The catalogue data of the chain and its tokens. */
     catalogueData: createCatalogueData(chainId, tokens),
     client,
     callRpc,
     mine,
     getTokenAddress,
     readHeadNumber,
-    /** Pays through the real proxy; the transaction waits for a block. Answers its hash. */
+    /** Pays through the real proxy without mining. Returns the transaction's hash. */
     pay: (payment: PaymentOrder): Promise<Hex> =>
       send({
         from: payers[payment.payer ?? 0],
@@ -178,8 +178,8 @@ export const startEvmChain = async ({
         data: encodePayment(payment),
       }),
     /**
-     * Pays by a transfer whose calldata names the link behind its arguments; a test may change it before
-     * it is sent.
+     * Pays by a transfer with the reference after its calldata arguments. A test may modify the
+     * calldata.
      */
     payBySuffix: (
       payment: PaymentOrder,
@@ -190,7 +190,7 @@ export const startEvmChain = async ({
         to: getTokenAddress(payment.token ?? "usdc"),
         data: modify(encodeSuffixTransfer(payment)),
       }),
-    /** Has a contract that holds tokens make such transfers, all in one transaction. */
+    /** Makes several such transfers in one transaction, from a contract that holds tokens. */
     payBySuffixInOneTransaction: (payments: readonly PaymentOrder[]): Promise<Hex> =>
       send({
         from: payers[0],
@@ -203,7 +203,7 @@ export const startEvmChain = async ({
           ],
         }),
       }),
-    /** Sends a token without any reference: the test USDC from a payer, another by making it. */
+    /** Sends a token without any reference: the test USDC from a payer, other tokens by minting. */
     transferToken: ({ to, amount, token = "usdc", payer = 0 }: Omit<PaymentOrder, "reference">) =>
       token === "usdc"
         ? send({
@@ -226,13 +226,13 @@ export const startEvmChain = async ({
           }),
     /** The payers' addresses. */
     payers,
-    /** The same call to a contract that emits the proxy's event and moves nothing. */
+    /** Makes the same call to a contract that emits the proxy's event and moves nothing. */
     payFakeProxy: (payment: PaymentOrder): Promise<Hex> =>
       send({ from: payers[payment.payer ?? 0], to: fakeProxy, data: encodePayment(payment) }),
-    /** Several payments in one transaction, as a smart account makes them. */
+    /** Makes several payments in one transaction, like a smart account. */
     payInOneTransaction: (
       payments: readonly PaymentOrder[],
-      /** A fickle payer emits one log more where the block's number is odd. */
+      /** A fickle payer emits an extra log in blocks with an odd number. */
       { isFickle = false } = {},
     ): Promise<Hex> =>
       send({
@@ -263,7 +263,7 @@ export const startEvmChain = async ({
           args: [to as Hex, `0x${reference}`, 0n, zeroAddress],
         }),
       }),
-    /** Puts an account on the blocking token's list. */
+    /** Adds an account to the blocking token's list. */
     blockAccount: async (account: string): Promise<void> => {
       const data = encodeFunctionData({
         abi: erc20Abi,
@@ -272,7 +272,10 @@ export const startEvmChain = async ({
       });
       await send({ from: deployer, to: getTokenAddress("blocking"), data });
     },
-    /** Sends a plain transaction of a payer with the given nonce, to replace one that waits. */
+    /**
+     * Replaces a pending transaction by a plain one with the same sender and nonce and a higher gas
+     * price.
+     */
     replace: async (hash: Hex): Promise<Hex> => {
       const { from, nonce, gasPrice = 0n } = await client.getTransaction({ hash });
       const higherGasPrice = `0x${(gasPrice * 3n + 1n).toString(16)}`;
@@ -280,11 +283,11 @@ export const startEvmChain = async ({
         { from, to: from, gas, nonce: `0x${nonce.toString(16)}`, gasPrice: higherGasPrice },
       ])) as Hex;
     },
-    /** A mined transaction as it was signed. */
+    /** Returns the signed bytes of a mined transaction. */
     readRawTransaction: async (hash: Hex): Promise<Hex> =>
       (await callRpc("eth_getRawTransactionByHash", [hash])) as Hex,
     /**
-     * Replaces the newest blocks by as many others, in which the given transactions are mined
+     * Replaces the newest blocks by a fork with as many blocks, which mines the given transactions
      * again.
      */
     reorg: async (
@@ -293,9 +296,9 @@ export const startEvmChain = async ({
     ): Promise<void> => {
       await callRpc("anvil_reorg", [depth, transactions.map(({ raw, offset }) => [raw, offset])]);
     },
-    /** The chain's time from the next block on, in Unix seconds. */
+    /** Sets the chain's time from the next block on, in Unix seconds. */
     setNextBlockTime: (seconds: number) => callRpc("evm_setNextBlockTimestamp", [seconds]),
-    /** What really arrived at an address up to a block, by the token's own events. */
+    /** Returns what an address received up to a block, according to the token's own events. */
     readReceived: async (to: string, token: TokenName, toBlock: number) => {
       const logs = await client.getLogs({
         address: getTokenAddress(token),
@@ -318,7 +321,7 @@ type ChainActions = {
 };
 
 const zeroAddress = "0x0000000000000000000000000000000000000000";
-/** Stands for the chain's own coin, which is not a contract. */
+/** Represents the chain's own coin, which has no contract. */
 const coinAddress = "0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE";
 const from = deployer;
 
@@ -357,7 +360,7 @@ const deployPayers = async ({ send, mine, nonce }: ChainActions & { nonce: numbe
   };
 };
 
-/** Everybody holds plenty of every token, and lets the proxy move it. */
+/** Funds all accounts with every token and lets the proxy move the payers' tokens. */
 const fund = async ({ send, mine, tokens }: ChainActions & { tokens: Map<TokenName, Hex> }) => {
   const batch = computeContractAddress(3 + tokens.size);
   const fickle = computeContractAddress(4 + tokens.size);
@@ -390,9 +393,9 @@ const getBytecode = (bytecodes: Record<string, Hex>, contract: string): Hex => {
 };
 
 /**
- * The development chain of the catalogue under the id that it has here, with its own coin and all
- * of the rig's tokens but the unlisted one. A token's id is its name, followed by the chain's if
- * that is not the usual one.
+ * Creates the catalogue data: the development chain with the given id, its own coin, and all of the
+ * rig's tokens except the unlisted one. A token's id is its name, followed by the chain id unless
+ * that is the default.
  */
 const createCatalogueData = (
   chainId: string,

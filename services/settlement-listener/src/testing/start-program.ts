@@ -9,9 +9,9 @@ const exitMsMax = 10_000;
 const errorOutputCharactersMax = 2_000;
 
 /**
- * The node's standard input is a pipe whose other end we hold. However we end, the kernel closes
- * it; then the shell tells the node to end, and the node writes its state first. An orderly close
- * goes the same way.
+ * The node's standard input is a pipe whose other end this process holds. When this process ends in
+ * any way, the kernel closes the pipe. The shell then terminates the node, which writes its state
+ * first. `close` works the same way.
  */
 const exitWithParentScript = `
 exec 3<&0
@@ -26,18 +26,19 @@ kill "$watch" 2>/dev/null
 exit "$code"
 `;
 
-/** A node that runs on loopback. */
+/** A node running on loopback. */
 export type RunningNode = {
   url: string;
   /**
-   * Ends it within a bound; its state is written if a file was given for it. More calls do nothing.
+   * Stops the node within a time limit. It writes its state if it was given a file. Repeated calls
+   * have no effect.
    */
   close(): Promise<void>;
 };
 
 /**
- * Starts a node's program, which tells on standard output at which port of 127.0.0.1 it listens. It
- * ends with this process, even if that is killed.
+ * Starts a node's program, which prints its port on 127.0.0.1 to standard output. It ends with this
+ * process, even if that is killed.
  */
 export const startProgram = async ({
   program,
@@ -48,21 +49,22 @@ export const startProgram = async ({
 }: {
   program: string;
   args: readonly string[];
-  /** Finds the port in a line that the program prints. */
+  /** Matches the port in a line that the program prints. */
   listeningPattern: RegExp;
-  /** Where the node's process id is written. */
+  /** The file for the node's process id. */
   pidFile?: string | undefined;
   log: Log;
 }): Promise<RunningNode> => {
   const child = spawn("/bin/sh", ["-c", exitWithParentScript, program, ...args], {
-    // It reads files below the home directory, and needs nothing else of our environment.
+    // The node reads files in the home directory and needs nothing else from our environment.
     env: { PATH: "/usr/bin:/bin", HOME: tmpdir(), PID_FILE: pidFile },
     cwd: tmpdir(),
-    // A group of its own: a terminal's Ctrl-C must not end it before its clients have drained.
+    // Its own process group, because a terminal's Ctrl-C must not stop it before its clients have
+    // drained.
     detached: true,
     stdio: ["pipe", "pipe", "pipe"],
   });
-  // A node that is gone reads nothing more; all that is written to it is the request to end.
+  // A stopped node reads nothing more. The only input it ever gets is the request to stop.
   child.stdin.on("error", () => undefined);
   const exited = once(child, "exit").then(() => child.stdin.destroy());
   const port = await readPort(child, { program, listeningPattern }).catch(
@@ -82,8 +84,8 @@ export const startProgram = async ({
 };
 
 /**
- * The node prints where it listens; everything else it prints is read and dropped, or it would
- * stall.
+ * Returns the port that the node prints. Reads and drops all other output, because the node would
+ * block otherwise.
  */
 const readPort = async (
   child: ChildProcess,
@@ -104,7 +106,7 @@ const readPort = async (
     child.once("close", () => reject(new Error(`${name} did not start: ${errorOutput.trim()}`)));
   });
   const startTimeout = Promise.withResolvers<never>();
-  // The promise that loses the race has nobody to catch its error.
+  // Prevents an unhandled rejection if this promise loses the race.
   startTimeout.promise.catch(() => undefined);
   const onTimeout = () =>
     startTimeout.reject(new Error(`${name} did not start within ${startMsMax} ms`));
@@ -116,7 +118,7 @@ const readPort = async (
 
 const stopChild = async (child: ChildProcess, exited: Promise<unknown>): Promise<void> => {
   child.stdin?.end();
-  // oxlint-disable-next-line reliability/no-short-limit -- `npm start` ends by it, within its 25 s
+  // oxlint-disable-next-line reliability/no-short-limit -- must fit into the 25 s of `npm start`
   const killTimer = setTimeout(() => killProcessGroup(child), exitMsMax);
   await exited.finally(() => clearTimeout(killTimer));
 };
@@ -126,6 +128,6 @@ const killProcessGroup = ({ pid }: ChildProcess): void => {
   try {
     process.kill(-pid, "SIGKILL");
   } catch {
-    // It is gone already.
+    // The process has already ended.
   }
 };

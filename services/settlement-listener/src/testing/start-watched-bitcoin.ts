@@ -3,10 +3,9 @@ import { freshBitcoinAddress } from "./bitcoin/fresh-address.ts";
 import { type LocalBitcoinChain, startBitcoinChain } from "./bitcoin/start-bitcoin-chain.ts";
 import type { WatchableChain } from "./create-watch-rig.ts";
 
-/** In the smallest unit. */
 export const satoshisPerBitcoin = 100_000_000n;
 
-/** A local Bitcoin, as a rig watches it: each link has an address of its own. */
+/** Starts a local Bitcoin chain for a watch rig, where each link has its own address. */
 export const startWatchedBitcoin = async (program: string): Promise<WatchedBitcoin> => {
   const chain = await startBitcoinChain({ program });
   const sampleLink = () => ({ destinationAddress: freshBitcoinAddress() });
@@ -14,7 +13,7 @@ export const startWatchedBitcoin = async (program: string): Promise<WatchedBitco
 };
 export type WatchedBitcoin = LocalBitcoinChain & WatchableChain;
 
-/** What pays a link. */
+/** Returns the payee for paying a link. */
 export const toPayee = ({ destinationAddress: to }: PaymentLinkState, amount: bigint = 1_000n) => ({
   to,
   amount,

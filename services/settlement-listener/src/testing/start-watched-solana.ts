@@ -1,10 +1,13 @@
 import { type PaymentLinkState, deriveSolanaReference } from "@payment-links/contracts";
 import { type SolanaOrder, freshAddress, startSolanaChain } from "./solana/start-solana-chain.ts";
 
-/** Blocks between what is seen and what settles. */
+/** The number of blocks between a confirmed and a finalized block. */
 export const finalizedLag = 4;
 
-/** A local Solana on which what is mined is confirmed at once, and each link has an owner of its own. */
+/**
+ * Starts a local Solana chain where blocks are confirmed immediately and each link has its own
+ * owner.
+ */
 export const startWatchedSolana = async () => {
   const chain = await startSolanaChain({ confirmedLag: 0, finalizedLag });
   const tokenAddress = chain.tokens.get("usdc")?.mint ?? "";
@@ -17,7 +20,7 @@ export const startWatchedSolana = async () => {
 };
 export type WatchedSolana = Awaited<ReturnType<typeof startWatchedSolana>>;
 
-/** What a payer of a link pays: two and a half dollars if not said otherwise. */
+/** Creates an order that pays a link, 2.5 USDC by default. */
 export const createOrder = (
   { destinationAddress, paymentReference }: PaymentLinkState,
   overrides: Partial<SolanaOrder> = {},

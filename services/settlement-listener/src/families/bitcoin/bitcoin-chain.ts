@@ -7,19 +7,18 @@ import {
 } from "@payment-links/contracts";
 import { chainConfigError } from "../chain-config-error.ts";
 
-/** A chain of Bitcoin: what counts on it. */
+/** A Bitcoin network and its coin. */
 export type BitcoinChain = {
   id: BitcoinChainId;
-  /** How CAIP-2 names it (BIP 122): the beginning of its genesis hash. */
+  /** The CAIP-2 reference (BIP 122): the first characters of the genesis hash. */
   chainName: string;
-  /** Its coin. */
   token: Pick<CatalogueToken, "address" | "decimals">;
 };
 
 const caip2Prefix = "bip122:";
 const coinDecimals = 8;
 
-/** Reads a chain of the catalogue; throws ConfigError where nobody can be paid on it. */
+/** Converts a catalogue chain. Throws `ConfigError` if it cannot receive payments. */
 export const toBitcoinChain = (
   { tokens }: Pick<Catalogue, "tokens">,
   { caip2, id }: Pick<CatalogueChain, "id" | "caip2">,

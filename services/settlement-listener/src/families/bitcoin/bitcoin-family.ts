@@ -10,7 +10,7 @@ import { findChainFault } from "./find-chain-fault.ts";
 import { blockHashRequest, parseHash } from "./rpc-requests.ts";
 import { createPayees } from "./payees.ts";
 
-/** Bitcoin: links that have an address of their own each. */
+/** The Bitcoin family, where each link has its own address. */
 export const bitcoinFamily: ChainFamily = (catalogue, chain, override) => {
   const bitcoinChain = toBitcoinChain(catalogue, chain);
   const settings = bitcoinSettings(chain.id, override);
@@ -33,10 +33,10 @@ export const bitcoinFamily: ChainFamily = (catalogue, chain, override) => {
   };
 };
 
-/** CAIP-2 names a chain by so much of its genesis hash. */
+/** The number of genesis hash characters in a CAIP-2 name. */
 const chainNameLength = 32;
 
-/** How Bitcoin's nodes speak. */
+/** Returns the protocol details of Bitcoin nodes. */
 export const bitcoinDialect = ({ chainName }: Pick<BitcoinChain, "chainName">): Dialect => ({
   chainRequest: {
     ...blockHashRequest(0),

@@ -14,10 +14,10 @@ import { RpcError } from "../../testing/serve-json-rpc.ts";
 const { describe, program } = await requireBtcd();
 
 const finalDepthBlocks = 4;
-/** Large enough to need two blocks on top of its own. */
+/** An amount that needs two blocks on top of its own. */
 const largeAmount = 5_000_000n;
 
-describe("a payment that waits for a block (rule CHAIN-24)", () => {
+describe("an unconfirmed Bitcoin payment (rule CHAIN-24)", () => {
   const chain = useRig(() => startWatchedBitcoin(program));
   let proxy: NodeProxy;
   const rig = useRigEach(async (closeAfterTest) => {
@@ -25,7 +25,7 @@ describe("a payment that waits for a block (rule CHAIN-24)", () => {
     return startWatchRig(chain, { finalDepthBlocks }, [proxy.url]);
   });
 
-  /** How the payments of a transaction were told, in short. */
+  /** Returns a short state for each published event of a transaction's payments. */
   const listStates = (link: PaymentLinkState, txid: string) =>
     rig
       .publishedPayments(link.id)
@@ -38,7 +38,7 @@ describe("a payment that waits for a block (rule CHAIN-24)", () => {
   const waitForState = (link: PaymentLinkState, txid: string, state: string) =>
     waitUntil(`it ${state}`, () => listStates(link, txid).at(-1) === state);
 
-  test("is processing, then told with its block, and settles by its depth", async () => {
+  test("is processing, is published again with its block, and settles at its depth", async () => {
     const link = await rig.receiveNewLink();
     await rig.waitUntilScanned();
     const txid = await chain.pay(toPayee(link, largeAmount));
@@ -58,7 +58,7 @@ describe("a payment that waits for a block (rule CHAIN-24)", () => {
     expect(new Set(rig.publishedPayments(link.id).map(({ id }) => id)).size).toBe(1);
   });
 
-  test("is taken back once another was sent in its stead, which is a payment itself; it fails when that is final", async () => {
+  test("is marked as dropped when a replacement pays instead, and fails once the replacement is final", async () => {
     const link = await rig.receiveNewLink();
     await rig.waitUntilScanned();
     const originalTxid = await chain.pay(toPayee(link));
@@ -76,7 +76,7 @@ describe("a payment that waits for a block (rule CHAIN-24)", () => {
     expect(listStates(link, replacementTxid)).toEqual(["waits", "settled"]);
   });
 
-  test("is taken back where its coins are spent elsewhere, and fails when that is final (rule CHAIN-5)", async () => {
+  test("is marked as dropped when its coins are spent elsewhere, and fails once that is final (rule CHAIN-5)", async () => {
     const link = await rig.receiveNewLink();
     await rig.waitUntilScanned();
     const txid = await chain.pay(toPayee(link));
@@ -88,9 +88,9 @@ describe("a payment that waits for a block (rule CHAIN-24)", () => {
     expect(listStates(link, txid)).toEqual(["waits", "taken back", "failed"]);
   });
 
-  // Guards against a payment that stays processing for ever, as nobody ever mines what it spends.
+  // Guards against a payment that stays processing forever because its inputs can never be mined.
   test.each([1, 2])(
-    "is taken back where a transaction %s before its own is spent elsewhere, and fails when that is final, though another process has seen it",
+    "is marked as dropped when its ancestor %s generations back is double-spent, and fails once that is final, even after a restart",
     async (generations) => {
       const link = await rig.receiveNewLink();
       await rig.waitUntilScanned();
@@ -116,7 +116,7 @@ describe("a payment that waits for a block (rule CHAIN-24)", () => {
     },
   );
 
-  test("is taken back and fails where a fork takes away what it spends, which a block had held", async () => {
+  test("is marked as dropped and fails when a reorg double-spends its mined ancestor", async () => {
     const link = await rig.receiveNewLink();
     const parentTxid = await chain.pay({ to: freshBitcoinAddress(), amount: 2_000n });
     await chain.mine();
@@ -129,7 +129,7 @@ describe("a payment that waits for a block (rule CHAIN-24)", () => {
     await waitForState(link, txid, "failed");
   });
 
-  test("is shown again where a node knows it again", async () => {
+  test("is reported again when a node knows it again", async () => {
     const link = await rig.receiveNewLink();
     await rig.waitUntilScanned();
     const txid = await chain.pay(toPayee(link));
@@ -143,7 +143,7 @@ describe("a payment that waits for a block (rule CHAIN-24)", () => {
     expect(listStates(link, txid)).toEqual(["waits", "taken back", "waits", "settled"]);
   });
 
-  test("is taken back where a fork spends its coins elsewhere, though the node still has it of the block that lost", async () => {
+  test("is marked as dropped when a reorg double-spends it, even if the node still has it from the orphaned block", async () => {
     const link = await rig.receiveNewLink();
     await rig.waitUntilScanned();
     const txid = await chain.pay(toPayee(link, largeAmount));
@@ -163,7 +163,7 @@ describe("a payment that waits for a block (rule CHAIN-24)", () => {
     await waitForState(link, txid, "failed");
   });
 
-  test("is shown even if its link arrives after the transaction was read", async () => {
+  test("is reported even if its link arrives after the transaction was read", async () => {
     const knownLink = await rig.receiveNewLink();
     const lateLinks = [rig.sampleLink(), rig.sampleLink()] as const;
     await rig.waitUntilScanned();
@@ -172,7 +172,7 @@ describe("a payment that waits for a block (rule CHAIN-24)", () => {
       toPayee(knownLink),
       toPayee(lateLinks[1]),
     ]);
-    // The listener reads this transaction together with the one before it, or after it.
+    // The listener may read this transaction together with the previous one, or after it.
     await waitForState(knownLink, togetherTxid, "waits");
     await rig.receiveLinks(...lateLinks);
     await waitForState(lateLinks[0], aloneTxid, "waits");
@@ -182,7 +182,7 @@ describe("a payment that waits for a block (rule CHAIN-24)", () => {
     for (const link of [knownLink, ...lateLinks]) await rig.waitForStatus(link.id, "settled");
   });
 
-  test("is told once, also by a process that begins anew", async () => {
+  test("is published only once, even after a restart", async () => {
     const link = await rig.receiveNewLink();
     await rig.waitUntilScanned();
     const txid = await chain.pay(toPayee(link));
@@ -197,7 +197,7 @@ describe("a payment that waits for a block (rule CHAIN-24)", () => {
     expect(listStates(link, txid)).toEqual(["waits", "settled"]);
   });
 
-  test("is taken back by a reorg, told with its new block, and stays one payment", async () => {
+  test("is marked as orphaned by a reorg, is published with its new block, and stays one payment", async () => {
     const link = await rig.receiveNewLink();
     await rig.waitUntilScanned();
     const txid = await chain.pay(toPayee(link, largeAmount));
@@ -215,7 +215,7 @@ describe("a payment that waits for a block (rule CHAIN-24)", () => {
   });
 });
 
-describe("a payment that waits for a block on a chain with two nodes", () => {
+describe("an unconfirmed Bitcoin payment with two nodes", () => {
   const chain = useRig(() => startWatchedBitcoin(program));
   let secondProxy: NodeProxy;
   const rig = useRigEach(async (closeAfterTest) => {
@@ -229,7 +229,7 @@ describe("a payment that waits for a block on a chain with two nodes", () => {
       SELECT witnessed_at AS "witnessedAt" FROM payments WHERE source_transaction = ${txid}
     `);
 
-  test("is in time from when both know it, not from when one does (rule STATE-15)", async () => {
+  test("counts as on time from the moment both nodes know it (rule STATE-15)", async () => {
     const link = await rig.receiveNewLink();
     await rig.waitUntilScanned();
     let hiddenCount = 0;

@@ -22,7 +22,7 @@ const unknownAddress = freshBitcoinAddress();
 const createPayees = (count: number) =>
   Array.from({ length: count }, () => ({ to: freshBitcoinAddress(), amount: 1_000n }));
 
-/** What is paid, and the payments that the link has then. */
+/** A case name, how the payer pays, and the settled amounts of the link afterwards. */
 const cases: readonly [string, Pay, readonly string[]][] = [
   ["exact", (chain, link) => chain.pay(toPayee(link, 25_000n)), ["0.00025"]],
   ["over", (chain, link) => chain.pay(toPayee(link, 25_001n)), ["0.00025001"]],
@@ -89,14 +89,14 @@ const cases: readonly [string, Pay, readonly string[]][] = [
   ["to a stranger", (chain) => chain.pay({ to: unknownAddress, amount: 25_000n }), []],
 ];
 
-describe("what is told of a link that is paid on Bitcoin (rule CHAIN-2)", () => {
+describe("the listener on Bitcoin (rule CHAIN-2)", () => {
   const chain = useRig(() => startWatchedBitcoin(program));
   const rig = useRigEach(() => startWatchRig(chain));
 
   const listSettled = ({ id }: PaymentLinkState) =>
     rig.publishedPayments(id).filter(({ status }) => status === "settled");
 
-  test.each(cases)("%s", async (_, pay, amounts) => {
+  test.each(cases)("publishes the settled amounts of a link paid: %s", async (_, pay, amounts) => {
     const [link, otherLink, lastLink] = [
       await rig.receiveNewLink(),
       await rig.receiveNewLink(),
@@ -105,7 +105,7 @@ describe("what is told of a link that is paid on Bitcoin (rule CHAIN-2)", () => 
     await rig.waitUntilScanned();
     await pay(chain, link, otherLink);
     await chain.mine();
-    // What is told of a later payment says that everything before it has been read.
+    // Once a later payment settles, everything before it has been read.
     await chain.pay(toPayee(lastLink));
     await chain.mine();
     await rig.waitForStatus(lastLink.id, "settled");
@@ -119,7 +119,7 @@ describe("what is told of a link that is paid on Bitcoin (rule CHAIN-2)", () => 
     ).toBe(true);
   });
 
-  test("an amount that no float holds is told to its last digit", async () => {
+  test("publishes every digit of an amount that no float can represent", async () => {
     const link = await rig.receiveNewLink();
     await rig.waitUntilScanned();
     await chain.pay(toPayee(link, 12_345_678n));
@@ -128,7 +128,7 @@ describe("what is told of a link that is paid on Bitcoin (rule CHAIN-2)", () => 
     expect(rig.publishedPayments(link.id).at(-1)?.amount).toBe("0.12345678");
   });
 
-  test("a payment tells its block's own time, by which it is late", async () => {
+  test("publishes the block's own time, which decides whether the payment is late", async () => {
     const link = await rig.receiveNewLink();
     await rig.waitUntilScanned();
     await chain.pay(toPayee(link));
@@ -139,7 +139,7 @@ describe("what is told of a link that is paid on Bitcoin (rule CHAIN-2)", () => 
     expect(new Date(occurredAt).getTime()).toBe(time * 1000);
   });
 
-  test("a payment of before the listener heard of its link is found by the second look", async () => {
+  test("finds a payment made before its link was received, through the audit", async () => {
     await rig.waitUntilScanned();
     const link = rig.sampleLink();
     await chain.pay(toPayee(link));
@@ -151,7 +151,7 @@ describe("what is told of a link that is paid on Bitcoin (rule CHAIN-2)", () => 
     expect(rig.publishedStatuses(link.id)).toEqual(["settled 0.00001"]);
   });
 
-  test("one beside another link's, of before the listener heard of it, is found by the second look", async () => {
+  test("finds a payment made before its link was received in a transaction that also paid another link", async () => {
     const knownLink = await rig.receiveNewLink();
     const lateLink = rig.sampleLink();
     await rig.waitUntilScanned();

@@ -21,17 +21,17 @@ import { createReadUsedAddresses } from "./reads/read-used-addresses.ts";
 import { createReadMempool } from "./reads/read-mempool.ts";
 import { createReadUsedNonces } from "./reads/read-used-nonces.ts";
 
-/** Reads Bitcoin: as every chain is read, and what its check against the catalogue asks. */
+/** Reads Bitcoin: a `ChainReader` plus the reads for the catalogue check. */
 export type BitcoinReader = ChainReader & {
-  /** Returns the chain that the first provider serves: the beginning of its genesis hash. */
+  /** Returns the chain that the first provider serves: the first characters of its genesis hash. */
   readChain(): Promise<string>;
-  /** Whether the node finds transactions by their ids in all blocks (`txindex`). */
+  /** Returns whether the node finds transactions by id in all blocks (`txindex`). */
   hasTransactionIndex(): Promise<boolean>;
-  /** Which addresses were used; rejects if no node can tell. */
+  /** Returns which addresses were already used. Rejects if no node can answer. */
   fetchUsedAddresses: FetchUsedAddresses;
 };
 
-/** The reads of one chain of Bitcoin over its providers. */
+/** Creates the reader of one Bitcoin network over its providers. */
 export const createBitcoinReader = (
   context: ReaderContext,
   chain: BitcoinChain,
@@ -49,8 +49,8 @@ export const createBitcoinReader = (
     fetchUsedAddresses: createReadUsedAddresses(context),
     readChain: () => readChain(context),
     hasTransactionIndex: () => failover.run("the index of transactions", hasTransactionIndex),
-    // With its index a node forgets nothing: Bitcoin Core and btcd refuse to prune then. While the index is
-    // made anew, from the first block on, it has not come to the newest one.
+    // A node with `txindex` has the whole history, because Bitcoin Core and btcd do not prune then.
+    // A node that is rebuilding the index has not indexed the newest block, so it fails this check.
     readAbsent: (seenTransactions) =>
       failover.run("absent transactions", async (provider) => {
         if (!(await hasTransactionIndex(provider))) return new Set<string>();
@@ -67,13 +67,16 @@ export const createBitcoinReader = (
   };
 };
 
-/** Whether a node has another block than the one in which a transaction was seen, or one without it. */
+/**
+ * Returns whether a node has a different block than the one in which a transaction was seen, or has
+ * that block without the transaction.
+ */
 const isAbsentAtHeight = async (
   provider: Provider,
   seenTransaction: SeenTransaction,
 ): Promise<boolean> => {
   const [hash] = await provider.request([blockHashRequest(seenTransaction.blockNumber)]);
-  // The block of another hash need not be read: it has megabytes.
+  // A block with another hash is not read, because blocks have megabytes.
   if (hash !== seenTransaction.blockHash) return true;
   const [{ transactions }] = await provider.request([blockRequest(hash)]);
   return isAbsentFromBlock(seenTransaction, {
@@ -82,10 +85,10 @@ const isAbsentAtHeight = async (
   });
 };
 
-/** Whether the newest block's own transaction is known by its id. */
+/** Returns whether the node finds the newest block's coinbase transaction by id. */
 const hasTransactionIndex = async (provider: Provider): Promise<boolean> => {
   const [height] = await provider.request([heightRequest]);
-  // The coinbase of the first block is no transaction that can be asked for.
+  // Nodes do not return the coinbase of the genesis block.
   if (height === 0) return true;
   const [hash] = await provider.request([blockHashRequest(height)]);
   const [block] = await provider.request([blockRequest(hash)]);

@@ -17,7 +17,7 @@ import { RpcError } from "../../testing/serve-json-rpc.ts";
 const { describe, program } = await requireBtcd();
 
 const finalDepthBlocks = 4;
-/** Two blocks on top of their own, and five. */
+/** Amounts that need two and five blocks on top of their own. */
 const largeAmount = 5_000_000n;
 const hugeAmount = satoshisPerBitcoin;
 
@@ -41,7 +41,7 @@ const listPaymentIds = (link: PaymentLinkState) =>
   new Set(rig.publishedPayments(link.id).map(({ id }) => id));
 const waitForLastStatus = (link: PaymentLinkState, status: string) =>
   waitUntil(`it is ${status}`, () => lastStatus(link) === status);
-/** Waits until a payment is told with the block that holds it. */
+/** Waits until a payment is published with the block that holds it. */
 const waitUntilInBlock = (link: PaymentLinkState) =>
   waitUntil(
     "it is in a block",
@@ -54,7 +54,7 @@ const readOrphanedAfterSettledCount = async (): Promise<number> => {
   return Number(counter.exec(metrics)?.[1] ?? 0);
 };
 
-describe("a reorg of Bitcoin", () => {
+describe("a Bitcoin reorg", () => {
   beforeEach(() => startRig());
 
   test.each([1, 2])("of depth %s moves a payment to another block", async (depth) => {
@@ -73,7 +73,7 @@ describe("a reorg of Bitcoin", () => {
     });
   });
 
-  test("while nobody watches moves a payment as well", async () => {
+  test("moves a payment to another block while the service is stopped", async () => {
     const link = await rig.receiveNewLink();
     await chain.pay(toPayee(link, largeAmount));
     await chain.mine();
@@ -86,7 +86,7 @@ describe("a reorg of Bitcoin", () => {
     expect(listPaymentIds(link).size).toBe(1);
   });
 
-  test("in which a payment's coins are spent elsewhere fails it once that is final and not before, and alerts nobody", async () => {
+  test("fails a payment whose coins are spent elsewhere only once that is final, and raises no alert", async () => {
     const link = await rig.receiveNewLink();
     const txid = await chain.pay(toPayee(link, largeAmount));
     await chain.mine(2);
@@ -102,7 +102,7 @@ describe("a reorg of Bitcoin", () => {
     expect(await readOrphanedAfterSettledCount()).toBe(0);
   });
 
-  test("that takes a settled payment away leaves its credit, flags it until it is back, and alerts", async () => {
+  test("keeps the credit of a settled payment that it orphans, flags the payment, and raises an alert", async () => {
     const link = await rig.receiveNewLink();
     const txid = await chain.pay(toPayee(link));
     await chain.mine();
@@ -115,7 +115,7 @@ describe("a reorg of Bitcoin", () => {
     expect(await readOrphanedAfterSettledCount()).toBe(1);
   });
 
-  test("of a settled payment that is mined again flags it no more", async () => {
+  test("clears the flag of a settled payment that is mined again", async () => {
     const link = await rig.receiveNewLink();
     await chain.pay(toPayee(link));
     await chain.mine();
@@ -126,7 +126,7 @@ describe("a reorg of Bitcoin", () => {
     expect(listPaymentIds(link).size).toBe(1);
   });
 
-  test("that reaches below a final block halts the chain", async () => {
+  test("halts the chain if it reaches below a final block", async () => {
     const link = await rig.receiveNewLink();
     await chain.pay(toPayee(link, largeAmount));
     await chain.mine(finalDepthBlocks + 3);
@@ -140,8 +140,8 @@ describe("a reorg of Bitcoin", () => {
     expect(lastStatus(link)).toBe("settled");
   });
 
-  test("takes a coinbase away for good: it fails when another block of its height is final", async () => {
-    // The rig's own coinbases pay the purse.
+  test("fails an orphaned coinbase once another block at its height is final", async () => {
+    // The rig's own coinbases pay the wallet.
     const link = await rig.receiveNewLink({ destinationAddress: walletAddress });
     await chain.mine();
     await rig.waitForPublished(link.id, 1);
@@ -155,10 +155,10 @@ describe("a reorg of Bitcoin", () => {
   });
 });
 
-describe("what was mined to a link's own address", () => {
+describe("a coinbase that pays a link's address", () => {
   beforeEach(() => startRig());
 
-  test("settles with the hundredth block on top of its own (rule CHAIN-4)", async () => {
+  test("settles with the 100th block on top of its own (rule CHAIN-4)", async () => {
     const link = await rig.receiveNewLink({ destinationAddress: walletAddress });
     await chain.mine();
     await rig.waitForPublished(link.id, 1);
@@ -173,14 +173,14 @@ describe("what was mined to a link's own address", () => {
   });
 });
 
-describe("of two nodes of Bitcoin", () => {
+describe("two Bitcoin nodes", () => {
   let proxy: NodeProxy;
   beforeEach(async () => {
     proxy = closeAfterTest(await startNodeProxy(chain));
     await startRig([chain.url, proxy.url]);
   });
 
-  test("both must know a payment before it settles", async () => {
+  test("must both know a payment before it settles", async () => {
     const [link, knownLink] = [await rig.receiveNewLink(), await rig.receiveNewLink()];
     const txid = await chain.pay(toPayee(link));
     proxy.hideTransactions([txid]);
@@ -192,7 +192,7 @@ describe("of two nodes of Bitcoin", () => {
     await waitForLastStatus(link, "settled");
   });
 
-  test("one that is behind lets a payment be seen and settles nothing", async () => {
+  test("report a payment but settle nothing while one of them lags", async () => {
     const link = await rig.receiveNewLink();
     const height = await chain.readHeight();
     proxy.misreport((method, [blockNumber], result) => {
@@ -209,7 +209,7 @@ describe("of two nodes of Bitcoin", () => {
     await waitForLastStatus(link, "settled");
   });
 
-  test("each counts the blocks that an amount asks for by itself", async () => {
+  test("must each have the confirmations that an amount requires", async () => {
     const link = await rig.receiveNewLink();
     await chain.pay(toPayee(link, hugeAmount));
     await chain.mine();

@@ -2,17 +2,18 @@ import { Decimal } from "@payment-links/contracts";
 import type { ChainOverride, ChainSettings } from "../../watch/chain/chain-settings.ts";
 
 /**
- * A block in ten minutes. One confirmation settles small amounts, three larger and six large ones, as
- * exchanges have it; below the depth of `finalDepthBlocks` no chain has been reorganized since 2013.
+ * The defaults for a block every 10 minutes. One confirmation settles small amounts, three settle
+ * larger ones, and six settle the largest, as exchanges do. No reorg since 2013 was deeper than
+ * `finalDepthBlocks`.
  */
 const defaultSettings: ChainSettings = {
-  // Blocks on top of a payment's own, which is the first confirmation.
+  // The number of blocks on top of a payment's own block, which is the first confirmation.
   finality: { blocks: 0 },
   finalityByAmount: [
     { from: new Decimal("0.05"), blocks: 2 },
     { from: new Decimal("1"), blocks: 5 },
   ],
-  // Blocks are asked for by their hashes: a node that lacks one says so.
+  // Blocks are requested by hash, so a node that lacks one reports it.
   headLagBlocks: 0,
   finalDepthBlocks: 12,
   rangeBlocksMax: 10,
@@ -22,13 +23,14 @@ const defaultSettings: ChainSettings = {
 };
 
 const settingsByChain: Readonly<Record<string, Partial<ChainSettings>>> = {
-  // Anybody can mine a block there twenty minutes after the last one: storms of blocks come and go.
+  // Anyone can mine a block there 20 minutes after the last one, which causes block storms and
+  // reorgs.
   "bitcoin-testnet4": { finalDepthBlocks: 100 },
-  // One node, alone, whose blocks are made on demand.
+  // A single node that mines on demand.
   "local-bitcoin": { pollMs: 250, isDisposable: true },
 };
 
-/** The settings of a chain of Bitcoin: what is known of it, under what the operator says. */
+/** Returns the settings of a Bitcoin network. The operator's override wins over the defaults. */
 export const bitcoinSettings = (chainId: string, override: ChainOverride = {}): ChainSettings => ({
   ...defaultSettings,
   ...settingsByChain[chainId],

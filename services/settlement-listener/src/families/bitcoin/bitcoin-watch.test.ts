@@ -11,11 +11,11 @@ import {
 
 const { describe, program } = await requireBtcd();
 
-describe("watching Bitcoin", () => {
+describe("the Bitcoin watch", () => {
   const chain = useRig(() => startWatchedBitcoin(program));
   const rig = useRigEach(() => startWatchRig(chain));
 
-  test("a payment settles with the block that holds it, and is told with its transaction", async () => {
+  test("settles a payment with its block and publishes its transaction", async () => {
     const link = await rig.receiveNewLink();
     await rig.waitUntilScanned();
     const txid = await chain.pay(toPayee(link, 123_456n));
@@ -35,24 +35,27 @@ describe("watching Bitcoin", () => {
   test.each([
     ["0.05", 5_000_000n, 2],
     ["1", satoshisPerBitcoin, 5],
-  ])("one of %s BTC waits for more blocks (rule CHAIN-4)", async (_, amount, blocks) => {
-    const link = await rig.receiveNewLink();
-    await rig.waitUntilScanned();
-    await chain.pay(toPayee(link, amount));
-    await chain.mine(blocks);
-    await rig.waitUntilScanned();
-    await rig.waitForStatus(link.id, "processing");
-    await chain.mine();
-    await rig.waitForStatus(link.id, "settled");
-  });
+  ])(
+    "waits for more blocks before a payment of %s BTC settles (rule CHAIN-4)",
+    async (_, amount, blocks) => {
+      const link = await rig.receiveNewLink();
+      await rig.waitUntilScanned();
+      await chain.pay(toPayee(link, amount));
+      await chain.mine(blocks);
+      await rig.waitUntilScanned();
+      await rig.waitForStatus(link.id, "processing");
+      await chain.mine();
+      await rig.waitForStatus(link.id, "settled");
+    },
+  );
 
-  test("is refused where deposits are looked for: each link has an address of its own (rule CHAIN-20)", async () => {
+  test("rejects `findsDeposits`, because each link has its own address (rule CHAIN-20)", async () => {
     await expect(async () => createWatchRig(chain, { findsDeposits: true })).rejects.toThrow(
       "CHAINS_FILE: switches findsDeposits on for chain local-bitcoin",
     );
   });
 
-  test("others are told how far the chain is while a large amount waits, and what it needs", async () => {
+  test("publishes the chain's progress and the required blocks while a large amount is processing", async () => {
     const link = await rig.receiveNewLink();
     await rig.waitUntilScanned();
     await chain.pay(toPayee(link, 5_000_000n));
@@ -69,7 +72,7 @@ describe("watching Bitcoin", () => {
     });
   });
 
-  test("many outputs of one transaction to one link wait for what their sum needs (rule CHAIN-4)", async () => {
+  test("requires blocks for the sum of a transaction's outputs to one link (rule CHAIN-4)", async () => {
     const [smallLink, largeLink] = [await rig.receiveNewLink(), await rig.receiveNewLink()];
     await rig.waitUntilScanned();
     const payees = [2_600_000n, 2_600_000n].map((baseUnits) => toPayee(largeLink, baseUnits));
@@ -90,7 +93,7 @@ describe("watching Bitcoin", () => {
     });
   });
 
-  test("of one transaction the payments to each link wait for what their amount needs", async () => {
+  test("requires blocks for each link separately if one transaction pays several links", async () => {
     const [smallLink, largeLink] = [await rig.receiveNewLink(), await rig.receiveNewLink()];
     await rig.waitUntilScanned();
     await chain.payInOneTransaction([toPayee(smallLink), toPayee(largeLink, 5_000_000n)]);

@@ -2,10 +2,16 @@ import type { ChainSettings } from "../../watch/chain/chain-settings.ts";
 import type { WatchedChain } from "../../watch/chain/watched-chain.ts";
 import { coinbase } from "./verify-transaction.ts";
 
-/** A coinbase can be spent in the hundredth block on top of its own, and is lost with its block. */
+/**
+ * A coinbase can be spent from the 100th block on top of its own, and a reorg of its block removes
+ * it for good.
+ */
 const maturityBlocks = 100;
 
-/** How many blocks more than the chain's policy a payment needs, by its amount. */
+/**
+ * Creates a function that returns how many blocks beyond the chain's policy a payment needs, by its
+ * amount.
+ */
 export const createGetExtraConfirmations = ({
   finality,
   finalityByAmount = [],

@@ -4,8 +4,8 @@ import type { BitcoinReader } from "./bitcoin-reader.ts";
 type ChainReads = Pick<BitcoinReader, "readChain" | "hasTransactionIndex">;
 
 /**
- * Compares a provider with the catalogue (rule CHAIN-9): its genesis hash; and it must find transactions
- * by their ids. Returns the difference in words for an operator, or undefined. Throws
+ * Compares a provider with the catalogue (rule CHAIN-9): its genesis hash must match, and it must
+ * find transactions by id. Returns the difference in words for an operator, or undefined. Throws
  * `ChainUnreachableError` if the provider does not answer, which is no fault.
  */
 export const findChainFault = async (

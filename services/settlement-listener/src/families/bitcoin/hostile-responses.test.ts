@@ -28,7 +28,7 @@ import { getPropertyRunOptions } from "@payment-links/contracts/testing/property
 
 const { describe, program } = await requireBtcd();
 
-describe("a node of Bitcoin", () => {
+describe("the Bitcoin reader with an untrusted node", () => {
   const chain = useRig(() => startBitcoinChain({ program }));
   const closeAfterTest = closeAfterEach();
   let proxy: NodeProxy;
@@ -81,7 +81,7 @@ describe("a node of Bitcoin", () => {
     return { txid, blockHash, range: { fromBlock: number, toBlock: number } };
   };
 
-  /** Who sent the one payment that waits to be mined. */
+  /** Returns the sender of the only payment in the mempool. */
   const readUnconfirmedSender = async (reader: BitcoinReader): Promise<string> => {
     const [unconfirmed] = (await reader.readMempool?.())?.transactions ?? [];
     return unconfirmed?.sender.address ?? "";
@@ -95,7 +95,7 @@ describe("a node of Bitcoin", () => {
     (method, params, result) =>
       method === targetMethod ? transform(result as never, params) : result;
 
-  test("that is honest shows a payment, whose it is, and what it spends", async () => {
+  test("returns a payment, its payee and its inputs from an honest node", async () => {
     const { reader } = createReaders();
     const { blockHash, range, txid } = await payOwner();
     const { endHeader, pointers } = await reader.readPointers(range);
@@ -111,7 +111,9 @@ describe("a node of Bitcoin", () => {
     expect(await reader.readUsedNonces(sender?.address ?? "", range.toBlock)).toBe(1);
   });
 
-  /** One transaction that spends so many small outputs, in the newest block; answers them. */
+  /**
+   * Spends `count` small outputs with one transaction in the newest block. Returns the outpoints.
+   */
   const spendDust = async (count: number): Promise<string[]> => {
     const outputs = Array.from({ length: count }, () => ({ to: walletAddress, amount: 20_000n }));
     const txid = await chain.payInOneTransaction(outputs);
@@ -122,8 +124,9 @@ describe("a node of Bitcoin", () => {
     return coins.map(({ index }) => `${txid}:${index}`);
   };
 
-  // Guards against a payer who has one block of megabytes read for each of a hundred small payments.
-  test("is asked once for a block in which many looked-for outputs were spent at once", async () => {
+  // Guards against a payer who makes the listener read one large block for each of 100 small
+  // payments.
+  test("reads a block once even if many outputs it looks for were spent there", async () => {
     const { reader } = createReaders();
     const senders = await spendDust(50);
     const requestedHashes: unknown[] = [];
@@ -139,7 +142,7 @@ describe("a node of Bitcoin", () => {
     expect(requestedHashes).toEqual([await chain.readHeadHash()]);
   });
 
-  test("is asked again for a block that it did not give", async () => {
+  test("requests a block again after the node failed to return it", async () => {
     const { reader } = createReaders();
     const [sender = ""] = await spendDust(1);
     let rejectionCount = 0;
@@ -155,13 +158,13 @@ describe("a node of Bitcoin", () => {
   const changeLastDigit = (hex: string) => `${hex.slice(0, -1)}${hex.endsWith("0") ? "1" : "0"}`;
 
   test.each([
-    ["a block with another byte", misreportMethod("getblock", changeLastDigit)],
+    ["a block with a changed byte", misreportMethod("getblock", changeLastDigit)],
     [
-      "a block that ends early",
+      "a block without its last byte",
       misreportMethod("getblock", (result: string) => result.slice(0, -2)),
     ],
     [
-      "a block without its last transaction",
+      "a block cut off after 150 bytes",
       misreportMethod("getblock", (result: string) => result.slice(0, 300)),
     ],
     ["a block as JSON", misreportMethod("getblock", () => ({ hash: "00" }))],
@@ -171,10 +174,10 @@ describe("a node of Bitcoin", () => {
         chain.callRpc("getblock", await chain.readBlockHash(1), 0),
       ),
     ],
-    ["no block", misreportMethod("getblock", () => null)],
-    ["another hash afterwards", misreportMethod("getblockhash", () => "00".repeat(32))],
+    ["an empty block result", misreportMethod("getblock", () => null)],
+    ["a wrong block hash", misreportMethod("getblockhash", () => "00".repeat(32))],
     ["a header of another block", misreportMethod("getblockheader", () => "00".repeat(80))],
-  ])("that tells %s is not believed", async (_, misreport) => {
+  ])("rejects %s in readPointers", async (_, misreport) => {
     const { reader } = createReaders();
     const { range } = await payOwner();
     expect((await reader.readPointers(range)).pointers).toHaveLength(1);
@@ -192,22 +195,22 @@ describe("a node of Bitcoin", () => {
     ],
     ["a transaction without its bytes", misreportMethod("getrawtransaction", () => ({}))],
     [
-      "a block that is no hash",
+      "an invalid block hash",
       misreportMethod("getrawtransaction", (result: object) => ({ ...result, blockhash: "7" })),
     ],
     [
-      "a place without a height",
+      "a block header without a height",
       misreportMethod("getblockheader", (result: object) => ({ ...result, height: null })),
     ],
     [
-      "a time after the last one that there is",
+      "a time beyond the largest valid date",
       misreportMethod("getblockheader", (result: object) => ({ ...result, time: 1e15 })),
     ],
     [
-      "the place of another block",
+      "the height of another block",
       misreportMethod("getblockheader", (result: object) => ({ ...result, hash: "00".repeat(32) })),
     ],
-  ])("that tells %s is not believed", async (_, misreport) => {
+  ])("rejects %s in readReceipts", async (_, misreport) => {
     const { reader } = createReaders();
     const { txid } = await payOwner();
     expect((await reader.readReceipts([txid])).size).toBe(1);
@@ -215,7 +218,7 @@ describe("a node of Bitcoin", () => {
     await expect(reader.readReceipts([txid])).rejects.toThrow(ChainUnreachableError);
   });
 
-  test("that says of a block what Bitcoin Core says of one that lost shows no receipt", async () => {
+  test("returns no receipt if the block has -1 confirmations, as Bitcoin Core reports an orphaned block", async () => {
     const { reader } = createReaders();
     const { txid } = await payOwner();
     proxy.misreport(
@@ -224,7 +227,7 @@ describe("a node of Bitcoin", () => {
     expect((await reader.readReceipts([txid])).size).toBe(0);
   });
 
-  test("that does not know a transaction says nothing of it: another is asked", async () => {
+  test("asks another node for a transaction that the first one does not know", async () => {
     const { txid } = await payOwner();
     const { reader } = createReaders([proxy.url, chain.url]);
     proxy.misreport(
@@ -235,7 +238,7 @@ describe("a node of Bitcoin", () => {
     expect((await reader.readReceipts([txid])).get(txid)?.transfers).toHaveLength(1);
   });
 
-  test("that is behind says nothing of a range, and another is asked", async () => {
+  test("asks another node for a range that the first one has not reached", async () => {
     const { range, txid } = await payOwner();
     const { reader } = createReaders([proxy.url, chain.url]);
     proxy.misreport(
@@ -248,7 +251,7 @@ describe("a node of Bitcoin", () => {
     expect(pointers).toMatchObject([{ transactionHash: txid }]);
   });
 
-  test("that keeps no index of transactions, or serves another chain, is refused in words", async () => {
+  test("rejects a node without a transaction index or of another chain, with the reason", async () => {
     const { findFault } = createReaders([proxy.url]);
     expect(await findFault()).toBeUndefined();
     proxy.misreport(
@@ -261,7 +264,7 @@ describe("a node of Bitcoin", () => {
     expect(await findFault()).toBe(`the node serves the chain of genesis ${"ab".repeat(16)}`);
   });
 
-  test("with very many waiting transactions is asked for a part of them at a time, and for each once", async () => {
+  test("reads a large mempool in parts, and each transaction once", async () => {
     const fakeTxids = Array.from({ length: 2_500 }, (_, index) =>
       index.toString(16).padStart(64, "0"),
     );
@@ -275,16 +278,17 @@ describe("a node of Bitcoin", () => {
     expect(firstRead).toEqual({ transactions: [], unreadCount: 501 });
     const secondRead = await reader.readMempool?.();
     expect(secondRead).toMatchObject({ transactions: [{ transactionHash: txid }], unreadCount: 0 });
-    // A list of so many is not asked for again at once.
+    // A large list is not requested again immediately.
     expect(await reader.readMempool?.()).toEqual(secondRead);
     expect(proxy.getRequestCount("getrawmempool")).toBe(1);
-    // One more is the payment again, as a block may hold it, and one is what it spends.
+    // The extra requests are for the payment again, since a block may hold it, and for its input.
     expect(proxy.getRequestCount("getrawtransaction")).toBe(2_503);
     await chain.mine();
   });
 
-  // Nodes drop what pays little, and an index may lag: neither says that a payment cannot be mined any more.
-  test("that knows a payment and what it spends no more does not say that it is lost, as its ancestors spent their own", async () => {
+  // Nodes drop transactions with low fees, and an index may lag. Neither proves that a payment can
+  // no longer be mined.
+  test("does not report a payment as lost if its ancestors spent their own inputs, even if the node forgot all of them", async () => {
     const { reader } = createReaders();
     const firstTxid = await chain.pay({ to: freshBitcoinAddress(), amount: 5_000n });
     const parentTxid = await chain.payFromChange(firstTxid, {
@@ -303,14 +307,14 @@ describe("a node of Bitcoin", () => {
     expect(await reader.readUsedNonces(address, height)).toBe(0);
     proxy.hideTransactions([txid, parentTxid, firstTxid]);
     expect(await reader.readUsedNonces(address, height)).toBe(0);
-    // What it spends itself is another matter.
+    // An input of the payment itself is different.
     await chain.doubleSpend(txid);
     await chain.mine();
     expect(await reader.readUsedNonces(address, height)).toBe(0);
     expect(await reader.readUsedNonces(address, height + 1)).toBe(1);
   });
 
-  test("says each time that what a payment spends was spent elsewhere, however many blocks came since", async () => {
+  test("reports a double-spent input every time, no matter how many blocks follow", async () => {
     const { reader } = createReaders();
     await chain.mine(30);
     const txid = await chain.pay({ to: owner, amount: 5_000n });
@@ -329,7 +333,7 @@ describe("a node of Bitcoin", () => {
     }
   });
 
-  test("finds where it was spent also after it was not asked for many blocks", async () => {
+  test("finds a double spend even if no request came for many blocks", async () => {
     const { reader } = createReaders();
     await chain.mine(30);
     const txid = await chain.pay({ to: owner, amount: 5_000n });
@@ -337,7 +341,7 @@ describe("a node of Bitcoin", () => {
     const height = await chain.readHeight();
     await chain.doubleSpend(txid);
     await chain.mine(60);
-    // Blocks are looked through from the newest one on, a third of these at a turn.
+    // Blocks are searched from the newest one back, a third of these per call.
     const usedNonces = [];
     for (let attempt = 0; attempt < 5; attempt += 1) {
       usedNonces.push(await reader.readUsedNonces(address, height + 60));
@@ -345,7 +349,10 @@ describe("a node of Bitcoin", () => {
     expect(usedNonces).toEqual([0, 0, 1, 1, 1]);
   });
 
-  /** One that is forgotten is not shown, and once the node knows it again, it is. */
+  /**
+   * Expects that a transaction unknown to the node is not returned, and that it is once the node
+   * knows it.
+   */
   const expectShownOnceKnown = async (reader: BitcoinReader, txid: string) => {
     proxy.hideTransactions([txid]);
     expect((await reader.readMempool?.())?.transactions).toEqual([]);
@@ -357,22 +364,22 @@ describe("a node of Bitcoin", () => {
     await chain.mine();
   };
 
-  test("that does not know what a payment spends is asked again, and the payment is shown then", async () => {
+  test("asks again for an unknown input, and then returns the payment", async () => {
     const { reader } = createReaders();
     const firstTxid = await chain.pay({ to: freshBitcoinAddress(), amount: 5_000n });
     await chain.payFromChange(firstTxid, { to: owner, amount: 5_000n });
     await expectShownOnceKnown(reader, firstTxid);
   });
 
-  test("that lists a payment before it knows it is asked for it again, and the payment is shown then", async () => {
+  test("asks again for a payment that the node lists before it knows it, and then returns it", async () => {
     const { reader } = createReaders();
     await expectShownOnceKnown(reader, await chain.pay({ to: owner, amount: 5_000n }));
   });
 
   test.each([
-    ["another is asked", true],
-    ["nobody else is there", false],
-  ])("whose head is at the end of all numbers is not believed: %s", async (_, hasOther) => {
+    ["asks another node", true],
+    ["fails without another node", false],
+  ])("does not trust a head at the largest safe integer: %s", async (_, hasOther) => {
     const { reader: honestReader } = createReaders([chain.url]);
     const txid = await chain.pay({ to: owner, amount: 5_000n });
     const sender = await readUnconfirmedSender(honestReader);
@@ -388,7 +395,7 @@ describe("a node of Bitcoin", () => {
       : expect(usedNonce).rejects.toThrow(ChainUnreachableError));
   });
 
-  test("that tells of what waits other bytes than its id's, or no ids, is not believed", async () => {
+  test("rejects mempool transactions whose bytes do not match the id, and mempool lists without ids", async () => {
     const { reader } = createReaders();
     const txid = await chain.pay({ to: owner, amount: 5_000n });
     proxy.misreport(misreportMethod("getrawtransaction", changeLastDigit));
@@ -402,7 +409,7 @@ describe("a node of Bitcoin", () => {
     await chain.mine();
   });
 
-  test("cannot make anything be believed but the truth, or nothing, whatever it answers", async () => {
+  test("returns the correct result or none, whatever the node responds", async () => {
     const { range, txid } = await payOwner();
     const { reader: honestReader } = createReaders([chain.url]);
     const expected = await honestReader.readPointers(range);
@@ -439,7 +446,7 @@ describe("a node of Bitcoin", () => {
   });
 });
 
-/** What hostile text makes of one result; text that is no JSON becomes a string. */
+/** Applies a corruption to one result. Text that is not JSON becomes a string. */
 const corruptResult = (corrupt: (reply: unknown) => string, result: unknown): unknown => {
   const text = corrupt(result);
   try {

@@ -25,13 +25,13 @@ const rig = useRigEach(async (keep) => {
   return startWatchRig(chain, {}, [front.url]);
 });
 
-/** The address of a link that is made later. */
+/** Returns the address for a link that is created later. */
 const sampleAddress = async (): Promise<string> => {
   await rig.waitUntilScanned();
   return rig.sampleLink().destinationAddress;
 };
 
-/** A link that is made now at an address; the listener has not heard of it. */
+/** Creates a link at an address. The listener has not received it. */
 const createLink = (destinationAddress: string, dateCreated = new Date()): PaymentLinkState =>
   rig.sampleLink({ destinationAddress, dateCreated });
 
@@ -46,7 +46,7 @@ const reserveAddress = (address: string) =>
     watchReservedAddresses(
       tx,
       { chainId: chain.chainId, addresses: [address] },
-      // It reads nothing of what comes with the event.
+      // The handler does not read the event's metadata.
       undefined as never,
     ),
   );
@@ -85,7 +85,7 @@ const rescanAll = async () => {
   });
 };
 
-/** Lets the audit and a rescan pass, then pays the link: that payment alone is the link's. */
+/** Waits for the audit and a rescan, then pays the link. Expects only that payment on the link. */
 const expectNewPaymentsOnly = async (link: PaymentLinkState) => {
   const height = await chain.readHeight();
   await chain.mine(13);
@@ -99,8 +99,8 @@ const expectNewPaymentsOnly = async (link: PaymentLinkState) => {
   ]);
 };
 
-describe("money on Bitcoin that is older than the link at its address", () => {
-  test("and stands in a block pays the link neither by the audit nor by a rescan (rule CHAIN-28)", async () => {
+describe("a Bitcoin payment older than the link at its address", () => {
+  test("does not pay the link from a block, neither by the audit nor by a rescan (rule CHAIN-28)", async () => {
     const address = await sampleAddress();
     await chain.pay({ to: address, amount: oldAmount });
     await chain.mine();
@@ -108,7 +108,7 @@ describe("money on Bitcoin that is older than the link at its address", () => {
     await expectNewPaymentsOnly(await receiveLinkNow(address));
   });
 
-  test("and waits to be mined pays the link neither before nor after that (rule CHAIN-28)", async () => {
+  test("does not pay the link from the mempool, neither before nor after it is mined (rule CHAIN-28)", async () => {
     const address = await sampleAddress();
     await reserveAddress(address);
     await chain.pay({ to: address, amount: oldAmount });
@@ -118,7 +118,7 @@ describe("money on Bitcoin that is older than the link at its address", () => {
     await expectNewPaymentsOnly(link);
   });
 
-  test("and is mined after the mempool was listed does not pay the link (rule CHAIN-28)", async () => {
+  test("does not pay the link if it is mined after the mempool was listed (rule CHAIN-28)", async () => {
     const address = await sampleAddress();
     const txid = await chain.pay({ to: address, amount: oldAmount });
     front.misreport((method, _params, result) => (method === "getrawmempool" ? [txid] : result));
@@ -147,8 +147,8 @@ describe("money on Bitcoin that is older than the link at its address", () => {
   });
 });
 
-describe("money on Bitcoin that is newer than its link", () => {
-  test("pays the link whose event comes 20 blocks late, without an operator (rule CHAIN-29)", async () => {
+describe("a Bitcoin payment newer than its link", () => {
+  test("pays a link whose event arrives 20 blocks late, without an operator (rule CHAIN-29)", async () => {
     const link = createLink(await sampleAddress());
     await chain.pay(toPayee(link));
     await chain.mine(20);
@@ -159,7 +159,7 @@ describe("money on Bitcoin that is newer than its link", () => {
     expect(rig.publishedStatuses(link.id)).toEqual(["settled 0.00001"]);
   });
 
-  test("shows while it waits to be mined as soon as the late event of its link comes", async () => {
+  test("is reported from the mempool as soon as the late event of its link arrives", async () => {
     const link = createLink(await sampleAddress());
     await reserveAddress(link.destinationAddress);
     await chain.pay(toPayee(link));
@@ -173,7 +173,7 @@ describe("money on Bitcoin that is newer than its link", () => {
     await rig.waitForStatus(link.id, "settled");
   });
 
-  test("pays the link whose maker's clock is an hour ahead", async () => {
+  test("pays a link whose creation time is an hour ahead of the listener's clock", async () => {
     const address = await sampleAddress();
     const link = createLink(address, new Date(Date.now() + 60 * minuteMs));
     await rig.receiveLinks(link);

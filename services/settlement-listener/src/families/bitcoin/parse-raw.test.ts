@@ -16,7 +16,7 @@ const toBytes = (hex: string) => Buffer.from(hex, "hex");
 
 const bytesUpTo = (bytesMax: number) => fc.uint8Array({ maxLength: bytesMax });
 
-/** Transactions of any form that has inputs, with scripts and witnesses of any length. */
+/** Transactions of any form with inputs, with scripts and witnesses of any length. */
 const transactionArbitrary = fc
   .record({
     version: fc.integer({ min: 1, max: 2 }),
@@ -49,8 +49,8 @@ const referenceOptions = {
   disableScriptCheck: true,
 };
 
-describe("a transaction's bytes", () => {
-  test("mean what BIP 143's first example says", () => {
+describe("parseRawTransaction", () => {
+  test("parses BIP 143's first example", () => {
     const { hex, spends, txid } = recorded.bip143;
     const parsed = parseRawTransaction(toBytes(hex), txid);
     expect(parsed).toMatchObject({ txid, isCoinbase: false, inputs: spends });
@@ -58,7 +58,7 @@ describe("a transaction's bytes", () => {
     expect(parsed.outputs[0]?.script).toBe("76a9148280b37df378db99f66f85c95a783a76ac7a6d5988ac");
   });
 
-  test("mean what another library reads, whatever their form", () => {
+  test("agrees with another library on transactions of any form", () => {
     fc.assert(
       fc.property(transactionArbitrary, (transaction) => {
         const bytes = Buffer.from(RawTx.encode(transaction as never));
@@ -80,7 +80,7 @@ describe("a transaction's bytes", () => {
     );
   });
 
-  test("are refused where anything in them is changed, cut off or added", () => {
+  test("rejects changed, truncated and extended bytes", () => {
     const bytes = toBytes(recorded.bip143.hex);
     const { txid } = recorded.bip143;
     const expectRejected = (changed: Buffer) =>
@@ -88,7 +88,7 @@ describe("a transaction's bytes", () => {
     for (let length = 0; length < bytes.length; length += 1)
       expectRejected(bytes.subarray(0, length));
     expectRejected(Buffer.concat([bytes, Buffer.alloc(1)]));
-    // Of a witness the id says nothing.
+    // The id does not cover the witness.
     const witnessOffset = bytes.length - 4 - 110;
     for (let offset = 0; offset < witnessOffset; offset += 1) {
       const changed = Buffer.from(bytes);
@@ -99,16 +99,19 @@ describe("a transaction's bytes", () => {
 
   test.each([
     ["more inputs than bytes", `01000000feffffffff${"00".repeat(50)}`],
-    ["a number of outputs beyond any", `0100000001${"11".repeat(36)}0000000000ff${"ff".repeat(8)}`],
+    [
+      "an impossible number of outputs",
+      `0100000001${"11".repeat(36)}0000000000ff${"ff".repeat(8)}`,
+    ],
     ["no inputs", "01000000000000000000"],
-    ["nothing", ""],
-  ])("are refused at once: %s", (_, hex) => {
+    ["empty bytes", ""],
+  ])("rejects %s without reading further", (_, hex) => {
     expect(() => parseRawTransaction(toBytes(hex), "00".repeat(32))).toThrow(RpcFault);
   });
 });
 
-describe("a block's bytes", () => {
-  test("are those of its hash", () => {
+describe("parseRawBlock", () => {
+  test("parses the genesis block", () => {
     const { hash, hex, txid } = recorded.genesis;
     expect(parseRawBlock(toBytes(hex), hash)).toMatchObject({
       hash,
@@ -118,7 +121,7 @@ describe("a block's bytes", () => {
     });
   });
 
-  test("are refused where a byte of what is paid is another one", () => {
+  test("rejects a block with any changed byte", () => {
     const { hash, hex } = recorded.genesis;
     const bytes = toBytes(hex);
     for (let offset = 0; offset < bytes.length; offset += 1) {
@@ -128,12 +131,12 @@ describe("a block's bytes", () => {
     }
   });
 
-  test("are refused where transactions are left out", () => {
+  test("rejects a block with missing transactions", () => {
     const { hash, hex } = recorded.testnetCut;
     expect(() => parseRawBlock(toBytes(hex), hash)).toThrow(RpcFault);
   });
 
-  test("are refused where the last transaction is told twice, although the root is the same (CVE-2012-2459)", () => {
+  test("rejects a block that repeats its last transaction, although the Merkle root is the same (CVE-2012-2459)", () => {
     const { hex } = recorded.bip143;
     const coinbase = toBytes(recorded.genesis.hex).subarray(81);
     const otherTransaction = toBytes(hex);

@@ -1,26 +1,26 @@
 import { hash } from "node:crypto";
 import { throwInvalidShape } from "../../rpc/parse-result.ts";
 
-/** An output: its value in the smallest unit, and its scriptPubKey in hex. */
+/** A transaction output: its value in satoshis, and its scriptPubKey in hex. */
 export type BitcoinOutput = { value: bigint; script: string };
 
-/** A transaction, as its own bytes tell it. */
+/** A transaction, parsed from its own bytes. */
 export type BitcoinTransaction = {
   txid: string;
   isCoinbase: boolean;
-  /** What it spends, as `<txid>:<index>`: none of a coinbase. */
+  /** The outpoints that it spends, as `<txid>:<index>`. Empty for a coinbase. */
   inputs: readonly string[];
   outputs: readonly BitcoinOutput[];
 };
 
-/** A block's header of 80 bytes. */
+/** An 80-byte block header. */
 export type BitcoinHeader = { hash: string; parentHash: string; timestampSeconds: number };
 
 export type BitcoinBlock = BitcoinHeader & { transactions: readonly BitcoinTransaction[] };
 
 /**
- * Reads a header; throws `RpcFault` where these are not the bytes of that hash (BIP and protocol:
- * double SHA-256, told backwards).
+ * Parses a header. Throws `RpcFault` if the bytes do not match the hash (double SHA-256 in reversed
+ * byte order).
  */
 export const parseRawHeader = (bytes: Buffer, blockHash: string): BitcoinHeader => {
   if (bytes.length !== headerLength || toReversedHex(doubleHash(bytes)) !== blockHash)
@@ -33,8 +33,8 @@ export const parseRawHeader = (bytes: Buffer, blockHash: string): BitcoinHeader 
 };
 
 /**
- * Reads a block (BIP 144). Its hash vouches for all that is in it: a node can leave nothing out and
- * add nothing. Throws `RpcFault` where these are not the bytes of that hash.
+ * Parses a block (BIP 144). The hash covers all transactions, so a node can neither omit nor add
+ * one. Throws `RpcFault` if the bytes do not match the hash.
  */
 export const parseRawBlock = (bytes: Buffer, blockHash: string): BitcoinBlock => {
   const header = parseRawHeader(bytes.subarray(0, headerLength), blockHash);
@@ -44,13 +44,14 @@ export const parseRawBlock = (bytes: Buffer, blockHash: string): BitcoinBlock =>
   const hashes: Buffer[] = [];
   for (let index = 0; index < count; index += 1) {
     const { digest, ...transaction } = parseNextTransaction(cursor);
-    // A coinbase is the first, and the first is one.
+    // The first transaction must be a coinbase, and no other may be one.
     if (transaction.isCoinbase !== (index === 0)) return throwInvalidShape();
     transactions.push(transaction);
     hashes.push(digest);
   }
   const ids = new Set(transactions.map(({ txid }) => txid));
-  // Some lists with repeated ends have the root of the list without them (CVE-2012-2459).
+  // A list with repeated transactions at its end can have the same root as the list without them
+  // (CVE-2012-2459).
   const isComplete = cursor.isAtEnd() && count > 0 && ids.size === count;
   const root = bytes.subarray(36, 68);
   return isComplete && computeMerkleRoot(hashes).equals(root)
@@ -58,7 +59,7 @@ export const parseRawBlock = (bytes: Buffer, blockHash: string): BitcoinBlock =>
     : throwInvalidShape();
 };
 
-/** Reads a transaction; throws `RpcFault` where these are not the bytes of that id. */
+/** Parses a transaction. Throws `RpcFault` if the bytes do not match the id. */
 export const parseRawTransaction = (bytes: Buffer, txid: string): BitcoinTransaction => {
   const cursor = createCursor(bytes, 0);
   const { digest: _, ...transaction } = parseNextTransaction(cursor);
@@ -73,7 +74,7 @@ const nullOutputIndex = 0xff_ff_ff_ff;
 
 type Cursor = ReturnType<typeof createCursor>;
 
-/** Walks over bytes; throws at their end. */
+/** Creates a cursor over bytes that throws at their end. */
 const createCursor = (bytes: Buffer, start: number) => {
   let offset = start;
   const take = (length: number): Buffer => {
@@ -91,17 +92,17 @@ const createCursor = (bytes: Buffer, start: number) => {
   };
   return {
     take,
-    /** A number of things that follow (CompactSize). */
+    /** Reads how many items follow (CompactSize). */
     count,
     position: () => offset,
     bytesSince: (start: number) => bytes.subarray(start, offset),
-    /** The two bytes that follow, which are not taken. */
+    /** Returns the next two bytes without consuming them. */
     peek: () => (offset + 2 > bytes.length ? throwInvalidShape() : bytes.readUInt16BE(offset)),
     isAtEnd: () => offset === bytes.length,
   };
 };
 
-/** Zero inputs, and then that there are witnesses. */
+/** The SegWit marker and flag (BIP 144): an input count of 0, then 1. */
 const segwitMarker = 0x00_01;
 
 const parseNextTransaction = (cursor: Cursor): BitcoinTransaction & { digest: Buffer } => {
@@ -158,7 +159,7 @@ const skipWitnesses = (cursor: Cursor, inputCount: number): void => {
 const doubleHash = (bytes: Buffer): Buffer =>
   hash("sha256", hash("sha256", bytes, "buffer"), "buffer");
 
-/** Hashes are told backwards. */
+/** Bitcoin displays hashes in reversed byte order. */
 const toReversedHex = (digest: Buffer): string => Buffer.from(digest).reverse().toString("hex");
 
 const computeMerkleRoot = (leaves: readonly Buffer[]): Buffer => {

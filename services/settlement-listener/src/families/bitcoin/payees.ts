@@ -3,10 +3,10 @@ import { type BitcoinChainId, toBitcoinScriptPubKey } from "@payment-links/contr
 import type { Owners } from "../../watch/chain/owners.ts";
 import type { FindPayee } from "./verify-transaction.ts";
 
-/** The addresses of links by the scripts that pay them. */
+/** The addresses of links, found by the scripts that pay them. */
 export type KnownPayees = {
   findPayee: FindPayee;
-  /** The scripts, oldest first: the same list each time, with the new ones at its end. */
+  /** The scripts, oldest first. The array is the same each time, with new scripts appended. */
   scripts: readonly string[];
 };
 
@@ -17,7 +17,7 @@ export type Payees = {
 
 const scriptsPerTurnMax = 500;
 
-/** Keeps the scripts of addresses; each is made once. */
+/** Caches the scripts of addresses. Each is computed once. */
 export const createPayees = (owners: Pick<Owners, "readAll">, chainId: BitcoinChainId): Payees => {
   const addressByScript = new Map<string, string>();
   const scripts: string[] = [];
@@ -25,7 +25,7 @@ export const createPayees = (owners: Pick<Owners, "readAll">, chainId: BitcoinCh
   const indexAddresses = async (ownerAddresses: readonly string[]): Promise<KnownPayees> => {
     const addressCount = ownerAddresses.length;
     while (indexedCount < addressCount) {
-      // Another read may go on where this one rests.
+      // A concurrent read may continue here while this one yields.
       const address = ownerAddresses[indexedCount];
       indexedCount += 1;
       const script = address === undefined ? undefined : toScript(chainId, address);
@@ -42,7 +42,10 @@ export const createPayees = (owners: Pick<Owners, "readAll">, chainId: BitcoinCh
   };
 };
 
-/** An address of another network, of a link from before the catalogue was changed, is never paid here. */
+/**
+ * Returns undefined for an address of another network. A link from before a catalogue change may
+ * have one, and it is never paid here.
+ */
 const toScript = (chainId: BitcoinChainId, address: string): string | undefined => {
   try {
     return toBitcoinScriptPubKey(chainId, address);

@@ -23,7 +23,7 @@ const toUint32LE = (number: number) => {
 };
 const sha256 = (bytes: Buffer) => createHash("sha256").update(bytes).digest();
 
-test("what is recorded of Bitcoin Core is what it answered: its hashes are those of what it told", () => {
+test("the recorded Bitcoin Core responses are genuine: their hashes match their contents", () => {
   const { hash, merkleroot, previousblockhash, bits, ...headerFields } = recorded.getblockheader;
   const header = Buffer.concat([
     toUint32LE(headerFields.version),
@@ -43,7 +43,7 @@ test("what is recorded of Bitcoin Core is what it answered: its hashes are those
   expect(sha256(sha256(bytes)).reverse().toString("hex")).toBe(witnessTxid);
 });
 
-test("Bitcoin Core's place of a block is read; one of a block that lost is none", () => {
+test("canonicalBlockRequest parses a Bitcoin Core header, and returns undefined for an orphaned block", () => {
   const { getblockheader: response } = recorded;
   const { parseResult } = canonicalBlockRequest(response.hash);
   expect(parseResult(response)).toEqual({ number: 101, timestampSeconds: 1_760_656_845 });
@@ -51,7 +51,7 @@ test("Bitcoin Core's place of a block is read; one of a block that lost is none"
   expect(() => parseResult({ ...response, hash: response.previousblockhash })).toThrow(RpcFault);
 });
 
-test("Bitcoin Core's transaction is read by its bytes, mined or waiting", () => {
+test("transactionRequest parses a Bitcoin Core transaction by its bytes, mined or unconfirmed", () => {
   const { getrawtransaction: response } = recorded;
   const { parseResult } = transactionRequest(response.txid);
   const { parsedTransaction, blockHash } = parseResult(response);
@@ -69,7 +69,7 @@ test("Bitcoin Core's transaction is read by its bytes, mined or waiting", () => 
   expect(parseResult(unconfirmed).blockHash).toBeUndefined();
 });
 
-test("what Bitcoin Core says of a transaction that it does not know speaks of the node alone", () => {
+test("Bitcoin Core's error for an unknown transaction classifies as behind", () => {
   const { unknownTransaction: response } = recorded;
   expect(classifyError("getrawtransaction", { ...response, status: 500 })).toBe("behind");
 });

@@ -14,21 +14,21 @@ import {
   parseRawTransaction,
 } from "./parse-raw.ts";
 
-/** The newest block's number. */
+/** Requests the newest block's height. */
 export const heightRequest: RpcRequest<number> = {
   method: "getblockcount",
   params: [],
   parseResult: (result) => parseCount(result),
 };
 
-/** The hash of a block of the node's chain; one above its head is an error. */
+/** Requests the hash of a block on the node's chain. A height above its head is an error. */
 export const blockHashRequest = (number: number): RpcRequest<string> => ({
   method: "getblockhash",
   params: [number],
   parseResult: (result) => parseHash(result),
 });
 
-/** A block's header, in bytes: also of a block that lost, where a node keeps it. */
+/** Requests a block header as bytes. A node may also have headers of orphaned blocks. */
 export const headerRequest = (hash: string): RpcRequest<BitcoinHeader> => ({
   method: "getblockheader",
   params: [hash, false],
@@ -36,8 +36,8 @@ export const headerRequest = (hash: string): RpcRequest<BitcoinHeader> => ({
 });
 
 /**
- * A block, in bytes: as JSON it would be up to ten times as long, differ between Bitcoin Core and
- * btcd, and have its amounts as fractions.
+ * Requests a block as bytes. As JSON it would be up to ten times longer, differ between Bitcoin
+ * Core and btcd, and have its amounts as fractions.
  */
 export const blockRequest = (hash: string): RpcRequest<BitcoinBlock> => ({
   method: "getblock",
@@ -45,7 +45,7 @@ export const blockRequest = (hash: string): RpcRequest<BitcoinBlock> => ({
   parseResult: (result) => parseRawBlock(parseHex(result), hash),
 });
 
-/** Where a block stands; undefined where it is not of the node's chain. */
+/** The height and time of a block on the node's chain. */
 export type CanonicalBlock = { number: number; timestampSeconds: number };
 
 export const canonicalBlockRequest = (hash: string): RpcRequest<CanonicalBlock | undefined> => ({
@@ -55,7 +55,7 @@ export const canonicalBlockRequest = (hash: string): RpcRequest<CanonicalBlock |
     const header = parseObject(result);
     if (header["hash"] !== hash) return throwInvalidShape();
     const { confirmations } = header;
-    // Bitcoin Core says -1 of a block that lost.
+    // Bitcoin Core reports -1 for an orphaned block.
     if (typeof confirmations !== "number") return throwInvalidShape();
     if (confirmations < 1) return undefined;
     return {
@@ -65,13 +65,15 @@ export const canonicalBlockRequest = (hash: string): RpcRequest<CanonicalBlock |
   },
 });
 
-/** A transaction that a node knows, and the block in which it has it; undefined while it waits. */
+/**
+ * A transaction that a node knows, and the hash of its block. Undefined while it is unconfirmed.
+ */
 export type KnownTransaction = {
   parsedTransaction: BitcoinTransaction;
   blockHash: string | undefined;
 };
 
-/** A transaction in whichever block, or waiting: one that the node does not know is an error. */
+/** Requests a transaction, mined or unconfirmed. An unknown transaction is an error. */
 export const transactionRequest = (txid: string): RpcRequest<KnownTransaction> => ({
   method: "getrawtransaction",
   params: [txid, 1],
@@ -85,14 +87,14 @@ export const transactionRequest = (txid: string): RpcRequest<KnownTransaction> =
   },
 });
 
-/** A transaction's bytes alone. */
+/** Requests only a transaction's bytes. */
 export const rawTransactionRequest = (txid: string): RpcRequest<BitcoinTransaction> => ({
   method: "getrawtransaction",
   params: [txid, 0],
   parseResult: (result) => parseRawTransaction(parseHex(result), txid),
 });
 
-/** Whether an output is there and not spent, in the node's chain as it is now. */
+/** Requests whether an output exists and is unspent on the node's current chain. */
 export const unspentRequest = (outpoint: string): RpcRequest<boolean> => {
   const [txid = "", index = ""] = outpoint.split(":");
   return {
@@ -102,14 +104,14 @@ export const unspentRequest = (outpoint: string): RpcRequest<boolean> => {
   };
 };
 
-/** The ids of all transactions that wait. */
+/** Requests the ids of all mempool transactions. */
 export const mempoolRequest: RpcRequest<readonly string[]> = {
   method: "getrawmempool",
   params: [false],
   parseResult: (result) => parseArray(result).map(parseHash),
 };
 
-/** A whole number, exact as a JS number, and not negative. */
+/** Parses a non-negative safe integer. */
 const parseCount: ResultParser<number> = (value) =>
   typeof value === "number" && Number.isSafeInteger(value) && value >= 0
     ? value
@@ -120,7 +122,7 @@ const hashPattern = /^[0-9a-f]{64}$/;
 export const parseHash: ResultParser<string> = (value) =>
   typeof value === "string" && hashPattern.test(value) ? value : throwInvalidShape();
 
-/** Bytes as hex of whole bytes; no block has more than four million. */
+/** Parses hex with an even number of digits. No block exceeds 4 million bytes. */
 const parseHex: ResultParser<Buffer> = (value) => {
   if (typeof value !== "string" || value.length > hexDigitsMax) return throwInvalidShape();
   const bytes = Buffer.from(value, "hex");
@@ -128,7 +130,7 @@ const parseHex: ResultParser<Buffer> = (value) => {
 };
 const hexDigitsMax = 8_000_000;
 
-/** A header has 32 bits for it. */
+/** Block headers store the time in 32 bits. */
 const timeSecondsMax = 0xff_ff_ff_ff;
 
 const parseTimestamp: ResultParser<number> = (value) => {

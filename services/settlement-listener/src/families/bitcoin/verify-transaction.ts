@@ -3,12 +3,12 @@ import type { VerifiedTransfer } from "../../watch/chain-reader.ts";
 import type { BitcoinChain } from "./bitcoin-chain.ts";
 import type { BitcoinOutput, BitcoinTransaction } from "./parse-raw.ts";
 
-/** The address of an owner that a script (scriptPubKey, in hex) pays; undefined if it is nobody's. */
+/** Returns the owner address that a script (scriptPubKey, in hex) pays, or undefined. */
 export type FindPayee = (script: string) => string | undefined;
 
 /**
- * The payments of a transaction: each output to an owner's address is one (txid and index name it for
- * ever), and all of its value counts. An output of nothing is none.
+ * Returns the payments of a transaction. Each output to an owner's address is one payment of the
+ * output's full value, identified permanently by txid and index. An output with value 0 is ignored.
  */
 export const listTransfers = (
   { outputs }: Pick<BitcoinTransaction, "outputs">,
@@ -29,7 +29,7 @@ export const listTransfers = (
     ];
   });
 
-/** Whether a transaction pays an owner anything. */
+/** Returns whether a transaction pays any owner. */
 export const paysKnownPayee = (outputs: readonly BitcoinOutput[], findPayee: FindPayee): boolean =>
   outputs.some(({ script, value }) => value > 0n && findPayee(script) !== undefined);
 
@@ -37,12 +37,12 @@ const toAmount = (value: bigint, { decimals }: BitcoinChain["token"]): Decimal =
   new Decimal(value.toString()).div(new Decimal(10).pow(decimals));
 
 export const coinbase = "coinbase";
-/** More inputs than a payer's wallet needs; each is 70 bytes of a row. */
+/** More inputs than a payer's wallet needs. Each takes 70 bytes of a row. */
 const inputsMax = 50;
 
 /**
- * Whose transaction it is: what it spends, as each of these can be spent once. Of very many inputs the
- * first ones; a coinbase spends nothing.
+ * Returns the sender of a transaction: the outputs that it spends, because each can be spent only
+ * once. With more than `inputsMax` inputs, only the first ones. A coinbase spends nothing.
  */
 export const toSender = ({
   inputs,
@@ -50,15 +50,15 @@ export const toSender = ({
 }: Pick<BitcoinTransaction, "inputs" | "isCoinbase">): string =>
   isCoinbase ? coinbase : inputs.slice(0, inputsMax).join(" ");
 
-/** A transaction on which another one depends, and what it spends itself. */
+/** A transaction on which another one depends, and its inputs. */
 export type Ancestor = Pick<BitcoinTransaction, "txid" | "inputs">;
 
-/** More than that is not kept of all ancestors together. */
+/** The maximum number of inputs stored for all ancestors together. */
 const ancestorInputsMax = 100;
 
 /**
- * The same of one that waits, and what its ancestors spend: where another transaction spends any of that,
- * the ancestor will never be, nor what comes after it.
+ * Returns the sender of an unconfirmed transaction with the inputs of its ancestors. If another
+ * transaction spends one of these inputs, the ancestor and its descendants can never be mined.
  */
 export const toSenderWithAncestors = (
   transaction: Pick<BitcoinTransaction, "inputs" | "isCoinbase">,
@@ -73,7 +73,7 @@ export const toSenderWithAncestors = (
   return [toSender(transaction), ...formattedAncestors].join(";");
 };
 
-/** What a sender spends, and on whom it depends. */
+/** Parses a sender into the outputs that it spends and its ancestors. */
 export const parseSender = (
   sender: string,
 ): { outpoints: readonly string[]; ancestors: readonly Ancestor[] } => {

@@ -5,13 +5,16 @@ const marker = "80218021802180218021802180218021";
 const markerBytes = marker.length / 2;
 const registryBytes = 20;
 
-/** More than an app, a wallet and their relayers write. It bounds the work that hostile calldata can cause. */
+/**
+ * More than an app, a wallet and their relayers write. Bounds the work that hostile calldata can
+ * cause.
+ */
 const attributionsMax = 16;
 
 /**
- * Returns whether calldata from a byte on holds nothing but attributions (ERC-8021), which apps, wallets and
- * relayers append. Each is read from its end: a marker, one byte that names its schema, and data whose
- * length that schema tells. No length reaches in front of the given byte.
+ * Returns whether calldata from `firstByte` on contains only attributions (ERC-8021), which apps,
+ * wallets and relayers append. Each attribution is parsed from its end: a marker, one schema byte,
+ * and data with a schema-specific length. No attribution may start before `firstByte`.
  */
 export const containsOnlyAttributions = (calldata: Hex, firstByte: number): boolean => {
   let end = (calldata.length - prefixLength) / 2;
@@ -23,7 +26,10 @@ export const containsOnlyAttributions = (calldata: Hex, firstByte: number): bool
   return end === firstByte;
 };
 
-/** Returns the first byte of the attribution that ends at a byte; undefined if none of a known schema does. */
+/**
+ * Returns the first byte of the attribution that ends at `end`. Undefined if there is none with a
+ * known schema.
+ */
 const findStart = (calldata: Hex, end: number): number | undefined => {
   const markerStart = end - markerBytes;
   if (!calldata.startsWith(marker, toHexIndex(markerStart))) return undefined;
@@ -34,27 +40,27 @@ const findStart = (calldata: Hex, end: number): number | undefined => {
 
 type FindStart = (calldata: Hex, end: number) => number;
 
-/** Codes, and their length. */
+/** Codes, then their length in one byte. */
 const findCodesStart: FindStart = (calldata, end) => end - 1 - readNumber(calldata, end - 1, 1);
 
-/** A registry's address and chain id, the length of that, and codes as above. */
+/** A registry's address and chain id, the chain id's length in one byte, and codes as above. */
 const findRegistryStart: FindStart = (calldata, end) => {
   const codesStart = findCodesStart(calldata, end);
   const chainIdBytes = readNumber(calldata, codesStart - 1, 1);
   return codesStart - 1 - chainIdBytes - registryBytes;
 };
 
-/** CBOR, and its length in two bytes. */
+/** CBOR, then its length in two bytes. */
 const findCborStart: FindStart = (calldata, end) => end - 2 - readNumber(calldata, end - 2, 2);
 
-/** By the byte that names them, as `ox/erc8021` 0.14.45 writes them. */
+/** Indexed by the schema byte, as `ox/erc8021` 0.14.45 writes it. */
 const startFinderBySchema: readonly FindStart[] = [
   findCodesStart,
   findRegistryStart,
   findCborStart,
 ];
 
-/** Returns NaN for bytes in front of the calldata. */
+/** Returns NaN for an offset before the calldata. */
 const readNumber = (calldata: Hex, offset: number, byteCount: number): number =>
   offset < 0
     ? Number.NaN

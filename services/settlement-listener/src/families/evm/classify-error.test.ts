@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
 import { classifyError } from "./classify-error.ts";
 
-// The words of real nodes and providers; the code alone says little.
+// Messages of real nodes and providers. The codes alone are ambiguous.
 test.each([
   ["range", "eth_getLogs", -32005, "query returned more than 10000 results"],
   ["range", "eth_getLogs", -32602, "Log response size exceeded."],
@@ -34,11 +34,11 @@ test.each([
   ["refused", "eth_getCode", 3, "execution reverted"],
   ["refused", "eth_getTransactionCount", -32000, "missing trie node"],
   ["refused", "eth_getLogs", -32601, "the method does not exist"],
-])("is %s: %s %i %s", (kind, method, code, message) => {
+])("classifies as %s: %s %i %s", (kind, method, code, message) => {
   expect(classifyError(method, { code, message, status: 200 })).toBe(kind);
 });
 
-test("HTTP 429 is rate_limited, whatever the text says", () => {
+test("classifies HTTP 429 as rate_limited, whatever the message", () => {
   const error = { code: -32000, message: "unknown block", status: 429 };
   expect(classifyError("eth_getLogs", error)).toBe("rate_limited");
 });

@@ -1,7 +1,8 @@
 import type { ClassifyError } from "../../rpc/rpc-fault.ts";
 
-// Providers say these in words: the codes have several uses (EIP-1474 gives -32005 to any limit). A
-// node that is behind also speaks of a "range", so that case is looked for first.
+// Only the messages distinguish these errors, because the codes have several uses (EIP-1474 defines
+// -32005 for any limit). A lagging node's message may also mention a "range", so `behindPattern` is
+// tested first.
 const behindPattern =
   /current head|last accepted|unknown block|block not found|header not found|blockoutofrange/;
 const rateLimitPattern =
@@ -9,12 +10,12 @@ const rateLimitPattern =
 const rangeTooWidePattern =
   /range|too many|too large|too big|limit|exceed|(?:more|greater|smaller) than|maximum|at most|timed? ?out|response size/;
 
-// An answer that is too much for the node, whatever was asked. geth says so for the calls of a batch
-// that no longer fit (-32003), or for which its time was over (-32002).
+// Matches a response that is too large for the node, for any method. geth reports this for the
+// calls of a batch that do not fit (-32003) or exceed its time limit (-32002).
 const responseTooLargePattern =
   /too large|too big|response size|bodysize|size limit|size exceed|exceeds? (?:the )?(?:max|limit)|timed? ?out/;
 
-/** What kind of fault a node's error is, for the method that was asked. */
+/** Classifies a node's error for the requested method. */
 export const classifyError: ClassifyError = (method, { code, message, status }) => {
   const text = message.toLowerCase();
   if (status === 429 || rateLimitPattern.test(text)) return "rate_limited";

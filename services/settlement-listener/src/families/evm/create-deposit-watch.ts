@@ -8,13 +8,17 @@ import { type Payees, createPayees } from "./reads/payees.ts";
 import type { WatchedDeposits } from "./reads/read-logs.ts";
 
 /**
- * How deposits are looked for on a chain whose nodes speak as EVM's: to nobody where that is off. Throws
- * ConfigError where a minimum is set of what is no token of the chain.
+ * Creates the deposit watch of a chain whose nodes use the EVM protocol. Without `findsDeposits`,
+ * it watches no owners. Throws `ConfigError` if a minimum is set for a token that the chain does
+ * not have.
  */
 export const createDepositWatch = (
   chain: Pick<EvmChain, "id" | "tokens">,
   settings: ChainSettings,
-  /** An owner's address in the family's form, as 20 bytes; undefined for what is none. */
+  /**
+   * Converts an owner's address from the family's format to 20 bytes. Returns undefined for an
+   * invalid one.
+   */
   toHexAddress: (address: string) => Hex | undefined,
 ): {
   depositMinimums: Readonly<Record<string, Decimal>>;
@@ -34,8 +38,9 @@ export const createDepositWatch = (
 };
 
 /**
- * The least base units, rounded up, of a token's transfers that are read: what makes a deposit or, as a
- * payment is no dust, what may name its link by a suffix.
+ * Returns the smallest transfer of a token to read, in base units rounded up. That is the deposit
+ * minimum. If the token takes suffixes, it is at most `getSmallestDeposit`, because a transfer of
+ * that amount may identify its link by a suffix.
  */
 const computeMinimum = (
   token: CatalogueToken,

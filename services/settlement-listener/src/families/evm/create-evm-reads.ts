@@ -9,7 +9,7 @@ import { createReadHeads } from "./reads/read-heads.ts";
 import { type WatchedLogs, createReadLogs } from "./reads/read-logs.ts";
 import { createTransactionReads } from "./reads/read-transactions.ts";
 
-/** The reads of one EVM chain over its providers. */
+/** Creates the reads of one EVM chain over its providers. */
 export const createEvmReads = (context: ReaderContext, watchedLogs: WatchedLogs): EvmReads => {
   const options = { ...context, ...watchedLogs };
   const { failover } = options;

@@ -13,11 +13,11 @@ const randomWords = (count: number): Hex => `0x${randomBytes(32 * count).toStrin
 const address = "0x00000000000000000000000000000000000000aa";
 const transferTopic = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
 
-// viem is the oracle; all bits are drawn, also those before an address.
-describe("whatever words a log holds", () => {
+// viem is the reference. All bits are random, including those before an address.
+describe("the event decoders with random words", () => {
   const runs = Array.from({ length: 50 }, (_, index) => index);
 
-  test.each(runs)("a token's proxy event is decoded as viem decodes it (%i)", () => {
+  test.each(runs)("decodes a token's proxy event like viem (%i)", () => {
     const [reference, data] = [randomWords(1), randomWords(5)];
     const abiParameters = parseAbiParameters("address, address, uint256, uint256, address");
     const [token, destination, amount] = decodeAbiParameters(abiParameters, data);
@@ -30,7 +30,7 @@ describe("whatever words a log holds", () => {
     });
   });
 
-  test.each(runs)("so are a coin's proxy event and a token's transfer (%i)", () => {
+  test.each(runs)("decodes a coin's proxy event and a token's transfer like viem (%i)", () => {
     const [reference, data] = [randomWords(1), randomWords(4)];
     const abiParameters = parseAbiParameters("address, uint256, uint256, address");
     const [destination, amount] = decodeAbiParameters(abiParameters, data);
@@ -47,7 +47,7 @@ describe("whatever words a log holds", () => {
     });
   });
 
-  test.each([0, 1, 3, 4, 6])("%i words are no token's proxy event", (count) => {
+  test.each([0, 1, 3, 4, 6])("rejects a token's proxy event with %i words", (count) => {
     const topics = [erc20ProxyEvent.topic0, randomWords(1)];
     expect(decodeErc20ProxyEvent({ address, topics, data: randomWords(count) })).toBeUndefined();
   });

@@ -1,44 +1,45 @@
 import { type Address, type Hex, getAddress, toEventSelector } from "viem";
 
-/** A log as a receipt holds it. */
+/** A log of a receipt. */
 export type EventLog = { address: Hex; topics: readonly Hex[]; data: Hex };
 
-/**
- * What a fee proxy said: whom it paid, and for which reference. `token` is null for a native coin.
- */
+/** A fee proxy's event: the paid address and the reference. `token` is null for the native coin. */
 export type ProxyEvent = {
   referenceHash: Hex;
   token: Address | null;
   destination: Address;
-  /** In base units, as the payer asked for it; of a token's transfer it proves nothing. */
+  /** In base units, as the payer requested it. Does not prove that a token transferred as much. */
   amount: bigint;
 };
 
-/** An ERC-20 token's own word that it has moved base units. */
+/** An ERC-20 token's own event for a transfer, in base units. */
 export type TokenTransfer = { token: Hex; destination: Address; amount: bigint };
 
-/** An event: its first topic, how many topics it has, and how many words its data. */
+/**
+ * The shape of an event: its first topic, its number of topics, and the number of words in its
+ * data.
+ */
 type EventShape = { topic0: Hex; topicCount: number; wordCount: number };
 
-/** The event of Request Network's ERC20FeeProxy: its one indexed field is the reference. */
+/** The event of Request Network's ERC20FeeProxy. Its only indexed field is the reference. */
 export const erc20ProxyEvent = {
   topic0: toEventSelector(
     "TransferWithReferenceAndFee(address,address,uint256,bytes,uint256,address)",
   ),
   topicCount: 2,
-  // Token, destination, amount, fee, whom the fee goes to.
+  // Token, destination, amount, fee and fee recipient.
   wordCount: 5,
 } as const;
 
-/** The event of Request Network's EthereumFeeProxy, which names no token. */
+/** The event of Request Network's EthereumFeeProxy, which contains no token. */
 export const nativeProxyEvent = {
   topic0: toEventSelector("TransferWithReferenceAndFee(address,uint256,bytes,uint256,address)"),
   topicCount: 2,
-  // Destination, amount, fee, whom the fee goes to.
+  // Destination, amount, fee and fee recipient.
   wordCount: 4,
 } as const;
 
-/** ERC-20's event. Its indexed fields are who sent and who got it. */
+/** ERC-20's event. Its indexed fields are the sender and the recipient. */
 export const transferEvent = {
   topic0: toEventSelector("Transfer(address,address,uint256)"),
   topicCount: 3,
@@ -46,8 +47,8 @@ export const transferEvent = {
 } as const;
 
 /**
- * Decodes an ERC20FeeProxy's event; undefined where the log is none. The reference is indexed, so
- * that the log holds its keccak256 alone.
+ * Decodes an ERC20FeeProxy's event. Returns undefined for any other log. The reference is indexed,
+ * so the log contains only its keccak256.
  */
 export const decodeErc20ProxyEvent = (log: EventLog): ProxyEvent | undefined => {
   if (!hasShape(log, erc20ProxyEvent)) return undefined;
@@ -59,7 +60,7 @@ export const decodeErc20ProxyEvent = (log: EventLog): ProxyEvent | undefined => 
   };
 };
 
-/** Decodes an EthereumFeeProxy's event; undefined where the log is none. */
+/** Decodes an EthereumFeeProxy's event. Returns undefined for any other log. */
 export const decodeNativeProxyEvent = (log: EventLog): ProxyEvent | undefined => {
   if (!hasShape(log, nativeProxyEvent)) return undefined;
   return {
@@ -70,34 +71,34 @@ export const decodeNativeProxyEvent = (log: EventLog): ProxyEvent | undefined =>
   };
 };
 
-/** Decodes ERC-20's Transfer: who got how many base units. Undefined where the log is none. */
+/** Decodes ERC-20's Transfer: recipient and base units. Returns undefined for any other log. */
 export const decodeTokenTransfer = (log: EventLog): TokenTransfer | undefined => {
   const amount = decodeTransferAmount(log);
   if (amount === undefined) return undefined;
   return { token: log.address, destination: toAddress(readTopic(log, 2)), amount };
 };
 
-/** How many base units ERC-20's Transfer tells of; undefined where the log is none. */
+/** Returns the base units of an ERC-20 Transfer, or undefined for any other log. */
 export const decodeTransferAmount = (log: EventLog): bigint | undefined =>
   hasShape(log, transferEvent) ? BigInt(readDataWord(log, 0)) : undefined;
 
-/** Who sent what a token's `Transfer` tells of. */
+/** Returns the sender in a token's `Transfer`. */
 export const decodePayer = (log: EventLog): Address => toAddress(readTopic(log, 1));
 
 const prefixLength = 2;
 const wordLength = 64;
 const addressLength = 40;
 
-/** A word of a log's data, which has it. */
+/** Returns a word of a log's data, which must have it. */
 const readDataWord = ({ data }: EventLog, index: number): Hex => {
   const start = prefixLength + index * wordLength;
   return `0x${data.slice(start, start + wordLength)}`;
 };
 
-/** The address in a word, in EIP-55 form. What stands before it counts for nothing, as in Solidity. */
+/** Returns the address in a word, in EIP-55 form. Ignores the bytes before it, like Solidity. */
 const toAddress = (word: Hex): Address => getAddress(`0x${word.slice(-addressLength)}`);
 
-/** Whether a log has just the topics and words of an event. */
+/** Returns whether a log has exactly the topics and words of an event. */
 const hasShape = ({ topics, data }: EventLog, event: EventShape): boolean =>
   topics[0] === event.topic0 &&
   topics.length === event.topicCount &&

@@ -4,15 +4,15 @@ import { chainConfigError } from "../chain-config-error.ts";
 import { erc20ProxyEvent, nativeProxyEvent } from "./decode-event.ts";
 import type { PayableChain } from "./verify-receipt.ts";
 
-/** A chain of EVM nodes: what counts on it. */
+/** An EVM chain: its payable tokens and its fee proxies. */
 export type EvmChain = PayableChain & {
   id: string;
-  /** The decimal chain id that its nodes tell. */
+  /** The decimal chain id that its nodes report. */
   chainName: string;
   proxies: { erc20: Hex; ethereum: Hex | null };
 };
 
-/** Reads a chain of the catalogue; throws ConfigError where nobody can be paid on it. */
+/** Converts a catalogue chain. Throws `ConfigError` if it cannot receive payments. */
 export const toEvmChain = (
   { lookalikes, tokens: catalogueTokens }: Pick<Catalogue, "lookalikes" | "tokens">,
   { id, feeProxies }: Pick<CatalogueChain, "id" | "feeProxies">,
@@ -36,7 +36,7 @@ export const toEvmChain = (
   };
 };
 
-/** What the fee proxies of a chain emit: the one filter by which it is read. */
+/** Returns the filter for the events of a chain's fee proxies. */
 export const listProxyEvents = ({
   proxies,
   nativeToken,
@@ -53,5 +53,5 @@ export const listContracts = ({ proxies, tokens }: PayableChain): ReadonlySet<He
   return new Set(addresses.map(toLowerHex));
 };
 
-/** Nodes answer in lowercase, the catalogue in EIP-55 form, which it has checked. */
+/** Nodes return lowercase addresses. The catalogue has checked EIP-55 addresses. */
 const toLowerHex = (address: string): Hex => address.toLowerCase() as Hex;

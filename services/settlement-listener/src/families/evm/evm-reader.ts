@@ -12,10 +12,13 @@ import {
   verifyReceipt,
 } from "./verify-receipt.ts";
 
-/** Reads an EVM chain: as every chain is read, and what its check against the catalogue asks. */
+/** Reads an EVM chain: a `ChainReader` plus the reads for the catalogue check. */
 export type EvmReader = ChainReader<EvmHeader> & Pick<EvmReads, "queryContracts" | "readChain">;
 
-/** Turns what EVM nodes say into what a watch is told: logs only point, receipts are verified. */
+/**
+ * Creates a chain reader from the reads of EVM nodes. Logs are only pointers; receipts are
+ * verified.
+ */
 export const createEvmReader = (
   reads: EvmReads,
   chain: PayableChain,

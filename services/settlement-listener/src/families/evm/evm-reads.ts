@@ -2,74 +2,80 @@ import type { Hex } from "viem";
 import type { BlockHeader, ChainReader } from "../../watch/chain-reader.ts";
 import type { EventLog } from "./decode-event.ts";
 
-/** A header as EVM nodes tell it. */
+/** A header of an EVM node. */
 export type EvmHeader = BlockHeader & {
   hash: Hex;
   parentHash: Hex;
   logsBloom: Hex;
-  /** The id of the provider that told it, where `readHeaders` asked for it. */
+  /** The id of the provider that returned it. Set by `readHeaders`. */
   providerId?: string;
 };
 
-/** A log of a configured fee proxy, or a token's transfer to an owner, and where it stands. It only points to a receipt. */
+/**
+ * A log of a configured fee proxy, or a token's transfer to an owner, and its position. It is only
+ * a pointer to a receipt.
+ */
 export type ProxyLog = EventLog & {
   blockNumber: number;
   blockHash: Hex;
   transactionHash: Hex;
-  /** Its block's Unix seconds, if the node gives them with the log; that saves a question. */
+  /** The block's time in Unix seconds, if the node returns it with the log. Saves a request. */
   timestampSeconds?: number;
 };
 
-/** What became of a transaction, in the block that a node holds to be canonical. */
+/** The result of a transaction in the block that a node considers canonical. */
 export type EvmReceipt = {
   transactionHash: Hex;
   blockNumber: number;
   blockHash: Hex;
   isSuccessful: boolean;
   from: Hex;
-  /** Those of the chain's proxies and tokens, in their order. */
+  /** The logs of the chain's proxies and tokens, in their order. */
   logs: readonly EventLog[];
-  /** SHA-256 of all other logs: two providers must show the same receipt. */
+  /** SHA-256 of all other logs. Two providers must return the same receipt. */
   otherLogsDigest: string;
 };
 
-/** What a transaction calls: a contract (none where it makes one), with lowercase calldata. */
+/** A transaction's call: the contract, null for a contract creation, and the lowercase calldata. */
 export type TransactionCall = { to: Hex | null; input: Hex };
 
 /**
- * What is asked of a contract: with `data`, what a read-only call answers, undefined where it reverts;
- * else its code, `0x` where there is none.
+ * A contract request. With `data`, it returns the result of a read-only call, or undefined if it
+ * reverts. Without `data`, it returns the contract's code, `0x` if there is none.
  */
 export type ContractRequest = { address: Hex; data?: Hex };
 
-/** What is asked of EVM nodes; each call ends within the bounds that `ChainReader` tells. */
+/** The reads of EVM nodes. Each call ends within the limits that `ChainReader` documents. */
 export type EvmReads = Pick<
   ChainReader<EvmHeader>,
   "readAbsent" | "readHeads" | "readHeaders" | "readUsedNonces"
 > & {
   /**
-   * The fee proxies' logs, and tokens' transfers to owners, from `fromBlock` on, in order: as far as the provider bears in one
-   * question, and at most to `toBlock`. `end` is the last block covered, read after the logs and
-   * from the same node; its hash shows which chain they belong to. Blocks whose headers are given
-   * are checked against their blooms, and asked for again if logs may be missing; only where the same
-   * provider told them do they tell what need not be asked for. `providerId` is the id of the provider.
+   * Returns the fee proxies' logs, and tokens' transfers to owners, from `fromBlock` on, in order.
+   * Covers as many blocks as the provider accepts in one request, at most up to `toBlock`.
+   * `endHeader` is the last covered block, read after the logs from the same node; its hash
+   * identifies the fork. If `headers` are given, checks their blooms and repeats the request if
+   * logs may be missing. Only headers from the same provider may show that a request is
+   * unnecessary. `providerId` identifies the provider that answered.
    */
   readLogs(range: {
     fromBlock: number;
     toBlock: number;
     headers?: readonly EvmHeader[];
   }): Promise<{ logs: readonly ProxyLog[]; endHeader: EvmHeader; providerId: string }>;
-  /** Receipts by transaction hash; one that is in no canonical block is left out. */
+  /**
+   * Returns receipts by transaction hash. Leaves out transactions that are in no canonical block.
+   */
   readReceipts(hashes: readonly Hex[]): Promise<ReadonlyMap<Hex, EvmReceipt>>;
-  /** What transactions call, by their hash. Throws where no node knows one of them. */
+  /** Returns the calls of transactions by hash. Throws if no node knows one of them. */
   readCalls(hashes: readonly Hex[]): Promise<ReadonlyMap<Hex, TransactionCall>>;
   /**
-   * Who sent transactions, mined or pending, and with which nonce; one that the node does not know is
-   * left out.
+   * Returns the senders and nonces of transactions, mined or pending. Leaves out transactions that
+   * the node does not know.
    */
   readSenders(hashes: readonly Hex[]): Promise<ReadonlyMap<Hex, { address: Hex; nonce: number }>>;
-  /** Answers in the order of the questions, as one provider gives them at the latest block. */
+  /** Returns results in the order of the requests, from one provider at the latest block. */
   queryContracts(requests: readonly ContractRequest[]): Promise<readonly (Hex | undefined)[]>;
-  /** Which chain the providers say they serve: its decimal id. */
+  /** Returns the decimal id of the chain that the first provider serves. */
   readChain(): Promise<string>;
 };

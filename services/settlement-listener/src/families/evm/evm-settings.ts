@@ -2,9 +2,9 @@ import { devnet } from "@payment-links/contracts";
 import type { ChainOverride, ChainSettings } from "../../watch/chain/chain-settings.ts";
 
 /**
- * A payment settles by `finalized` where that takes seconds, and elsewhere by `safe` (posted to the
- * chain below, or justified). The depths are those at which exchanges and indexers call a block
- * final.
+ * A payment settles at `finalized` where that takes seconds, and otherwise at `safe`, which means
+ * posted to the parent chain or justified. The depths are those at which exchanges and indexers
+ * consider a block final.
  */
 const defaultSettings: ChainSettings = {
   finality: "finalized",
@@ -16,20 +16,20 @@ const defaultSettings: ChainSettings = {
 };
 
 const settingsByChain: Readonly<Record<string, Partial<ChainSettings>>> = {
-  // Ethereum and its test network: a block in 12 s, final after about 13 minutes.
+  // Ethereum and its testnet: a block every 12 s, final after about 13 minutes.
   "1": { finality: "safe", pollMs: 4_000 },
   "11155111": { finality: "safe", pollMs: 4_000 },
-  // OP Mainnet, Base: a block in 2 s, safe once it is posted to Ethereum.
+  // OP Mainnet and Base: a block every 2 s, safe once it is posted to Ethereum.
   "10": { finality: "safe", headLagBlocks: 2, finalDepthBlocks: 900 },
   "8453": { finality: "safe", headLagBlocks: 2, finalDepthBlocks: 900 },
   "84532": { finality: "safe", headLagBlocks: 2, finalDepthBlocks: 900 },
-  // Polygon PoS: final by milestones within seconds.
+  // Polygon PoS: final within seconds, by milestones.
   "137": { headLagBlocks: 2, finalDepthBlocks: 200 },
-  // Arbitrum One: four blocks in a second.
+  // Arbitrum One: four blocks per second.
   "42161": { finality: "safe", headLagBlocks: 8, finalDepthBlocks: 4_800, pollMs: 1_000 },
-  // Avalanche: what is accepted is final.
+  // Avalanche: accepted blocks are final.
   "43114": { headLagBlocks: 1, finalDepthBlocks: 30 },
-  // One node, alone, which mines a block per transaction.
+  // A single node that mines one block per transaction.
   [devnet.chainId]: {
     finality: { blocks: 1 },
     headLagBlocks: 0,
@@ -39,7 +39,7 @@ const settingsByChain: Readonly<Record<string, Partial<ChainSettings>>> = {
   },
 };
 
-/** The settings of an EVM chain: what is known of it, under what the operator says. */
+/** Returns the settings of an EVM chain. The operator's override wins over the defaults. */
 export const evmSettings = (chainId: string, override: ChainOverride = {}): ChainSettings => ({
   ...defaultSettings,
   ...settingsByChain[chainId],

@@ -4,7 +4,7 @@ import { loadCatalogue } from "@payment-links/contracts";
 import { findChainFault } from "./find-chain-fault.ts";
 import { toEvmChain } from "./evm-chain.ts";
 
-/** A chain of which the catalogue knows one token, USDC with 6 decimals. */
+/** A chain with one token in the catalogue: USDC with 6 decimals. */
 const catalogue = loadCatalogue();
 const baseChain = toEvmChain(
   catalogue,
@@ -17,7 +17,7 @@ const encodedSix = numberToHex(6, { size: 32 });
 const encodeString = (text: string): Hex => encodeAbiParameters([{ type: "string" }], [text]);
 const symbolCall = "0x95d89b41";
 
-/** What is wrong with a chain whose token answers so. */
+/** Returns the fault of a chain whose token returns these values. */
 const findFault = async ({
   decimals = encodedSix,
   symbol = encodeString("USDC"),
@@ -33,32 +33,29 @@ const findFault = async ({
   return fault?.replace(/^token \S+ at \S+: /, "");
 };
 
-describe("a token's own word", () => {
+describe("findChainFault", () => {
   test.each([
     ["an ABI string", encodeString("USDC")],
     ["an ABI string in another case", encodeString("UsdC")],
-    ["32 bytes padded with 0, as the oldest contracts answer", stringToHex("USDC", { size: 32 })],
-  ])("its symbol may be %s", async (_form, symbol) => {
+    ["32 bytes padded with 0, as the oldest contracts return", stringToHex("USDC", { size: 32 })],
+  ])("accepts a symbol that is %s", async (_form, symbol) => {
     expect(await findFault({ symbol })).toBeUndefined();
   });
 
   test.each([
-    ["nothing", "0x", "null"],
+    ["empty", "0x", "null"],
     ["half a word", "0x0102", "null"],
     ["longer than a symbol can be", encodeString("x".repeat(300)), "null"],
-    ["megabytes", encodeString("USDC".repeat(500_000)), "null"],
-    ["of a place outside of it", `0x${"ff".repeat(64)}`, "null"],
-    ["of a length that is not there", `0x${"20".padStart(64, "0")}${"ff".repeat(32)}`, "null"],
-    ["another one", encodeString("USDT"), '"USDT"'],
-  ] as [string, Hex, string][])(
-    "a symbol that is %s is a fault",
-    async (_what, symbol, reported) => {
-      expect(await findFault({ symbol })).toBe(`the symbol is ${reported}, not USDC`);
-    },
-  );
+    ["megabytes long", encodeString("USDC".repeat(500_000)), "null"],
+    ["at an offset outside the response", `0x${"ff".repeat(64)}`, "null"],
+    ["longer than the response", `0x${"20".padStart(64, "0")}${"ff".repeat(32)}`, "null"],
+    ["of another token", encodeString("USDT"), '"USDT"'],
+  ] as [string, Hex, string][])("rejects a symbol that is %s", async (_what, symbol, reported) => {
+    expect(await findFault({ symbol })).toBe(`the symbol is ${reported}, not USDC`);
+  });
 
-  // Bridges deploy their tokens under the original's symbol: that must not stop a chain.
-  test("is not asked of a look-alike (rule CHAIN-27)", async () => {
+  // Bridges deploy their tokens under the original's symbol, which must not stop a chain.
+  test("does not query a look-alike (rule CHAIN-27)", async () => {
     const tokens = new Map(
       [...baseChain.tokens].filter(([, { symbol }]) => /^USDb?C$/.test(symbol)),
     );
@@ -83,13 +80,10 @@ describe("a token's own word", () => {
   });
 
   test.each([
-    ["nothing", "0x", "not told"],
+    ["empty", "0x", "not told"],
     ["two words", `${encodedSix}${encodedSix.slice(2)}`, "not told"],
     ["another number", numberToHex(2n ** 256n - 1n), String(2n ** 256n - 1n)],
-  ] as [string, Hex, string][])(
-    "decimals that are %s are a fault",
-    async (_, decimals, reported) => {
-      expect(await findFault({ decimals })).toBe(`decimals are ${reported}, not 6`);
-    },
-  );
+  ] as [string, Hex, string][])("rejects decimals that are %s", async (_, decimals, reported) => {
+    expect(await findFault({ decimals })).toBe(`decimals are ${reported}, not 6`);
+  });
 });

@@ -19,11 +19,11 @@ const symbolCall = encodeFunctionData({ abi: erc20Abi, functionName: "symbol" })
 type ContractReader = Pick<EvmReads, "readChain" | "queryContracts">;
 
 /**
- * Holds a chain against the catalogue (rule CHAIN-9): its id, code at the fee proxies, and each
- * token's code, decimals and symbol. The symbol's case is let pass, as issuers write it in several. Look-alikes
- * are left out: no money counts in them, and their contracts often bear the symbol of the other token.
- * Answers what is wrong in words for an operator, or undefined. Throws where nobody can be asked,
- * which is no fault.
+ * Compares a chain with the catalogue (rule CHAIN-9): its id, the code at the fee proxies, and each
+ * token's code, decimals and symbol. Ignores the symbol's case, because issuers vary it. Leaves out
+ * look-alikes, because payments in them are not applied, and their contracts often have the other
+ * token's symbol. Returns the difference in words for an operator, or undefined. Throws if no
+ * provider answers, which is no fault.
  */
 export const findChainFault = async (
   chain: EvmChain,
@@ -35,7 +35,7 @@ export const findChainFault = async (
   const tokens = [...chain.tokens]
     .filter(([, { lookalikeOf }]) => lookalikeOf === undefined)
     .map(([address, token]) => ({ address: address as Hex, token }));
-  // In as few requests as can be: a provider refuses who sends it two dozen at once.
+  // Uses few requests, because providers reject two dozen at the same time.
   const results = await reader.queryContracts([
     ...proxies.map((address) => ({ address })),
     ...tokens.flatMap(({ address }) => createTokenRequests(address)),
@@ -78,7 +78,7 @@ const findTokenFault = (
 const hasCode = (code: Hex | undefined): boolean => code !== undefined && code !== "0x";
 
 const wordBytes = 32;
-/** Of a text, and of what stands before it: a symbol is a few letters long. */
+/** The limit for an ABI-encoded string. A symbol has a few letters. */
 const resultBytesMax = 256;
 const stringParameters = parseAbiParameters("string");
 
@@ -86,7 +86,7 @@ const decodeUint = (result: Hex): bigint | undefined =>
   size(result) === wordBytes ? hexToBigInt(result) : undefined;
 
 /**
- * A text as contracts answer it: an ABI string, or, from the oldest ones, 32 bytes padded with 0.
+ * Decodes a contract's text: an ABI string, or 32 bytes padded with 0 from the oldest contracts.
  */
 const decodeText = (result: Hex): string | undefined => {
   if (size(result) === wordBytes) return hexToString(result, { size: wordBytes });
@@ -94,7 +94,8 @@ const decodeText = (result: Hex): string | undefined => {
   try {
     return decodeAbiParameters(stringParameters, result)[0];
   } catch {
-    // It is no text. What viem throws repeats the contract's answer.
+    // The result is not a string. viem's error is dropped because it repeats the contract's
+    // response.
     return undefined;
   }
 };

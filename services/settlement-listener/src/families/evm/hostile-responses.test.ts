@@ -31,7 +31,7 @@ let chain: EvmChain;
 const clock = createFakeClock(new Date());
 beforeAll(async () => {
   process.stderr.write(`hostile answers: SEED=${runs.seed}\n`);
-  // A rest ends with the next question, as the clock is moved before each.
+  // Each cooldown ends before the next request, because the clock advances before it.
   rig = await createReaderRig(setup.chain, {
     clock,
     providerCount: 2,
@@ -46,12 +46,12 @@ beforeAll(async () => {
 });
 afterAll(() => rig?.close());
 
-/** What a watch asks; each in one round, of the one provider that is hostile. */
+/** The reads of a watch. Each takes one round and asks only the hostile provider. */
 const reads: Record<string, (reader: EvmReads) => Promise<unknown>> = {
   heads: (reader) => reader.readHeads(),
   headers: async (reader) => {
     const receivedHeaders = await reader.readHeaders(range());
-    // What becomes a row has values that a row can hold.
+    // Values that become a row must fit into it.
     for (const header of receivedHeaders) toScannedBlock(header).minedAt.toISOString();
   },
   logs: (reader) => reader.readLogs(range()),
@@ -77,7 +77,7 @@ const reads: Record<string, (reader: EvmReads) => Promise<unknown>> = {
 };
 const range = () => ({ fromBlock: setup.firstBlock, toBlock: setup.lastBlock });
 
-/** Which transactions have logs in the range, read in as many parts as it has blocks at most. */
+/** Returns the hashes of the range's transactions with logs. Reads at most one part per block. */
 const readAllLogs = async () => {
   const hashes: string[] = [];
   for (let fromBlock = setup.firstBlock; fromBlock <= setup.lastBlock;) {
@@ -111,7 +111,7 @@ const runHostileRead = async (readName: string, { corrupt }: Corruption): Promis
   }
 };
 
-test("hostile answers: the reader answers, or says that nobody does, and nothing else", async () => {
+test("the EVM reader returns a result or an expected error for every hostile response", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.constantFrom(...Object.keys(reads)),
@@ -124,7 +124,8 @@ test("hostile answers: the reader answers, or says that nobody does, and nothing
     runs,
   );
   expect(rig.rpc.getCounts().hits.get("hostile")).toBeGreaterThanOrEqual(runs.numRuns);
-  // Afterwards it reads as before, if in smaller parts: an answer that is too large narrows what is asked.
+  // Afterwards it reads as before, possibly in smaller parts, because a response that is too large
+  // reduces the range.
   clock.advance(1_000);
   expect(await readAllLogs()).toEqual(setup.paidTransactions.map(({ hash }) => hash));
 }, 600_000);

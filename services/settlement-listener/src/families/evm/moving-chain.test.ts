@@ -19,7 +19,7 @@ afterEach(() => rig?.close());
 
 const providerCount = 2;
 
-/** A small generator (mulberry32): the same seed gives the same faults. */
+/** A small random generator (mulberry32). The same seed gives the same faults. */
 const createRandom = (seed: number) => {
   let state = seed;
   return (): number => {
@@ -47,7 +47,7 @@ const faults: ScriptedFault[] = [
   { kind: "down" },
 ];
 
-/** Keeps reading until an answer comes, as a watcher's loop does, and fails if none ever comes. */
+/** Retries a read until it succeeds, like a watch's loop. Fails if it never does. */
 const retryUntilRead = <T>(description: string, read: () => Promise<T>): Promise<T> =>
   waitUntil(description, () =>
     read().catch((error: unknown) => {
@@ -56,7 +56,7 @@ const retryUntilRead = <T>(description: string, read: () => Promise<T>): Promise
     }),
   );
 
-/** One walk over the chain, stretch by stretch: headers, logs and receipts. */
+/** Reads the chain once, range by range: headers, logs and receipts. */
 const readWholeChain = async (
   { reader }: ReaderRig,
   beforeEachStep: () => void,
@@ -85,7 +85,7 @@ const readWholeChain = async (
 };
 
 test.each([1, 2, 3])(
-  "faults at random, seed %i: nothing is missed, nothing doubled",
+  "the EVM reader reads every log exactly once despite random faults, seed %i",
   async (seed) => {
     rig = await createReaderRig(setup.chain, {
       providerCount,
@@ -96,7 +96,7 @@ test.each([1, 2, 3])(
     const foundLogs = await readWholeChain(rig, () => {
       const fault = faults[Math.floor(random() * faults.length)] ?? { kind: "down" };
       const times = 1 + Math.floor(random() * 4);
-      // If both leave logs out, nobody can know of them.
+      // If both providers omit logs, the reader cannot detect it.
       const target = fault.kind === "empty_logs" || random() < 0.5 ? rpc : rpc2;
       target.injectFault(fault, { times });
     });
@@ -108,9 +108,9 @@ test.each([1, 2, 3])(
   },
 );
 
-// Guards against logs of one chain under the hash of another. It changes the chain, so it is the
+// Guards against logs of one fork under the hash of another. It changes the chain, so it is the
 // last test.
-test("a reorg between the logs and the end: the answer is of one chain", async () => {
+test("the EVM reader returns logs and end header of one fork when a reorg happens between them", async () => {
   rig = await createReaderRig(setup.chain);
   const { reader, rpc } = rig;
   const { lastBlock: toBlock, chain } = setup;

@@ -26,7 +26,10 @@ const createRig = async (
 const paidRange = () => ({ fromBlock: setup.firstBlock, toBlock: setup.lastBlock });
 const listPaidHashes = () => setup.paidTransactions.map(({ hash }) => hash);
 
-/** To the end of the range: a provider that is slow to answer is asked for less at once. */
+/**
+ * Reads to the end of the range in several requests, because a slow provider is asked for less per
+ * request.
+ */
 const readPaidHashes = async ({ reader }: ReaderRig) => {
   const hashes: string[] = [];
   let { fromBlock } = paidRange();
@@ -38,7 +41,7 @@ const readPaidHashes = async ({ reader }: ReaderRig) => {
   return hashes;
 };
 
-/** Longer than any test lasts. */
+/** Longer than any test takes. */
 const longerThanTestMs = 3_600_000;
 
 const faults: ScriptedFault[] = [
@@ -54,18 +57,19 @@ const faults: ScriptedFault[] = [
 ];
 
 describe.each(faults)("a provider with the fault $kind", (fault) => {
-  // Only where the answer never comes may a good one be taken for late, so it has much time.
+  // A short timeout could also fail a good response, so it is used only where a response never
+  // comes.
   const isLate = fault.kind === "late" || fault.kind === "hanging_body";
   const timeoutMs = isLate ? provokedTimeoutMs(1_500) : ampleTimeoutMs;
 
-  test("once only: the same provider is asked again, and nothing is missed", async () => {
+  test("is asked again after a single failure, and nothing is missed", async () => {
     const readerRig = await createRig({ timing: { timeoutMs, cooldownMsMax: 300 } });
     const activeFault = readerRig.rpc.injectFault(fault, { times: 1 });
     expect(await readPaidHashes(readerRig)).toEqual(listPaidHashes());
     expect(activeFault.getHitCount()).toBe(1);
   });
 
-  test("all the time: another one answers, and after a few failures it alone is asked", async () => {
+  test("is no longer asked after a few failures, while another provider answers", async () => {
     const readerRig = await createRig({
       providerCount: 2,
       timing: { timeoutMs, cooldownMsMax: 60_000, cooldownMs: 60_000 },
@@ -80,7 +84,7 @@ describe.each(faults)("a provider with the fault $kind", (fault) => {
     expect(activeFault.getHitCount()).toBe(hitCount);
   });
 
-  test("everywhere: an error within a bound, which names no address; healed, it goes on", async () => {
+  test("makes reads fail within the time limit, without URLs in the error, until the providers recover", async () => {
     const readerRig = await createRig({ timing: { timeoutMs }, providerCount: 2 });
     for (const rpc of [readerRig.rpc, readerRig.rpc2]) rpc.injectFault(fault);
     const failingRead = readPaidHashes(readerRig);
@@ -102,8 +106,8 @@ describe.each(faults)("a provider with the fault $kind", (fault) => {
   });
 });
 
-describe("a provider that is asked too often", () => {
-  test("is left alone as long as it asked for, and not longer than the bound", async () => {
+describe("a rate-limited provider", () => {
+  test("is not asked during the pause it requested, and is asked again right afterwards", async () => {
     const clock = createFakeClock(new Date());
     const readerRig = await createRig({
       clock,
@@ -122,7 +126,7 @@ describe("a provider that is asked too often", () => {
     expect(await readerRig.countRequests("rate_limited")).toBe(1);
   });
 
-  test("is waited for where there is no other, and asked once more, not in vain before", async () => {
+  test("is awaited if there is no other provider, and not asked before its pause is over", async () => {
     const readerRig = await createRig({ timing: { cooldownMsMax: 30_000 } });
     const activeFault = readerRig.rpc.injectFault(
       { kind: "rate_limited", retryAfterSeconds: 1 },
@@ -134,7 +138,7 @@ describe("a provider that is asked too often", () => {
     expect(activeFault.getHitCount()).toBe(1);
   });
 
-  test("a storm ends: all asked at once get their answer, and the storm is not fed", async () => {
+  test("answers all concurrent reads after a few rejections, without a flood of requests", async () => {
     const readerRig = await createRig();
     const storm = readerRig.rpc.injectFault({ kind: "rate_limited" }, { times: 3 });
     const results = await Promise.all(Array.from({ length: 3 }, () => readPaidHashes(readerRig)));
@@ -144,8 +148,8 @@ describe("a provider that is asked too often", () => {
   });
 });
 
-describe("the chain behind an address", () => {
-  test("a provider that changes to another chain is found out within a minute", async () => {
+describe("the chain check of providers", () => {
+  test("detects a provider that switches to another chain within a minute", async () => {
     const clock = createFakeClock(new Date());
     const readerRig = await createRig({ clock, providerCount: 2 });
     expect(await readPaidHashes(readerRig)).toEqual(listPaidHashes());
@@ -156,14 +160,14 @@ describe("the chain behind an address", () => {
     expect(readerRig.getLogText()).toContain("an RPC provider serves another chain");
   });
 
-  test("is not asked for again by questions that follow it, as in the check of a chain", async () => {
+  test("is not repeated for the reads that follow it", async () => {
     const { reader, rpc } = await createRig();
     await reader.readChain();
     await Promise.all(Array.from({ length: 5 }, () => reader.readReceipts(listPaidHashes())));
     expect(rpc.getCounts().methods.get("eth_chainId")).toBe(1);
   });
 
-  test("each provider is asked for the chain id alone, even while it rests for serving another one", async () => {
+  test("asks each provider separately, even during its cooldown for serving another chain", async () => {
     const { getProviderReader, rpc2, verifiers } = await createRig({ providerCount: 2 });
     rpc2.injectFault({ kind: "wrong_chain", chainId: 1 });
     const [healthyProvider, wrongProvider] = verifiers;
@@ -174,7 +178,7 @@ describe("the chain behind an address", () => {
     expect(await Promise.all(servedChains)).toEqual([setup.chain.chainId, "1"]);
   });
 
-  test("a provider that is ignored has no vote and is not asked by the common reader", async () => {
+  test("excludes an ignored provider from votes and from the shared reader", async () => {
     const { ignoreProviders, reader, rpc, verifiers } = await createRig({ providerCount: 2 });
     const [ignoredProvider] = verifiers;
     ignoreProviders([ignoredProvider?.id ?? ""]);
@@ -188,7 +192,7 @@ describe("the chain behind an address", () => {
 });
 
 describe("a provider's own reader", () => {
-  test("asks that one alone, also while another would answer", async () => {
+  test("asks only that provider, even if another would answer", async () => {
     const { reader, rpc, rpc2, verifiers } = await createRig({
       providerCount: 2,
       timing: { failoverMsMax: provokedTimeoutMs(2_000) },
@@ -207,7 +211,7 @@ describe("a provider's own reader", () => {
     expect(countLogRequests()[0]).toBe(1);
   });
 
-  test("knows providers by their addresses, in whatever order, and reveals none", async () => {
+  test("identifies the provider by a hash of its URL, which does not reveal the URL", async () => {
     const { reader, rpc, getLogText } = await createRig({ providerCount: 2 });
     const { providerId } = await reader.readLogs(paidRange());
     expect(providerId).toBe(
@@ -217,7 +221,7 @@ describe("a provider's own reader", () => {
   });
 });
 
-test("closing ends what waits for an answer at once", async () => {
+test("aborts pending requests immediately when the readers close", async () => {
   const readerRig = await createRig({
     timing: { timeoutMs: longerThanTestMs, failoverMsMax: longerThanTestMs },
   });

@@ -13,7 +13,7 @@ const recorded = JSON.parse(
   await readFile(new URL("recorded/execution-apis.json", import.meta.url), "utf8"),
 );
 
-test("answers of geth, as its own specification's tests have them, are read", () => {
+test("the parsers accept geth's responses from its specification's tests", () => {
   const block = recorded.finalizedBlock.result;
   const { hash, parentHash, logsBloom } = block;
   expect(parseHeader(block)).toEqual({
@@ -56,7 +56,7 @@ test("answers of geth, as its own specification's tests have them, are read", ()
   });
 });
 
-test("two receipts that differ in a stranger's log alone are not the same evidence", () => {
+test("two receipts that differ only in an unrelated log are different evidence", () => {
   const [log] = recorded.logsOfBlock.result;
   const computeDigest = (data: string) => {
     const receipt = { ...recorded.receipt.result, logs: [{ ...log, data }] };
@@ -66,7 +66,7 @@ test("two receipts that differ in a stranger's log alone are not the same eviden
   expect(computeDigest("0x01")).not.toBe(computeDigest("0x02"));
 });
 
-test("a range that is none is too much asked, and never an empty answer", () => {
+test("classifyError classifies geth's error for a reversed range as range, not as an empty result", () => {
   const { error } = recorded.reversedRange;
   expect(classifyError("eth_getLogs", { ...error, status: 200 })).toBe("range");
 });

@@ -9,12 +9,10 @@ import {
   throwInvalidShape,
 } from "../../rpc/parse-result.ts";
 
-// Catching up reads hundreds of thousands of receipts; validating by schemas was the largest part
-// of its cost.
+// Parses by hand, because catching up reads hundreds of thousands of receipts, and schema
+// validation was the largest part of its cost.
 
-/**
- * The parts of a header that are read. As on the wire, null stands for something that is not there.
- */
+/** Parses the used parts of a header. Null means that the block does not exist, as on the wire. */
 export const parseHeader: ResultParser<EvmHeader | null> = (result) => {
   if (result === null) return null;
   const header = parseObject(result);
@@ -27,7 +25,7 @@ export const parseHeader: ResultParser<EvmHeader | null> = (result) => {
   };
 };
 
-/** A log and its place in the whole block, by which answers are put in order. */
+/** A log and its index in the block, which determines the order. */
 export type IndexedLog = ProxyLog & { logIndex: number };
 
 export const parseIndexedLogs: ResultParser<(IndexedLog & { removed?: boolean | undefined })[]> = (
@@ -35,9 +33,9 @@ export const parseIndexedLogs: ResultParser<(IndexedLog & { removed?: boolean | 
 ) => parseArray(result).map(parseIndexedLog);
 
 /**
- * A receipt with the logs of some contracts, and a digest of all others: anybody can write megabytes of
- * those. One without a status (before Byzantium) cannot be judged, so it is not a valid answer,
- * and neither is one in which a log stands twice, or none although its bloom tells of some.
+ * Parses a receipt with the logs of some contracts, and a digest of all other logs, because anyone
+ * can create megabytes of those. Rejects a receipt without a status (before Byzantium), one with a
+ * duplicate log, and one without logs whose bloom is not empty.
  */
 export const parseReceipt =
   (contracts: ReadonlySet<Hex>): ResultParser<EvmReceipt | null> =>
@@ -76,7 +74,7 @@ export const parseReceipt =
     };
   };
 
-/** A transaction's name and sender, or null. */
+/** Parses a transaction's hash, sender and nonce, or null. */
 export const parseTransactionSender: ResultParser<
   { transactionHash: Hex; address: Hex; nonce: number } | null
 > = (result) => {
@@ -89,7 +87,7 @@ export const parseTransactionSender: ResultParser<
   };
 };
 
-/** A transaction's name and what it calls, or null. Calldata of more than 4 KiB is left out. */
+/** Parses a transaction's hash and call, or null. Leaves out calldata of more than 4 KiB. */
 export const parseTransactionCall: ResultParser<
   (TransactionCall & { transactionHash: Hex }) | null
 > = (result) => {
@@ -102,16 +100,18 @@ export const parseTransactionCall: ResultParser<
   };
 };
 
-/** Calldata that may name a link is shorter: ERC-20's `transfer`, a reference, and attributions. */
+/**
+ * Calldata that identifies a link is shorter: ERC-20's `transfer`, a reference, and attributions.
+ */
 const calldataCharactersMax = 8_192;
 
-/** Calldata; none of it where it is too long to name a link. */
+/** Parses calldata. Returns `0x` if it is too long to identify a link. */
 const parseCalldata: ResultParser<Hex> = (input) => {
   const bytes = parseBytes(input);
   return bytes.length > calldataCharactersMax ? "0x" : bytes;
 };
 
-/** The names of a block's transactions, or null. */
+/** Parses a block's hash and the hashes of its transactions, or null. */
 export const parseTransactionHashes: ResultParser<
   {
     hash: Hex;
@@ -126,7 +126,7 @@ export const parseTransactionHashes: ResultParser<
   };
 };
 
-/** The logs of some contracts in a receipt, and where it stands, or null. */
+/** Parses a receipt's location and its logs of some contracts, or null. */
 export const parseReceiptLogs =
   (
     addresses: ReadonlySet<Hex>,
@@ -144,13 +144,13 @@ export const parseReceiptLogs =
     };
   };
 
-/** A whole number, exact as a JS number. */
+/** Parses a quantity that is a safe integer. */
 export const parseQuantity: ResultParser<number> = (result) => {
   const count = Number(parseHex(result, quantityPattern));
   return Number.isSafeInteger(count) ? count : throwInvalidShape();
 };
 
-/** The end of the year 9999: later instants have no form that a row or an event can hold. */
+/** The end of the year 9999. Rows and events cannot represent later times. */
 const timeSecondsMax = 253_402_300_799;
 
 const parseTimestamp: ResultParser<number> = (result) => {
@@ -158,14 +158,15 @@ const parseTimestamp: ResultParser<number> = (result) => {
   return seconds <= timeSecondsMax ? seconds : throwInvalidShape();
 };
 
-/** Whole bytes of hex, possibly none. */
+/** Parses hex with any number of whole bytes. */
 export const parseBytes: ResultParser<Hex> = (result) => {
   if (typeof result !== "string" || result.length % 2 !== 0) return throwInvalidShape();
   const lowercase = result.toLowerCase();
   return isHexOfAnyLength(lowercase) ? lowercase : throwInvalidShape();
 };
 
-// Looks for the first wrong digit: matching the whole of some megabytes would overflow the stack.
+// Searches for the first invalid digit, because matching megabytes as a whole would overflow the
+// stack.
 const isHexOfAnyLength = (text: string): text is Hex =>
   text.startsWith("0x") && !nonHexDigit.test(text.slice(2));
 
@@ -192,10 +193,7 @@ const parseIndexedLog = (item: unknown): IndexedLog & { removed?: boolean | unde
   };
 };
 
-/**
- * Newer nodes give the block's time with each of its logs; a value that is not a time counts as
- * absent.
- */
+/** Newer nodes return the block's time with each log. Treats an invalid time as absent. */
 const parseBlockTimestamp = (value: unknown): number | undefined => {
   if (typeof value !== "string" || !quantityPattern.test(value.toLowerCase())) return undefined;
   const timestampSeconds = Number(value);
@@ -214,7 +212,7 @@ const parseLog = (fields: Readonly<Record<string, unknown>>): EventLog => {
 
 const parseWord = (value: unknown): Hex => parseHex(value, wordPattern);
 
-/** Hex of the given form, turned to lower case if a node writes it otherwise. */
+/** Parses hex that matches a pattern, and converts it to lowercase. */
 const parseHex = (value: unknown, pattern: RegExp): Hex => {
   if (matchesPattern(value, pattern)) return value;
   const lowercase =

@@ -7,7 +7,7 @@ import {
 } from "../../testing/create-reader-rig.ts";
 import type { SizeLimit } from "../../testing/scripted-rpc.ts";
 
-/** Five payments in one block are more than the nodes below give in one answer. */
+/** Five payments in one block exceed the response limits of the nodes below. */
 const setup = useRig(() => startPaidChain([1, 0, 5, 2, 0, 0, 1, 0, 0, 1]));
 let rig: ReaderRig | undefined;
 afterEach(() => rig?.close());
@@ -38,7 +38,7 @@ const limitReplies = (code: number, message: string, status?: number): SizeLimit
   max: 2,
 });
 
-/** In the very words of the nodes and hosts, whose figures are larger by some thousands. */
+/** The exact messages of nodes and hosts. Their real limits are much larger. */
 const hosts: [name: string, ...SizeLimit[]][] = [
   [
     "geth",
@@ -151,7 +151,7 @@ const hosts: [name: string, ...SizeLimit[]][] = [
 ];
 
 describe.each(hosts)("%s at its limits", (_name, ...limits) => {
-  test("is asked for less at once: every header, log, receipt and sender is there", async () => {
+  test("receives smaller requests, and every header, log, receipt and sender is read", async () => {
     rig = await createReaderRig(setup.chain);
     const { reader, rpc } = rig;
     rpc.injectFault({ kind: "limited", limits });
@@ -169,7 +169,7 @@ describe.each(hosts)("%s at its limits", (_name, ...limits) => {
     expect(hashes).toEqual(expected);
     expect([...(await reader.readReceipts(expected)).keys()].sort()).toEqual(expected.toSorted());
     expect((await reader.readSenders(expected)).size).toBe(expected.length);
-    // A limit is no failure of the provider: it is not left alone for it.
+    // A limit is not a failure of the provider, so its circuit stays closed.
     expect(await rig.readCircuitState("rpc-1")).toBe(0);
     expect(rpc.getCounts().requests).toBeLessThan(200);
   });

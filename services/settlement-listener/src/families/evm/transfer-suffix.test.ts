@@ -17,7 +17,7 @@ import type { EventLog } from "./decode-event.ts";
 import { decodeSuffixedTransfer } from "./transfer-suffix.ts";
 import { type PayableChain, mayHaveSuffix, pairReceipt, verifyReceipt } from "./verify-receipt.ts";
 
-// Encoded by a library that is not ours, from the contracts' own signatures.
+// Encoded by an independent library from the contracts' signatures.
 const proxyAbi = parseAbi([
   "event TransferWithReferenceAndFee(address tokenAddress, address to, uint256 amount, bytes indexed paymentReference, uint256 feeAmount, address feeAddress)",
 ]);
@@ -98,8 +98,8 @@ const listProofs = (
       : `deposit ${ordinal} ${amount.toFixed()}`,
   );
 
-describe("a transfer whose calldata names a link behind its arguments (rule CHAIN-22)", () => {
-  test("is a payment of that link, of what the token says that arrived", () => {
+describe("a transfer with a reference after its calldata arguments (rule CHAIN-22)", () => {
+  test("is a payment of the amount in the token's own event", () => {
     expect(listProofs({}, transfer())).toEqual(["payment named 0 0.0001"]);
     expect(listProofs({}, transfer({ amount: 99n }))).toEqual(["payment named 0 0.000099"]);
     const [payment] = verifyReceipt(
@@ -121,14 +121,14 @@ describe("a transfer whose calldata names a link behind its arguments (rule CHAI
     });
   });
 
-  test("is one whoever is paid: the link that is named says whether that is right", () => {
+  test("is a payment to any destination, because the link decides whether that is correct", () => {
     const sentCall = { input: encodeSuffixTransfer({ to: otherAccount }) };
     expect(listProofs(sentCall, transfer({ to: otherAccount }))).toEqual([
       "payment named 0 0.0001",
     ]);
   });
 
-  test("takes one transfer, and leaves the others deposits", () => {
+  test("uses one transfer, and the others stay deposits", () => {
     expect(listProofs({}, transfer({ amount: 7n }), transfer(), transfer({ amount: 8n }))).toEqual([
       "payment named 0 0.0001",
       "deposit 0 0.000007",
@@ -136,8 +136,8 @@ describe("a transfer whose calldata names a link behind its arguments (rule CHAI
     ]);
   });
 
-  // Guards money: what moved once is credited once, whatever a token does beside it.
-  test("is credited once where a proxy's event has told of it already", () => {
+  // Guards against crediting one transfer twice, whatever else a token emits.
+  test("is credited once if a proxy's event already used its transfer", () => {
     expect(listProofs({}, transfer(), proxyEvent(reference))).toEqual(["payment named 0 0.0001"]);
     expect(listProofs({}, transfer(), proxyEvent(otherReference))).toEqual([
       "payment other 0 0.0001",
@@ -154,10 +154,10 @@ describe("a transfer whose calldata names a link behind its arguments (rule CHAI
 
   test.each<[string, SentCall, EventLog]>([
     ["has no suffix", { input: transferData() }, transfer()],
-    ["has a byte less", { input: slice(encodeSuffixTransfer(), 0, -1) }, transfer()],
-    ["has a byte more", { input: concat([encodeSuffixTransfer(), "0x00"]) }, transfer()],
+    ["is one byte short", { input: slice(encodeSuffixTransfer(), 0, -1) }, transfer()],
+    ["is one byte too long", { input: concat([encodeSuffixTransfer(), "0x00"]) }, transfer()],
     [
-      "is of another function of the same form",
+      "calls another function with the same arguments",
       { input: concat(["0x095ea7b3", slice(encodeSuffixTransfer(), 4)]) },
       transfer(),
     ],
@@ -172,41 +172,41 @@ describe("a transfer whose calldata names a link behind its arguments (rule CHAI
       },
       transfer(),
     ],
-    ["is sent to another contract", { to: unlistedToken }, transfer()],
-    ["makes a contract", { to: null }, transfer()],
+    ["calls another contract", { to: unlistedToken }, transfer()],
+    ["creates a contract", { to: null }, transfer()],
     [
-      "is of another destination",
+      "has another destination than the transfer",
       { input: encodeSuffixTransfer({ to: otherAccount }) },
       transfer(),
     ],
-    ["moves somebody else's money", { from: otherAccount }, transfer()],
-    [
-      "is of a token whose calldata nobody has read",
-      { to: plainToken },
-      transfer({ token: plainToken }),
-    ],
-  ])("that %s is a deposit like any other", (_what, sentCall, log) => {
+    ["moves another account's tokens", { from: otherAccount }, transfer()],
+    ["is for a token without suffix support", { to: plainToken }, transfer({ token: plainToken })],
+  ])("is a deposit if its calldata %s", (_what, sentCall, log) => {
     expect(listProofs(sentCall, log)).toEqual(["deposit 0 0.0001"]);
   });
 
   test.each<[string, SentCall, EventLog[]]>([
-    ["without the token's own word", {}, []],
-    ["of 0", { input: encodeSuffixTransfer({ amount: 0n }) }, [transfer({ amount: 0n })]],
+    ["without the token's own event", {}, []],
     [
-      "of whoever is paid",
+      "with an amount of 0",
+      { input: encodeSuffixTransfer({ amount: 0n }) },
+      [transfer({ amount: 0n })],
+    ],
+    [
+      "from the owner to itself",
       { input: encodeSuffixTransfer(), from: owner },
       [transfer({ from: owner })],
     ],
     [
-      "of a token outside the catalogue",
+      "for a token outside the catalogue",
       { to: unlistedToken },
       [transfer({ token: unlistedToken })],
     ],
-  ])("%s is nothing", (_what, sentCall, logs) => {
+  ])("proves nothing %s", (_what, sentCall, logs) => {
     expect(listProofs(sentCall, ...logs)).toEqual([]);
   });
 
-  test("is nothing where the transaction failed", () => {
+  test("proves nothing if the transaction failed", () => {
     const sentCall = { to: usdc, input: encodeSuffixTransfer(), from: payer };
     const failedReceipt = { isSuccessful: false, logs: [transfer()] };
     expect(verifyReceipt(pairReceipt(failedReceipt, chain), chain, () => true, sentCall)).toEqual(
@@ -215,7 +215,7 @@ describe("a transfer whose calldata names a link behind its arguments (rule CHAI
   });
 });
 
-// The vectors of schemas 0, 1 and 2 are those of ox, the library that wallets use for ERC-8021.
+// The vectors of schemas 0, 1 and 2 are from ox, the library that wallets use for ERC-8021.
 const marker = "80218021802180218021802180218021";
 const withMarker = (prefix: string): Hex => `0x${prefix}${marker}`;
 const codes = withMarker("626173656170702c6d6f7270686f0e00");
@@ -224,7 +224,7 @@ const ownRegistry = withMarker(
 );
 const cbor = withMarker("a161616762617365617070000b02");
 
-describe("an attribution behind the payment reference (rule CHAIN-25)", () => {
+describe("an attribution after the payment reference (rule CHAIN-25)", () => {
   test.each<[string, Hex[]]>([
     ["with codes of the canonical registry", [codes]],
     ["with codes of its own registry", [ownRegistry]],
@@ -232,55 +232,55 @@ describe("an attribution behind the payment reference (rule CHAIN-25)", () => {
     ["in the longest CBOR", [`0x${"61".repeat(0xff_ff)}`, withMarker("ffff02")]],
     ["without any code", [withMarker("0000")]],
     ["by the app, the wallet and a relayer", [codes, ownRegistry, cbor]],
-    ["by as many as are read", Array.from({ length: 16 }, () => codes)],
-  ])("%s leaves the payment with its link", (_what, attributions) => {
+    ["repeated up to the limit", Array.from({ length: 16 }, () => codes)],
+  ])("does not change the payment %s", (_what, attributions) => {
     const input = concat([encodeSuffixTransfer(), ...attributions]);
     expect(listProofs({ input }, transfer())).toEqual(["payment named 0 0.0001"]);
   });
 
   test.each<[string, Hex]>([
-    ["stands behind a transfer without a reference", concat([transferData(), codes])],
-    ["reaches into the reference", concat([encodeSuffixTransfer(), withMarker("0100")])],
-    ["reaches into the arguments", concat([encodeSuffixTransfer(), withMarker("ff00")])],
-    ["reaches past the beginning", concat([encodeSuffixTransfer(), withMarker("ffff02")])],
+    ["follows a transfer without a reference", concat([transferData(), codes])],
+    ["overlaps the reference", concat([encodeSuffixTransfer(), withMarker("0100")])],
+    ["overlaps the arguments", concat([encodeSuffixTransfer(), withMarker("ff00")])],
+    ["starts before the calldata", concat([encodeSuffixTransfer(), withMarker("ffff02")])],
     [
-      "names a registry that begins before the data",
+      "has a registry that starts before the calldata",
       concat([encodeSuffixTransfer(), withMarker("ff0001")]),
     ],
     [
-      "has no chain of its registry",
+      "has a registry without a chain id",
       concat([encodeSuffixTransfer(), slice(ownRegistry, 0, 20), withMarker("0001")]),
     ],
     ["has an unknown schema", concat([encodeSuffixTransfer(), withMarker("0003")])],
-    ["is cut off", concat([encodeSuffixTransfer(), slice(codes, 0, -1)])],
-    ["is a marker alone", concat([encodeSuffixTransfer(), withMarker("")])],
-    ["stands behind other bytes", concat([encodeSuffixTransfer(), "0x00", codes])],
+    ["is truncated", concat([encodeSuffixTransfer(), slice(codes, 0, -1)])],
+    ["is only a marker", concat([encodeSuffixTransfer(), withMarker("")])],
+    ["follows other bytes", concat([encodeSuffixTransfer(), "0x00", codes])],
     [
       "is one of too many",
       concat([encodeSuffixTransfer(), ...Array.from({ length: 17 }, () => codes)]),
     ],
     [
-      "is one of ten thousand",
+      "is one of 10,000",
       concat([encodeSuffixTransfer(), ...Array.from({ length: 10_000 }, () => codes)]),
     ],
-  ])("that %s leaves a deposit", (_what, input) => {
+  ])("makes the transfer a deposit if it %s", (_what, input) => {
     expect(listProofs({ input }, transfer())).toEqual(["deposit 0 0.0001"]);
   });
 });
 
-describe("calldata is asked for", () => {
+describe("mayHaveSuffix", () => {
   const needsCalldata = (...logs: EventLog[]) =>
     mayHaveSuffix(pairReceipt({ isSuccessful: true, logs }, chain), payer, chain);
 
-  test("where a transfer of the sender's is left by the events", () => {
+  test("returns true if the events leave a transfer from the sender unused", () => {
     expect(needsCalldata(transfer())).toBe(true);
     expect(needsCalldata(transfer(), proxyEvent(reference), transfer({ to: otherAccount }))).toBe(
       true,
     );
   });
 
-  // Guards the speed of a catch-up: payments through the proxy cost no further question.
-  test("nowhere else", () => {
+  // Guards the speed of catching up: payments through the proxy need no further request.
+  test("returns false for every other receipt", () => {
     expect(needsCalldata(transfer(), proxyEvent(reference))).toBe(false);
     expect(needsCalldata(transfer({ from: otherAccount }))).toBe(false);
     expect(needsCalldata(transfer({ token: plainToken }))).toBe(false);
@@ -290,7 +290,7 @@ describe("calldata is asked for", () => {
   });
 });
 
-test("a suffix is read to the last byte", () => {
+test("decodeSuffixedTransfer reads every byte of the amount and the reference", () => {
   const amount = 2n ** 256n - 1n;
   expect(
     decodeSuffixedTransfer({

@@ -2,12 +2,15 @@ import { type Address, type Hex, getAddress, keccak256, slice, toFunctionSelecto
 import { containsOnlyAttributions } from "./attributions.ts";
 import type { TransactionCall } from "./evm-reads.ts";
 
-/** A transfer whose calldata names a link: 16 bytes behind the arguments of ERC-20's `transfer`. */
+/**
+ * A transfer whose calldata identifies a link by 16 bytes after the arguments of ERC-20's
+ * `transfer`.
+ */
 export type SuffixedTransfer = {
   token: Hex;
   /** In EIP-55 form. */
   destination: Address;
-  /** In base units, as the payer asked for it. */
+  /** In base units, as the payer requested it. */
   amount: bigint;
   referenceHash: Hex;
 };
@@ -22,9 +25,10 @@ const referenceBytes = 16;
 const referenceEnd = argumentsEnd + referenceBytes;
 
 /**
- * Reads a transaction's call; undefined where it is anything but a transfer with 16 bytes more, and
- * attributions behind these (rule CHAIN-25). The address must be written as ABI encodes it: tokens differ
- * in what they make of more than 20 bytes. How much arrived says the token's own log.
+ * Decodes a transaction's call. Returns undefined unless it is a transfer with a 16-byte reference,
+ * followed only by attributions (rule CHAIN-25). The address must have the canonical ABI encoding,
+ * because tokens treat more than 20 bytes differently. The received amount comes from the token's
+ * own log.
  */
 export const decodeSuffixedTransfer = ({
   input,

@@ -4,7 +4,7 @@ import { type CatalogueToken, loadCatalogue, toEip55 } from "@payment-links/cont
 import type { EventLog } from "./decode-event.ts";
 import { type PayableChain, pairReceipt, verifyReceipt } from "./verify-receipt.ts";
 
-// Encoded by a library that is not ours, from the contracts' own signatures.
+// Encoded by an independent library from the contracts' signatures.
 const abi = parseAbi([
   "event TransferWithReferenceAndFee(address tokenAddress, address to, uint256 amount, bytes indexed paymentReference, uint256 feeAmount, address feeAddress)",
   "event Transfer(address indexed from, address indexed to, uint256 value)",
@@ -79,7 +79,7 @@ const verify = (...logs: EventLog[]) =>
   );
 
 describe("verifyReceipt (rule CHAIN-2)", () => {
-  test("a payment is told by the token's own transfer, in the token's unit and EIP-55 form", () => {
+  test("proves a payment by the token's own transfer, in the token's unit and with EIP-55 addresses", () => {
     const logs = [transfer({ amount: 2_500_000n }), proxyEvent({ amount: 2_500_000n })];
     expect(verifyReceipt(pairReceipt({ isSuccessful: true, logs }, chain), chain)).toEqual([
       {
@@ -95,7 +95,7 @@ describe("verifyReceipt (rule CHAIN-2)", () => {
     expect(verify(transfer(one18), proxyEvent(one18))).toEqual([[0, "0.000000000000000001"]]);
   });
 
-  test("an amount of 78 digits is exact", () => {
+  test("returns an amount of 78 digits exactly", () => {
     const amount = 2n ** 256n - 1n;
     expect(verify(transfer({ amount }), proxyEvent({ amount }))).toEqual([
       [0, `${amount / 10n ** 6n}.${amount % 10n ** 6n}`],
@@ -117,53 +117,53 @@ describe("verifyReceipt (rule CHAIN-2)", () => {
       () => verify(transfer(), proxyEvent({ from: repeatAddress("9") })),
     ],
     [
-      "a token outside the catalogue",
+      "a payment in a token outside the catalogue",
       () => {
         const token = repeatAddress("7");
         return verify(transfer({ token }), proxyEvent({ token }));
       },
     ],
-    ["a transfer to somebody else", () => verify(transfer({ to: payer }), proxyEvent())],
+    ["a transfer to another address", () => verify(transfer({ to: payer }), proxyEvent())],
     ["a transfer of another token", () => verify(transfer({ token: usd18 }), proxyEvent())],
     ["a transfer that comes after the event", () => verify(proxyEvent(), transfer())],
-    ["0 moved", () => verify(transfer({ amount: 0n }), proxyEvent({ amount: 0n }))],
-    ["0 of the chain's coin", () => verify(nativeEvent(0n))],
+    ["a transfer of 0", () => verify(transfer({ amount: 0n }), proxyEvent({ amount: 0n }))],
+    ["an event for 0 of the chain's coin", () => verify(nativeEvent(0n))],
     ["a coin's event of another contract", () => verify(nativeEvent(1n, repeatAddress("9")))],
-    ["a coin's event out of the token's proxy", () => verify(nativeEvent(1n, proxy))],
+    ["a coin's event from the token proxy", () => verify(nativeEvent(1n, proxy))],
     [
-      "data cut short",
+      "an event with truncated data",
       () => verify(transfer(), { ...proxyEvent(), data: pad("0x01", { size: 128 }) }),
     ],
-    ["no data", () => verify(transfer(), { ...proxyEvent(), data: "0x" })],
+    ["an event without data", () => verify(transfer(), { ...proxyEvent(), data: "0x" })],
     [
-      "a word too many",
+      "an event with an extra word of data",
       () => verify(transfer(), { ...proxyEvent(), data: `${proxyEvent().data}${word}` }),
     ],
     [
-      "a topic too many",
+      "an event with an extra topic",
       () => verify(transfer(), { ...proxyEvent(), topics: [...proxyEvent().topics, `0x${word}`] }),
     ],
     [
-      "a transfer of an event with more data",
+      "a transfer event with extra data",
       () => verify({ ...transfer(), data: `${transfer().data}${word}` }, proxyEvent()),
     ],
     [
-      "a transfer of an event with a third indexed field",
+      "a transfer event with a third indexed field",
       () => verify({ ...transfer(), topics: [...transfer().topics, `0x${word}`] }, proxyEvent()),
     ],
     ["another event of the proxy", () => verify(transfer(), { ...transfer(), address: proxy })],
-  ])("%s is no payment", (_what, verifyCase) => {
+  ])("finds no payment in %s", (_what, verifyCase) => {
     expect(verifyCase()).toEqual([]);
   });
 
-  test("a token that takes a fee counts for what arrived", () => {
+  test("uses the received amount of a token that takes a fee", () => {
     const feeTransfer = transfer({ to: repeatAddress("8"), amount: 1n });
     expect(verify(transfer({ amount: 99n }), feeTransfer, proxyEvent({ amount: 100n }))).toEqual([
       [0, "0.000099"],
     ]);
   });
 
-  test("two payments of one transaction use one transfer each", () => {
+  test("uses one transfer for each payment of a transaction", () => {
     const logs = [
       transfer({ amount: 1n }),
       proxyEvent({ amount: 1n }),
@@ -177,7 +177,7 @@ describe("verifyReceipt (rule CHAIN-2)", () => {
     expect(verify(transfer(), proxyEvent(), proxyEvent())).toEqual([[0, "0.0001"]]);
   });
 
-  test("a payment's number counts those of its reference alone, wherever the logs stand (rule CHAIN-3)", () => {
+  test("numbers payments per reference, wherever the logs are (rule CHAIN-3)", () => {
     const otherEvent = proxyEvent({ reference: "0xffeeddccbbaa99887766554433221100" });
     const noise = { ...transfer(), address: repeatAddress("9") };
     const logs = [
@@ -200,12 +200,12 @@ describe("verifyReceipt (rule CHAIN-2)", () => {
     ]);
   });
 
-  test("a plain transfer in the same transaction does not stand for the payment", () => {
+  test("does not use a plain transfer of the same transaction for the payment", () => {
     expect(verify(transfer({ amount: 7n }), transfer(), proxyEvent())).toEqual([[0, "0.0001"]]);
     expect(verify(transfer(), transfer({ amount: 7n }), proxyEvent())).toEqual([[0, "0.0001"]]);
   });
 
-  test("the chain's own coin is told by its proxy, which makes the call", () => {
+  test("proves a payment in the chain's coin by the proxy's event alone", () => {
     expect(verify(nativeEvent(10n ** 18n))).toEqual([[0, "1"]]);
     const withoutCoin = { ...chain, nativeToken: undefined };
     expect(
@@ -217,14 +217,14 @@ describe("verifyReceipt (rule CHAIN-2)", () => {
   });
 });
 
-describe("transfers that no event has used (rule CHAIN-20)", () => {
+describe("transfers that no event uses (rule CHAIN-20)", () => {
   const isOwner = (address: string) => address === toEip55(owner);
   const listDeposits = (...logs: EventLog[]) =>
     verifyReceipt(pairReceipt({ isSuccessful: true, logs }, chain), chain, isOwner).flatMap(
       (proof) => (proof.payer === undefined ? [] : { ...proof, amount: proof.amount.toFixed() }),
     );
 
-  test("are deposits of whoever owns the address, numbered by token and owner", () => {
+  test("are deposits of the owner of the address, numbered by token and owner", () => {
     const foundDeposits = listDeposits(
       transfer({ amount: 7n }),
       transfer({ to: repeatAddress("7") }),
@@ -243,12 +243,12 @@ describe("transfers that no event has used (rule CHAIN-20)", () => {
     });
   });
 
-  test("stay deposits beside a payment, which uses one", () => {
+  test("stay deposits next to a payment, which uses one transfer", () => {
     const foundDeposits = listDeposits(transfer({ amount: 3n }), transfer(), proxyEvent());
     expect(foundDeposits.map(({ amount }) => amount)).toEqual(["0.000003"]);
   });
 
-  test("are none of nothing, of a strange token, from the owner itself, or of a failed transaction", () => {
+  test("are no deposits if they are empty, of an unknown token, from the owner, or of a failed transaction", () => {
     const ownTransfer: EventLog = {
       ...transfer(),
       topics: encodeEventTopics({

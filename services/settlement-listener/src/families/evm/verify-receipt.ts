@@ -14,29 +14,32 @@ import type { VerifiedTransfer } from "../../watch/chain-reader.ts";
 import type { TransactionCall } from "./evm-reads.ts";
 import { decodeSuffixedTransfer } from "./transfer-suffix.ts";
 
-/** What of a chain decides whether a log is a payment; addresses are lowercase. */
+/** The parts of a chain that decide whether a log is a payment. Addresses are lowercase. */
 export type PayableChain = {
   proxies: { erc20: string; ethereum: string | null };
-  /** The catalogue's tokens of the chain, look-alikes included, by their address. */
+  /** The chain's catalogue tokens by address, including look-alikes. */
   tokens: ReadonlyMap<string, CatalogueToken>;
-  /** The chain's own coin, where links can ask for it. */
+  /** The chain's own coin, if links may request it. */
   nativeToken: CatalogueToken | undefined;
-  /** An address in EIP-55 form as the family writes it. */
+  /** Converts an EIP-55 address to the family's format. */
   formatAddress: (address: string) => string;
 };
 
-/** Whether an owner is paid at an address, in the form of the family. */
+/** Returns whether an address, in the family's format, belongs to an owner. */
 export type IsOwner = (address: string) => boolean;
 
 /**
- * The payments that a receipt proves. A proxy's event only points: it counts where it comes from
- * the configured proxy, names a token of the catalogue, and the token's own `Transfer` to the same
- * destination stands before it in the receipt. The amount is that transfer's, each used once: the
- * nearest one of the very amount that the event names, else (a token that takes a fee) the nearest.
- * Of a native coin the event itself is the proof, as the proxy makes the call. 0 is no payment.
- * A transfer that no event has used is a payment where the transaction's calldata is that of the transfer
- * and names a link, and its sender is whom the token names. What is left then, and went to an owner, is
- * a deposit, unless the owner sent it.
+ * Returns the payments and deposits that a receipt proves:
+ * - A token payment needs an event of the configured proxy for a catalogue token, and an earlier
+ *   `Transfer` of it to the same destination. The amount is the transfer's. Each transfer is used
+ *   once: the nearest one with the event's exact amount, otherwise the nearest one, for tokens that
+ *   take a fee.
+ * - A native coin payment needs only the event, because the proxy itself moves the coin.
+ * - A transfer that no event uses is a payment if the transaction's calldata is this transfer with
+ *   a reference. The token must report the transaction's sender as the payer.
+ * - Any other transfer to an owner is a deposit, unless the owner sent it.
+ *
+ * An amount of 0 is ignored.
  */
 export const verifyReceipt = (
   receipt: PairedReceipt,
@@ -68,16 +71,19 @@ export const verifyReceipt = (
   ];
 };
 
-/** What a transaction called, and who sent it, in lowercase. */
+/** A transaction's call and its sender, in lowercase. */
 type SentCall = TransactionCall & { from: string };
 
-/** What the proxies' events of a receipt prove, and the transfers that none of them has used. */
+/**
+ * The payments that the proxies' events of a receipt prove, and the transfers that none of them
+ * used.
+ */
 export type PairedReceipt = {
   events: readonly ProvenPayment[];
   unusedTransfers: readonly LoggedTransfer[];
 };
 
-/** Gives the proxies' events of a receipt their transfers; one that failed has neither. */
+/** Matches the proxies' events of a receipt with their transfers. A failed receipt has neither. */
 export const pairReceipt = (
   { isSuccessful, logs }: { isSuccessful: boolean; logs: readonly EventLog[] },
   chain: PayableChain,
@@ -93,8 +99,8 @@ export const pairReceipt = (
 };
 
 /**
- * Whether a transaction's calldata decides what its receipt proves: it may name a link where a transfer of
- * its sender's, of a token that takes a suffix, is left by the events.
+ * Returns whether a transaction's calldata may identify a link: the events leave a transfer from
+ * its sender unused, in a token that takes a suffix.
  */
 export const mayHaveSuffix = (
   { unusedTransfers }: PairedReceipt,
@@ -112,7 +118,9 @@ const isSentBy = (
   return payer.toLowerCase() === sender && payer !== destination;
 };
 
-/** The transfer that calldata names a link for: at most one, taken out of those that no event has used. */
+/**
+ * Takes the transfer that the calldata assigns to a link, at most one, out of the unused transfers.
+ */
 const takeSuffixPayments = (
   { from, ...call }: SentCall,
   unusedTransfers: LoggedTransfer[],
@@ -130,7 +138,7 @@ const takeSuffixPayments = (
   return amount === undefined ? [] : [{ ...suffixedTransfer, token, amount }];
 };
 
-/** What proves a payment: the link that is named, and how many base units arrived where. */
+/** A proven payment: the reference, the destination, and the received base units. */
 type ProvenPayment = {
   referenceHash: Hex;
   destination: Address;
@@ -138,7 +146,7 @@ type ProvenPayment = {
   amount: bigint;
 };
 
-/** A transfer, and the log that tells who sent it. */
+/** A transfer, and the log that contains its sender. */
 type LoggedTransfer = TokenTransfer & { log: EventLog };
 
 const toDeposits = (
@@ -167,7 +175,7 @@ const toDeposits = (
   ];
 };
 
-/** How many had a name before this one. */
+/** Returns the number of earlier items with the same key. */
 const takeNextOrdinal = (counts: Map<string, number>, key: string): number => {
   const count = counts.get(key) ?? 0;
   counts.set(key, count + 1);
@@ -194,7 +202,7 @@ const verifyProxyEvent = (
   return amount === undefined ? undefined : { ...event, token, amount };
 };
 
-/** Takes the transfer that is pointed to out of those that are left. */
+/** Takes the matching transfer out of the unused ones and returns its amount. */
 const takeTransfer = (
   unusedTransfers: LoggedTransfer[],
   token: string,

@@ -18,7 +18,7 @@ const stepSlots = 5;
 const toUnprovenOwners = (addresses: readonly string[]) =>
   addresses.map((address) => ({ address, isProven: false }));
 
-/** Says that what was due has been read to the end of its range. */
+/** Records that all due accounts were read to the end of the range. */
 const recordAllRead = (
   schedule: AccountSchedule,
   due: readonly DueAccount[],
@@ -30,7 +30,7 @@ const recordAllRead = (
   );
 };
 
-/** Walks over slots as the first pass does, and answers how many accounts each step asked for. */
+/** Advances over slots like the scan. Returns how many accounts each step requested. */
 const runSchedule = async (
   ownerCount: number,
   { steps, firstSlot = 1_000_000 }: { steps: number; firstSlot?: number },
@@ -46,7 +46,7 @@ const runSchedule = async (
     const range = { fromBlock, toBlock: fromBlock + stepSlots - 1 };
     const due = await schedule.listDue(range);
     for (const { account, sinceSlot } of due) {
-      // No slot is left out between two questions for one account.
+      // No slot is skipped between two reads of an account.
       expect(sinceSlot).toBeLessThanOrEqual((coveredTo.get(account) ?? sinceSlot) + 1);
       coveredTo.set(account, range.toBlock);
     }
@@ -56,13 +56,13 @@ const runSchedule = async (
   return { counts, coveredTo };
 };
 
-describe("the schedule of accounts", () => {
-  test("asks for few owners' accounts in each step", async () => {
+describe("createAccountSchedule", () => {
+  test("lists all accounts in each step if there are few owners", async () => {
     const { counts } = await runSchedule(3, { steps: 4 });
     expect(counts).toEqual(Array.from({ length: 4 }, () => 3 * tokenCount));
   });
 
-  test("asks for many in turns: none is left out, and a step asks for a bounded share", async () => {
+  test("lists many accounts in turns: none is left out, and each step has a limited share", async () => {
     const ownerCount = 1_500;
     const { counts, coveredTo } = await runSchedule(ownerCount, { steps: 900 + 1 });
     expect(coveredTo.size).toBe(ownerCount * tokenCount);
@@ -70,7 +70,7 @@ describe("the schedule of accounts", () => {
     expect(Math.max(...laterCounts)).toBeLessThan(350);
   });
 
-  test("reads an account from an hour back where a range is read again", async () => {
+  test("starts an account an hour back if a range is read again", async () => {
     const owners = [freshAddress()];
     const schedule = createAccountSchedule(chain, {
       readByLatestLink: async () => toUnprovenOwners(owners),
@@ -83,7 +83,10 @@ describe("the schedule of accounts", () => {
     expect(dueAgain?.sinceSlot).toBe(41_000);
   });
 
-  /** From which slot on each account is asked for, from a range on that is read again for two minutes. */
+  /**
+   * Returns from which slot each account is read during two minutes, starting with a range that is
+   * read again.
+   */
   const collectSinceSlots = async (schedule: ReturnType<typeof createAccountSchedule>) => {
     const sinceByAccount = new Map<string, number>();
     let range = { fromBlock: 50_000, toBlock: 50_006 };
@@ -99,8 +102,8 @@ describe("the schedule of accounts", () => {
   };
   const uncommittedRange = { fromBlock: 50_000, toBlock: 50_004 };
 
-  test("leaves no slot out for who is not due when a range is read again that was not committed", async () => {
-    // More accounts than each step asks for.
+  test("leaves no slot out for an account that is not due when an uncommitted range is read again", async () => {
+    // More accounts than are due in each step.
     const owners = Array.from({ length: 60 }, freshAddress);
     const schedule = createAccountSchedule(chain, {
       readByLatestLink: async () => toUnprovenOwners(owners),
@@ -112,7 +115,7 @@ describe("the schedule of accounts", () => {
     expect(sinceSlots.filter((slot) => slot > uncommittedRange.fromBlock)).toEqual([]);
   });
 
-  test("nor for who was heard of less lately meanwhile", async () => {
+  test("leaves no slot out for owners whose links become less recent before a range is read again", async () => {
     let owners = Array.from({ length: 60 }, freshAddress);
     const schedule = createAccountSchedule(chain, {
       readByLatestLink: async () => toUnprovenOwners(owners),
@@ -125,7 +128,7 @@ describe("the schedule of accounts", () => {
     expect(sinceSlots.filter((slot) => slot > uncommittedRange.fromBlock)).toEqual([]);
   });
 
-  test("has the second pass look as far back as the first one did, once", async () => {
+  test("makes the audit look back once as far as the scan did", async () => {
     const owners = [freshAddress()];
     const schedule = createAccountSchedule(chain, {
       readByLatestLink: async () => toUnprovenOwners(owners),
@@ -142,7 +145,7 @@ describe("the schedule of accounts", () => {
     expect(await readSinceSlot(50_005)).toBe(50_005);
   });
 
-  test("asks for an account again until it was read to the end of its range", async () => {
+  test("lists an account again until it was read to the end of its range", async () => {
     const owners = [freshAddress()];
     const schedule = createAccountSchedule(chain, {
       readByLatestLink: async () => toUnprovenOwners(owners),
@@ -155,12 +158,12 @@ describe("the schedule of accounts", () => {
     );
     const [nextDue] = await schedule.listDue({ fromBlock: 50_005, toBlock: 50_009 });
     expect(nextDue?.sinceSlot).toBe(45_001);
-    // What was read in a range that is read again may not have been committed.
+    // Results of a range that is read again may not have been committed.
     const [dueAgain] = await schedule.listDue(range);
     expect(dueAgain?.sinceSlot).toBe(41_000);
   });
 
-  test("asks for an owner who was paid in every step, whatever strangers do", async () => {
+  test("lists an owner who was paid in every step, whatever other owners do", async () => {
     const merchant = freshAddress();
     const otherOwners = Array.from({ length: 2_000 }, freshAddress);
     const readByLatestLink = async () => [

@@ -3,58 +3,58 @@ import { deriveAssociatedTokenAccount } from "@payment-links/contracts";
 import type { Owners } from "../../watch/chain/owners.ts";
 import { type SolanaChain, getTokenProgram } from "./solana-chain.ts";
 
-/** A token account, and the slot from which on its transactions are asked for. */
+/** A token account, and the first slot from which its transactions are requested. */
 export type DueAccount = { account: string; sinceSlot: number };
 
-/** An account that was asked for, and the slot up to which it was read. */
+/** An account that was requested, and the slot up to which it was read. */
 type ReadAccount = DueAccount & { readTo: number };
 
 type Range = { fromBlock: number; toBlock: number };
 
-/** When which of the owners' token accounts is asked for. */
+/** Decides when each of the owners' token accounts is read. */
 export type AccountSchedule = {
-  /** Those that are due in a range of slots. */
+  /** Returns the accounts that are due in a range of slots. */
   listDue(range: Range): Promise<readonly DueAccount[]>;
   /**
-   * All of them, for the second pass: as far back as the first pass may have looked in this range or a
-   * later one, as one provider alone has told it that.
+   * Returns all accounts for the audit. Each starts as far back as the scan may have looked in this
+   * range or a later one. The scan relied on a single provider.
    */
   listAll(fromBlock: number): Promise<readonly DueAccount[]>;
   /**
-   * Says that those due have been read over a range, which is committed next. One that was not read to
-   * its end stays due.
+   * Records how far the due accounts were read for a range, which is committed next. An account
+   * that was not read to the end stays due.
    */
   recordReads(read: readonly ReadAccount[], range: Range): void;
 };
 
 /**
- * So many accounts are asked for in each step, so many more every 20 s, and the rest every half hour:
- * counted by itself for owners at whose address a payment has settled, and for all others. Anybody can make
- * an account and a link.
+ * The ranks up to which accounts are due in every step and every 20 s. The rest are due every half
+ * hour. Owners at whose address a payment has settled have their own tier, because anyone can
+ * create an account and a link.
  */
 const provenOwnerTier = { everyStepMax: 70, frequentMax: 700 };
 const otherOwnerTier = { everyStepMax: 30, frequentMax: 300 };
 const frequentPeriodSlots = 50;
 const rarePeriodSlots = 4_500;
-/** How far back an account is read that this process has not asked for: an hour. */
+/** How far back to read an account that this process has not read before: an hour. */
 const lookBackSlots = 9_000;
 
 /**
- * Schedules the owners' usual token accounts, one for each token of the catalogue. An account that was
- * not due is asked from where it was asked last, so that none of its slots is left out; where that is
- * not known, or may not have been committed, from an hour back.
+ * Schedules the owners' associated token accounts, one per catalogue token. An account that was not
+ * due continues where its last read ended, so that no slot is left out. If that is unknown, or may
+ * not have been committed, it starts an hour back.
  */
 export const createAccountSchedule = (
   { tokens }: Pick<SolanaChain, "tokens">,
   owners: Pick<Owners, "readByLatestLink">,
 ): AccountSchedule => {
   const lastRequests = new Map<string, { readTo: number; rangeEnd: number }>();
-  /** The end of the last range in which an account was asked for from before that range. */
+  /** The end of the last range for which an account was read from before the range's start. */
   const lastLookBackEnd = new Map<string, number>();
   const listAccounts = createListAccounts(tokens);
   return {
     listDue: async (range) => {
-      // A range that is read again says that what was asked in it may not have been committed.
+      // If a range is read again, earlier results for it may not have been committed.
       for (const [account, { rangeEnd }] of lastRequests) {
         if (rangeEnd >= range.fromBlock) lastRequests.delete(account);
       }
@@ -91,7 +91,7 @@ export const createAccountSchedule = (
 
 const subtractLookBack = (slot: number): number => Math.max(0, slot - lookBackSlots);
 
-/** The accounts of owners, derived once. */
+/** Creates a function that lists the accounts of owners. Each account is derived once. */
 const createListAccounts = (tokens: SolanaChain["tokens"]) => {
   const accountsByOwner = new Map<string, readonly string[]>();
   return async (owners: readonly { address: string }[]): Promise<readonly string[]> => {
@@ -101,7 +101,7 @@ const createListAccounts = (tokens: SolanaChain["tokens"]) => {
         deriveAssociatedTokenAccount({ owner, mint, program: getTokenProgram(token) }),
       );
       accountsByOwner.set(owner, ownerAccounts);
-      // Each takes about a millisecond, and there may be thousands at the start.
+      // Each derivation takes about 1 ms, and there may be thousands at the start.
       await setImmediate();
     }
     return owners.flatMap(({ address }) => accountsByOwner.get(address) ?? []);
@@ -116,14 +116,14 @@ const choosePeriod = (
   return rank < frequentMax ? frequentPeriodSlots : rarePeriodSlots;
 };
 
-/** Whether a range holds a slot that is the account's own within its period. */
+/** Returns whether a range contains the account's own slot of its period. */
 const isDue = (account: string, period: number, { fromBlock, toBlock }: Range): boolean => {
   const phase = computePhase(account) % period;
   const countTurns = (slot: number) => Math.floor((slot - phase) / period);
   return countTurns(toBlock) > countTurns(fromBlock - 1);
 };
 
-/** A number that spreads accounts over a period, and stays. */
+/** Returns a stable number that spreads accounts over a period. */
 const computePhase = (account: string): number => {
   let phase = 0;
   for (const character of account)

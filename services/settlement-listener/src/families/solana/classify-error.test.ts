@@ -13,6 +13,6 @@ test.each([
   [429, "Too many requests for a specific RPC call", 200, "rate_limited"],
   [-32000, "nothing", 429, "rate_limited"],
   [-32600, "response size exceeds the maximum", 200, "range"],
-] as const)("%i: %s, with status %i, is %s", (code, message, status, kind) => {
+] as const)("classifies %i: %s, with status %i, as %s", (code, message, status, kind) => {
   expect(classifyError("getBlock", { code, message, status })).toBe(kind);
 });

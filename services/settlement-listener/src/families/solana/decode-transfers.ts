@@ -1,6 +1,6 @@
 import { decodeBase58 } from "@payment-links/contracts";
 
-/** An instruction of a transaction or of a program that it called: keys by their place. */
+/** An instruction of a transaction, or of a program that it called. Keys are given by index. */
 export type SolanaInstruction = {
   programIndex: number;
   accountIndexes: readonly number[];
@@ -8,13 +8,13 @@ export type SolanaInstruction = {
   data: string;
 };
 
-/** What one transfer of a token program moves: accounts by their place among the keys. */
+/** One transfer by a token program. Accounts are given by their index among the keys. */
 type TokenMovement = {
-  /** Undefined where the tokens are made. */
+  /** Undefined if the tokens are minted. */
   sourceIndex: number | undefined;
   destinationIndex: number;
   amount: bigint;
-  /** The keys that follow on those that the transfer needs. */
+  /** The keys after those that the transfer needs. */
   extraAccountIndexes: readonly number[];
 };
 
@@ -25,12 +25,15 @@ const mintToCheckedInstruction = 14;
 const transferFeeExtension = 26;
 const transferCheckedWithFeeInstruction = 1;
 const batchInstruction = 255;
-/** What base58 can hold that is read at all; 1,232 bytes, as long as a transaction is, take 1,683. */
+/**
+ * The maximum base58 length that is decoded. 1,232 bytes, a transaction's maximum, take 1,683
+ * characters.
+ */
 const dataCharactersMax = 4_096;
 
 /**
- * Reads the transfers of a token program's instruction, or how it makes tokens; none where it is neither.
- * What follows on the bytes that a kind needs is passed over, as the program does.
+ * Decodes the transfers and mints of a token program's instruction. Empty for any other
+ * instruction. Ignores bytes after those that an instruction needs, like the program.
  */
 export const decodeTransfers = ({
   accountIndexes,
@@ -46,8 +49,9 @@ export const decodeTransfers = ({
 type RawInstruction = { accountIndexes: readonly number[]; bytes: Uint8Array };
 
 /**
- * The instructions that a batch runs one after another, none of them a batch (SIMD-0266): of each the number
- * of its accounts, that of its bytes, and these. Nodes list none of them among the inner instructions.
+ * Splits a batch into the instructions that it runs in order, none of which is a batch (SIMD-0266).
+ * Each has its number of accounts, its number of bytes, and its bytes. Nodes do not list them as
+ * inner instructions.
  */
 const splitBatch = (
   accountIndexes: readonly number[],
@@ -83,7 +87,10 @@ const decodeTransfer = ({ accountIndexes, bytes }: RawInstruction): TokenMovemen
 
 const amountBytes = 8;
 
-/** Source, the mint where it is named, destination, who allows it, and what follows. */
+/**
+ * Parses a transfer's accounts: source, the mint if the instruction has it, destination, authority,
+ * and extra keys.
+ */
 const parseMovement = (
   [sourceIndex, ...followingIndexes]: readonly number[],
   bytes: Uint8Array,
@@ -104,7 +111,10 @@ const parseMovement = (
   };
 };
 
-/** The mint, and where tokens are made. No payment is made of them: whatever follows names no link. */
+/**
+ * Parses a mint's accounts: the mint and the destination. A mint is never a payment, so extra keys
+ * do not identify a link.
+ */
 const parseMint = (
   [, destinationIndex]: readonly number[],
   bytes: Uint8Array,

@@ -2,14 +2,14 @@ import { decodeBase58 } from "@payment-links/contracts";
 import type { SolanaTransaction } from "./verify-transaction.ts";
 
 const systemProgram = "11111111111111111111111111111111";
-/** Its kind, in four bytes; the runtime passes over what follows. */
+/** The instruction's kind in four bytes. The runtime ignores what follows. */
 const advanceNonceBytes = [4, 0, 0, 0];
-/** As much as is read at all. */
+/** The maximum base58 length that is decoded. */
 const dataCharactersMax = 4_096;
 
 /**
- * Whether a transaction lives by a durable nonce, and so never expires: its first instruction is the
- * system program's to advance one.
+ * Returns whether a transaction uses a durable nonce, and so never expires. Its first instruction
+ * is then the system program's instruction to advance a nonce.
  */
 export const usesDurableNonce = ({
   instructions: [firstInstruction],

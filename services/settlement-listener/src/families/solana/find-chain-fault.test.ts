@@ -39,12 +39,12 @@ const withToken =
     ),
   });
 
-describe("a chain of Solana is held against the catalogue", () => {
-  test("and is what it says", async () => {
+describe("findChainFault", () => {
+  test("accepts a chain that matches the catalogue", async () => {
     expect(await findFault((data) => data)).toBeUndefined();
   });
 
-  test("genesis hash", async () => {
+  test("rejects another genesis hash", async () => {
     const withOtherGenesis = (data: CatalogueData): CatalogueData => ({
       ...data,
       chains: data.chains.map((chain) => ({
@@ -56,10 +56,10 @@ describe("a chain of Solana is held against the catalogue", () => {
   });
 
   test.each([
-    ["a mint that is not there", { address: freshAddress() }, "there is no mint"],
-    ["decimals", { decimals: 9 }, "decimals are 6, not 9"],
-    ["the program", { tokenProgram: "token-2022" }, "it is of the program Tokenkeg"],
-  ] as const)("%s", async (_, overrides, fault) => {
+    ["a missing mint", { address: freshAddress() }, "there is no mint"],
+    ["other decimals", { decimals: 9 }, "decimals are 6, not 9"],
+    ["another token program", { tokenProgram: "token-2022" }, "it is of the program Tokenkeg"],
+  ] as const)("rejects %s", async (_, overrides, fault) => {
     expect(await findFault(withToken(overrides))).toContain(fault);
   });
 });

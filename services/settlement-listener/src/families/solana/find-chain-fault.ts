@@ -7,9 +7,9 @@ type ChainReads = Pick<SolanaReader, "readChain" | "readAccounts">;
 const accountsPerRequestMax = 100;
 
 /**
- * Holds a chain against the catalogue (rule CHAIN-9): its genesis hash, and of each token the mint, its
- * program and decimals. Answers what is wrong in words for an operator, or undefined. Throws where
- * nobody can be asked, which is no fault.
+ * Compares a chain with the catalogue (rule CHAIN-9): its genesis hash, and each token's mint,
+ * program and decimals. Returns the difference in words for an operator, or undefined. Throws if no
+ * provider answers, which is no fault.
  */
 export const findChainFault = async (
   chain: SolanaChain,
@@ -31,7 +31,7 @@ export const findChainFault = async (
 };
 
 const mintLength = 82;
-/** Where a mint with extensions says that it is one. */
+/** The offset of the account type in a mint with extensions. */
 const accountTypeOffset = 165;
 const mintAccountType = 1;
 const decimalsOffset = 44;

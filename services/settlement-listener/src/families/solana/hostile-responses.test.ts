@@ -23,7 +23,7 @@ import { toSolanaChain } from "./solana-chain.ts";
 import { solanaDialect } from "./solana-family.ts";
 import { createSolanaReader } from "./solana-reader.ts";
 
-/** Turns what the node says to a method into something else; throws what it is to refuse with. */
+/** Replaces a node's result of a method. Throws the error with which the call is rejected. */
 type Misreport = (method: string, params: readonly unknown[], result: unknown) => unknown;
 
 let chain: LocalChain;
@@ -108,19 +108,22 @@ const withoutKeys: Misreport = (method, params, result) => {
   return misreports.reduce((current, apply) => apply(method, params, current), result);
 };
 
-describe("an answer that cannot be right is none", () => {
+describe("a response that cannot be right", () => {
   test.each([
-    ["no error that is told", overrideMeta({ err: undefined })],
-    ["no inner instructions that are told", overrideMeta({ innerInstructions: null })],
-    ["balances of no account", overrideMeta({ postTokenBalances: [{ accountIndex: 99 }] })],
-    ["balances without a list", overrideMeta({ preTokenBalances: null })],
-    ["no time", misreportMethod("getTransaction", (result) => ({ ...result, blockTime: null }))],
+    ["a missing error field", overrideMeta({ err: undefined })],
+    ["missing inner instructions", overrideMeta({ innerInstructions: null })],
+    ["balances of an unknown account", overrideMeta({ postTokenBalances: [{ accountIndex: 99 }] })],
+    ["balances that are not a list", overrideMeta({ preTokenBalances: null })],
+    [
+      "a missing time",
+      misreportMethod("getTransaction", (result) => ({ ...result, blockTime: null })),
+    ],
     [
       "a time after the year 9999",
       misreportMethod("getTransaction", (result) => ({ ...result, blockTime: 1e15 })),
     ],
     [
-      "a slot that is no number",
+      "a slot that is not a number",
       misreportMethod("getTransaction", (result) => ({ ...result, slot: "5" })),
     ],
     [
@@ -130,11 +133,11 @@ describe("an answer that cannot be right is none", () => {
         transaction: { ...(result["transaction"] as object), signatures: ["2".repeat(88)] },
       })),
     ],
-    ["no key", withoutKeys],
-    ["nobody who signed", overrideMessage({ header: { numRequiredSignatures: 0 } })],
+    ["no keys", withoutKeys],
+    ["no signers", overrideMessage({ header: { numRequiredSignatures: 0 } })],
     ["more signers than keys", overrideMessage({ header: { numRequiredSignatures: 200 } })],
-    ["a block that is none", misreportMethod("getBlock", () => ({ blockhash: 7 }))],
-  ])("%s", async (_, override) => {
+    ["an invalid block", misreportMethod("getBlock", () => ({ blockhash: 7 }))],
+  ])("is rejected by readReceipts: %s", async (_, override) => {
     const reader = await createReader();
     const signature = await pay();
     expect((await reader.readReceipts([signature])).size).toBe(1);
@@ -143,13 +146,13 @@ describe("an answer that cannot be right is none", () => {
   });
 
   test.each([
-    ["no list", misreportMethod("getSignaturesForAddress", () => ({}))],
+    ["signatures that are not a list", misreportMethod("getSignaturesForAddress", () => ({}))],
     [
-      "a list out of order",
+      "signatures out of order",
       misreportMethod("getSignaturesForAddress", (result) => [...(result as never)].reverse()),
     ],
     ["slots of another range", misreportMethod("getBlocks", () => [1, 2])],
-  ])("of pointers: %s", async (_, override) => {
+  ])("is rejected by readPointers: %s", async (_, override) => {
     const reader = await createReader();
     await pay();
     await pay();
@@ -161,17 +164,17 @@ describe("an answer that cannot be right is none", () => {
   });
 });
 
-describe("a list of fewer accounts than were asked for is none, and another node is asked", () => {
+describe("a response with fewer accounts than requested", () => {
   beforeEach(() => {
     misreport = misreportMethod("getMultipleAccounts", (result) => ({ ...result, value: [] }));
   });
 
-  test("by the check of the chain", async () => {
+  test("makes the chain check ask another node", async () => {
     const reader = await createReader([chain.url]);
     expect(await reader.readAccounts([owner])).toEqual([null]);
   });
 
-  test("by what a payer's transaction is made of", async () => {
+  test("makes the read of a payer's account state ask another node", async () => {
     const reader = await createReader([chain.url]);
     const request = {
       chainId: "solana",
@@ -185,22 +188,25 @@ describe("a list of fewer accounts than were asked for is none, and another node
   });
 });
 
-describe("a node that is behind says nothing, and another is asked", () => {
+describe("a lagging node", () => {
   const behindError = new RpcError(-32016, "Minimum context slot has not been reached");
-  test.each(["getSlot", "getSignaturesForAddress"])("by %s", async (targetMethod) => {
-    const reader = await createReader([chain.url]);
-    const signature = await pay();
-    misreport = (method, params, result) => {
-      if (method === targetMethod && JSON.stringify(params).includes("minContextSlot"))
-        throw behindError;
-      return result;
-    };
-    const toBlock = chain.getHeadSlot();
-    const { pointers } = await reader.readPointers({ fromBlock: toBlock, toBlock });
-    expect(pointers).toMatchObject([{ transactionHash: signature, blockNumber: toBlock }]);
-  });
+  test.each(["getSlot", "getSignaturesForAddress"])(
+    "is replaced by another node if %s reports the lag",
+    async (targetMethod) => {
+      const reader = await createReader([chain.url]);
+      const signature = await pay();
+      misreport = (method, params, result) => {
+        if (method === targetMethod && JSON.stringify(params).includes("minContextSlot"))
+          throw behindError;
+        return result;
+      };
+      const toBlock = chain.getHeadSlot();
+      const { pointers } = await reader.readPointers({ fromBlock: toBlock, toBlock });
+      expect(pointers).toMatchObject([{ transactionHash: signature, blockNumber: toBlock }]);
+    },
+  );
 
-  test("a receipt that one does not know is another's to tell", async () => {
+  test("is replaced by another node if it does not know a transaction", async () => {
     const reader = await createReader([chain.url]);
     const signature = await pay();
     misreport = (method, _params, result) => (method === "getTransaction" ? null : result);
@@ -209,7 +215,7 @@ describe("a node that is behind says nothing, and another is asked", () => {
 });
 
 describe("lists of signatures", () => {
-  test("are read to their end, however many there are, and failed ones left out", async () => {
+  test("are read to their end, no matter how many there are, without failed transactions", async () => {
     const reader = await createReader();
     const fromBlock = chain.getHeadSlot() + 1;
     const signatures: string[] = [];
@@ -228,8 +234,8 @@ describe("lists of signatures", () => {
   });
 });
 
-describe("which transactions are in no block", () => {
-  test("is told of those that a node does not know, while it has all since they may have landed", async () => {
+describe("readAbsent", () => {
+  test("returns unknown transactions while the node has every block in which they may have landed", async () => {
     const reader = await createReader();
     const signature = await pay();
     const slot = chain.getHeadSlot();
@@ -249,7 +255,7 @@ describe("which transactions are in no block", () => {
     expect([...(await reader.readAbsent(seenTransactions, range(slot)))]).toEqual([]);
   });
 
-  test("is none while its slot still lists it, or while the index of transactions lags (rule CHAIN-5)", async () => {
+  test("leaves out a transaction that its slot still lists, and every transaction while the index lags (rule CHAIN-5)", async () => {
     const reader = await createReader();
     const signature = await pay();
     const slot = chain.getHeadSlot();
@@ -268,7 +274,8 @@ describe("which transactions are in no block", () => {
     chain.mine();
     const laterRange = { fromBlock: slot, toBlock: chain.getHeadSlot() };
     expect(laterSignature).not.toBe(signature);
-    // The index knows what came later, so it says nothing wrong about what the slot lacks.
+    // The index has a later transaction, so it proves the absence of one that the slot does not
+    // list.
     expect([...(await reader.readAbsent(seenTransactions, laterRange))]).toEqual([
       unknownSignature,
     ]);
@@ -288,8 +295,8 @@ describe("which transactions are in no block", () => {
   });
 });
 
-describe("whether a transaction can still land", () => {
-  test("is told by heights: 150 blocks more than its own, however many slots are skipped", async () => {
+describe("the nonce of a Solana transaction", () => {
+  test("is a height: 150 blocks above the transaction's own, no matter how many slots are skipped", async () => {
     const reader = await createReader();
     chain.skip(1_000);
     const signature = await pay();
@@ -304,14 +311,14 @@ describe("whether a transaction can still land", () => {
     expect(await reader.readUsedNonces("", chain.getHeadSlot() - 1)).toBe(height);
   });
 
-  test("is not told of one that lives by a durable nonce (rule CHAIN-5)", () => {
+  test("is unknown for a transaction with a durable nonce (rule CHAIN-5)", () => {
     const keys = ["payer", "11111111111111111111111111111111"] as const;
     const advanceInstruction = { programIndex: 1, accountIndexes: [0], data: "6vx8P" };
     expect(usesDurableNonce({ keys, instructions: [advanceInstruction] })).toBe(true);
     expect(
       usesDurableNonce({ keys, instructions: [{ ...advanceInstruction, data: "3xyZh" }] }),
     ).toBe(false);
-    // The runtime looks at the first four bytes alone, and there is a fifth.
+    // The runtime uses only the first four bytes. This data has a fifth.
     expect(
       usesDurableNonce({ keys, instructions: [{ ...advanceInstruction, data: "TB8Ka7" }] }),
     ).toBe(true);

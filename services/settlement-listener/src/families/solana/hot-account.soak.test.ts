@@ -5,7 +5,7 @@ import { watchHeavyChain } from "../../testing/watch-heavy-chain.ts";
 let node: Awaited<ReturnType<typeof serveHotAccount>> | undefined;
 afterEach(() => node?.close());
 
-test("settlement-listener reads an account with 200,000 transfers of strangers within the heap of the chart, and settles a payment behind them", async () => {
+test("settlement-listener reads an account with 200,000 unrelated transfers within the chart's heap limit, and settles a payment that follows them", async () => {
   node = await serveHotAccount(200_001);
   const { headSlot, link, url } = node;
   const watchOptions = { chainId: "solana", link, pastBlock: headSlot };

@@ -5,7 +5,7 @@ import { readHeavyChain } from "../../testing/run-heavy-chain.ts";
 let node: Awaited<ReturnType<typeof serveHotAccount>> | undefined;
 afterEach(() => node?.close());
 
-test("an account with 3,000 transfers of strangers is read whole, in parts, within the heap of the chart", async () => {
+test("the reader reads an account with 3,000 unrelated transfers completely, in parts, within the chart's heap limit", async () => {
   node = await serveHotAccount(3_000);
   const { headSlot, owner, url } = node;
   const range = { from: headSlot - 200, to: headSlot - 2 };

@@ -6,7 +6,7 @@ const recorded = JSON.parse(
   await readFile(new URL("recorded/solana-docs.json", import.meta.url), "utf8"),
 );
 
-test("a transaction that made a token account on devnet is read with its calls and balances", () => {
+test("parseTransaction parses a devnet transaction that created a token account, with its inner instructions and balances", () => {
   const { transaction, meta } = recorded.transaction.result;
   const { accountKeys, instructions } = transaction.message;
   const parsed = parseTransaction(recorded.transaction.result);
@@ -18,7 +18,7 @@ test("a transaction that made a token account on devnet is read with its calls a
     keys: accountKeys,
     signerCount: 1,
   });
-  // The call, and behind it the four that its program made.
+  // The instruction, followed by the four that its program called.
   expect(parsed?.instructions.map(({ data }) => data)).toEqual([
     instructions[0].data,
     ...meta.innerInstructions[0].instructions.map(({ data }: { data: string }) => data),
@@ -35,7 +35,7 @@ test("a transaction that made a token account on devnet is read with its calls a
   ]);
 });
 
-test("a listed signature may lack a time; a block must have one, as it says what is late", () => {
+test("a listed signature may lack a time, but a block must have one, because it decides what is late", () => {
   const [signatureInfo] = recorded.signatures.result;
   expect(parseSignatureInfos(recorded.signatures.result)).toEqual([
     {

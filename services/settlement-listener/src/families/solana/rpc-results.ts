@@ -7,12 +7,12 @@ import {
 import type { SolanaInstruction } from "./decode-transfers.ts";
 import type { BalanceChange, SolanaTransaction } from "./verify-transaction.ts";
 
-/** A block, without what is in it. */
+/** A block without its transactions. */
 export type SolanaBlock = {
   hash: string;
   parentHash: string;
   timestampSeconds: number;
-  /** How many blocks are below it: slots without a block do not count. */
+  /** The number of blocks below it. Slots without a block are not counted. */
   height: number;
 };
 
@@ -37,7 +37,7 @@ export const parseBlockSignatures: ResultParser<{ hash: string; signatures: read
   };
 };
 
-/** A transaction that names an account, and where it stands. */
+/** A transaction that involves an account, and its slot. */
 export type SignatureInfo = {
   signature: string;
   slot: number;
@@ -56,7 +56,7 @@ export const parseSignatureInfos: ResultParser<readonly SignatureInfo[]> = (resu
       timestampSeconds: typeof blockTime === "number" ? parseTimestamp(blockTime) : undefined,
     };
   });
-  // Newest first: by that it is known where the list may be cut.
+  // Newest first. Readers rely on this order to find where a list ends.
   const isOrdered = signatureInfos.every(
     ({ slot }, index) => slot <= (signatureInfos[index - 1]?.slot ?? slot),
   );
@@ -66,16 +66,16 @@ export const parseSignatureInfos: ResultParser<readonly SignatureInfo[]> = (resu
 export const parseSlots: ResultParser<readonly number[]> = (result) =>
   parseArray(result).map(parseCount);
 
-/** A whole number, exact as a JS number, and not negative. */
+/** Parses a non-negative safe integer. */
 export const parseCount: ResultParser<number> = (value) =>
   typeof value === "number" && Number.isSafeInteger(value) && value >= 0
     ? value
     : throwInvalidShape();
 
-/** What was signed, beside what came of it. */
+/** The field with the signed transaction, next to `meta` with its result. */
 const transactionField = "transaction";
 
-/** A transaction as a node tells it in the encoding `json`, or null. */
+/** Parses a transaction in the encoding `json`, or null. */
 export const parseTransaction: ResultParser<SolanaTransaction | null> = (result) => {
   if (result === null) return null;
   const transaction = parseObject(result);
@@ -92,7 +92,7 @@ export const parseTransaction: ResultParser<SolanaTransaction | null> = (result)
     }
   }
   const signerCount = parseCount(parseObject(message["header"])["numRequiredSignatures"]);
-  // Who pays the fee has signed.
+  // The fee payer always signs.
   if (feePayer === undefined || signerCount === 0 || signerCount > keys.length)
     return throwInvalidShape();
   return {
@@ -107,26 +107,26 @@ export const parseTransaction: ResultParser<SolanaTransaction | null> = (result)
   };
 };
 
-/** Static keys, then those of look-up tables: writable ones first. */
+/** Returns the static keys, then those of lookup tables, writable ones first. */
 const parseKeys = (
   message: Readonly<Record<string, unknown>>,
   meta: Readonly<Record<string, unknown>>,
 ): readonly string[] => {
   const staticKeys = parseArray(message["accountKeys"]);
   const lookupTables = parseArray(message["addressTableLookups"] ?? []);
-  // Without them the places of keys would be other ones.
+  // Without the loaded keys, the key indexes would be wrong.
   if (lookupTables.length > 0 && meta["loadedAddresses"] === undefined) return throwInvalidShape();
   const loadedKeys = parseObject(meta["loadedAddresses"] ?? { writable: [], readonly: [] });
   const lookupKeys = [...parseArray(loadedKeys["writable"]), ...parseArray(loadedKeys["readonly"])];
   return [...staticKeys, ...lookupKeys].map(parseKey);
 };
 
-/** Each instruction, and behind it those that its program called. */
+/** Returns each instruction, followed by those that its program called. */
 const parseInstructions = (
   message: Readonly<Record<string, unknown>>,
   meta: Readonly<Record<string, unknown>>,
 ): readonly SolanaInstruction[] => {
-  // A node that keeps none says null; what an instruction called is not known then.
+  // A node that does not store inner instructions returns null, which `parseArray` rejects.
   const innerInstructions = parseArray(meta["innerInstructions"]).map((item) => {
     const { index, instructions } = parseObject(item);
     return {
@@ -152,7 +152,10 @@ const parseInstruction = (item: unknown): SolanaInstruction => {
   };
 };
 
-/** An account that is in only one of the lists held nothing before, or holds nothing since. */
+/**
+ * Parses the balances before and after. An account in only one list has a balance of 0 in the
+ * other.
+ */
 const parseBalances = (
   meta: Readonly<Record<string, unknown>>,
   keyCount: number,
@@ -174,7 +177,7 @@ const parseBalances = (
     changes.push({ ...account, before: "0", after: amount });
   }
   for (const { amount, ...account } of balancesBefore ?? []) {
-    // One that was closed and opened again in one transaction may be another's since.
+    // An account closed and created again in one transaction may have another owner afterwards.
     const matchingChange = changes.find(
       ({ accountIndex, mint, owner }) =>
         accountIndex === account.accountIndex && mint === account.mint && owner === account.owner,
@@ -188,10 +191,10 @@ const parseBalances = (
   return new Set(changeKeys).size === changeKeys.length ? changes : throwInvalidShape();
 };
 
-/** An account's program and its bytes; null where there is none. */
+/** An account's program and its bytes. Null if the account does not exist. */
 export type Account = { program: string; data: Uint8Array } | null;
 
-/** As many accounts as were asked for, in their order. */
+/** Parses exactly the requested number of accounts, in order. */
 export const parseAccounts =
   (count: number): ResultParser<readonly Account[]> =>
   (result) => {
@@ -218,7 +221,7 @@ export const parseKey: ResultParser<string> = (value) =>
 const parseSignature: ResultParser<string> = (value) =>
   typeof value === "string" && signaturePattern.test(value) ? value : throwInvalidShape();
 
-/** The end of the year 9999: later instants have no form that a row or an event can hold. */
+/** The end of the year 9999. Rows and events cannot represent later times. */
 const timeSecondsMax = 253_402_300_799;
 
 const parseTimestamp: ResultParser<number> = (value) => {

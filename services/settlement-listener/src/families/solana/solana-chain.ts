@@ -6,24 +6,24 @@ import {
 } from "@payment-links/contracts";
 import { chainConfigError } from "../chain-config-error.ts";
 
-/** A chain of Solana: what counts on it. */
+/** A Solana network and its payable tokens. */
 export type SolanaChain = {
   id: string;
-  /** How CAIP-2 names it: the beginning of its genesis hash. */
+  /** The CAIP-2 reference: the first characters of the genesis hash. */
   chainName: string;
-  /** The catalogue's tokens of the chain, by their mint. Its own coin is not among them. */
+  /** The network's catalogue tokens by mint, without its own coin. */
   tokens: ReadonlyMap<string, CatalogueToken>;
 };
 
 const caip2Prefix = "solana:";
 
-/** Reads a chain of the catalogue; throws ConfigError where nobody can be paid on it. */
+/** Converts a catalogue chain. Throws `ConfigError` if it cannot receive payments. */
 export const toSolanaChain = (
   { tokens: catalogueTokens }: Pick<Catalogue, "tokens">,
   { caip2, id }: Pick<CatalogueChain, "id" | "caip2">,
 ): SolanaChain => {
   if (!caip2.startsWith(caip2Prefix)) throw chainConfigError(`chain ${id} is no chain of Solana`);
-  // A transfer of the chain's own coin leaves no word of a token program: links ask for none.
+  // The network's own coin moves without a token program, so links cannot request it.
   const tokens = catalogueTokens.filter((token) => token.chainId === id && !token.isNative);
   if (tokens.length === 0) throw chainConfigError(`the catalogue has no tokens on chain ${id}`);
   return {
@@ -33,6 +33,6 @@ export const toSolanaChain = (
   };
 };
 
-/** The program that keeps a token's accounts. */
+/** Returns the program that owns a token's accounts. */
 export const getTokenProgram = ({ tokenProgram = "token" }: Pick<CatalogueToken, "tokenProgram">) =>
   solanaTokenPrograms[tokenProgram];

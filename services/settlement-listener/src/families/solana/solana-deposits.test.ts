@@ -22,13 +22,13 @@ const startRig = async (
   rig = closeAfterTest(await startWatchRig(chain, { findsDeposits: true, ...override }, urls));
 };
 
-/** Who is paid by a link that the listener has heard of. */
+/** Creates an owner whose link the listener has received. */
 const createOwner = async (destinationAddress: string = freshAddress()): Promise<string> => {
   await rig.receiveNewLink({ destinationAddress });
   await rig.waitUntilScanned();
   return destinationAddress;
 };
-/** A transfer without a reference. */
+/** Creates a transfer without a reference. */
 const createTransfer = (to: string, overrides: Partial<SolanaOrder> = {}): SolanaOrder => ({
   to,
   amount: baseUnitsPerToken,
@@ -39,12 +39,14 @@ const listSteps = (owner: string) =>
   rig.publishedDeposits(owner).map(({ type, deposit }) => `${type} ${deposit.amount}`);
 const waitForSteps = (owner: string, count: number) =>
   waitUntil(`${count} steps are told`, () => listSteps(owner).length >= count);
-/** What is read in a block that is deep enough is told as settled at once. */
+/**
+ * Returns the settled deposits. A deposit first read in a final block is published only as settled.
+ */
 const listSettled = (owner: string) =>
   rig.publishedDeposits(owner).filter(({ type }) => type === "deposit.settled");
 const waitForSettled = (owner: string, count = 1) =>
   waitUntil(`${count} are settled`, () => listSettled(owner).length >= count);
-/** Until all that stands by now has settled, so that what is not told will not be. */
+/** Waits until everything sent so far has settled. Anything not published by then never will be. */
 const waitUntilProcessed = async (): Promise<void> => {
   const markerOwner = await createOwner();
   await chain.pay(createTransfer(markerOwner));
@@ -52,7 +54,7 @@ const waitUntilProcessed = async (): Promise<void> => {
   await waitForSettled(markerOwner);
 };
 
-test("a transfer that names no reference is a deposit of whose account it left, and settles once final (rule CHAIN-20)", async () => {
+test("a transfer without a reference is a deposit from its source account's owner, and settles once final (rule CHAIN-20)", async () => {
   await startRig();
   const owner = await createOwner();
   const hash = await chain.pay(createTransfer(owner, { amount: 12_500_000n, payer: 1 }));
@@ -77,7 +79,7 @@ test("a transfer that names no reference is a deposit of whose account it left, 
   );
 });
 
-test("what arrived counts, where the token withholds a fee", async () => {
+test("a deposit has the received amount if the token withholds a fee", async () => {
   await startRig();
   const owner = await createOwner();
   await chain.pay(createTransfer(owner, { token: "fee" }));
@@ -86,7 +88,7 @@ test("what arrived counts, where the token withholds a fee", async () => {
   expect(listSettled(owner).map(({ deposit }) => deposit.amount)).toEqual(["0.99"]);
 });
 
-test("what is made in the owner's account, as by a bridge, is a deposit of who paid the fee", async () => {
+test("tokens minted into the owner's account, for example by a bridge, are a deposit from the fee payer", async () => {
   await startRig();
   const owner = await createOwner();
   await chain.mintTokens(createTransfer(owner));
@@ -97,7 +99,7 @@ test("what is made in the owner's account, as by a bridge, is a deposit of who p
   ]);
 });
 
-test("none is a payment's transfer, a stranger's, one of the owner to himself, or one that failed", async () => {
+test("no deposit comes from a payment's transfer, a transfer to an unknown address, an owner's transfer to itself, or a failed one", async () => {
   await startRig();
   const link = await rig.receiveNewLink();
   const [owner, selfOwner] = [link.destinationAddress, await createOwner(chain.payers[2])];
@@ -113,7 +115,7 @@ test("none is a payment's transfer, a stranger's, one of the owner to himself, o
   expect([owner, selfOwner, unknownOwner].flatMap(listSteps)).toEqual([]);
 });
 
-test("one with a key of its own is none, and is credited once where its link is heard of later (rule CHAIN-20)", async () => {
+test("a transfer with an unknown key is not a deposit, and is credited once if its link arrives later (rule CHAIN-20)", async () => {
   await startRig();
   const owner = await createOwner();
   const link = rig.sampleLink({ destinationAddress: owner });
@@ -132,7 +134,7 @@ test("one with a key of its own is none, and is credited once where its link is 
   );
 });
 
-test("beside a payment in the same transaction each sum counts once, and each deposit has its own number", async () => {
+test("deposits next to a payment in one transaction are each credited once, with their own ids", async () => {
   await startRig();
   const link = await rig.receiveNewLink();
   const owner = link.destinationAddress;
@@ -154,7 +156,7 @@ test("beside a payment in the same transaction each sum counts once, and each de
   expect(rig.publishedPayments(link.id).at(-1)?.amount).toBe("5");
 });
 
-test("one into another token account of the owner's is none, also where it is found by chance", async () => {
+test("a transfer into another token account of the owner is not a deposit, even if it is found by chance", async () => {
   await startRig();
   const owner = await createOwner();
   const account = await chain.createTokenAccount(owner, "usdc");
@@ -169,7 +171,7 @@ test("one into another token account of the owner's is none, also where it is fo
   expect(listSettled(owner).map(({ deposit }) => deposit.amount)).toEqual(["1"]);
 });
 
-test("one below the least amount that is set does not show, nor one in a token of no catalogue", async () => {
+test("a transfer below the configured minimum, or in a token outside the catalogue, is not reported as a deposit", async () => {
   const usdc = chain.tokens.get("usdc")?.mint ?? "";
   await startRig({ depositMinimums: { [usdc]: new Decimal("0.500001") } });
   const owner = await createOwner();
@@ -182,7 +184,7 @@ test("one below the least amount that is set does not show, nor one in a token o
   expect(listSettled(owner).map(({ deposit }) => deposit.amount)).toEqual(["0.500001"]);
 });
 
-test("a minimum of what is no token of the chain is a fault of the configuration", async () => {
+test("a minimum for a token that the chain does not have is a configuration error", async () => {
   await startRig();
   const unknownOwner = freshAddress();
   await expect(
@@ -190,7 +192,7 @@ test("a minimum of what is no token of the chain is a fault of the configuration
   ).rejects.toThrow(`no token of chain ${chain.chainId}`);
 });
 
-test("none is looked for where that is not turned on", async () => {
+test("no deposits are reported unless `findsDeposits` is set", async () => {
   await startRig({ findsDeposits: false });
   const link = await rig.receiveNewLink();
   await rig.waitUntilScanned();
@@ -201,7 +203,7 @@ test("none is looked for where that is not turned on", async () => {
   expect(listSteps(link.destinationAddress)).toEqual([]);
 });
 
-test("one that a fork took away and a later slot holds stays one deposit", async () => {
+test("a deposit that a fork orphans and a later slot contains stays one deposit", async () => {
   await startRig();
   const owner = await createOwner();
   const signedTransaction = await chain.sign([createTransfer(owner)]);
@@ -218,7 +220,7 @@ test("one that a fork took away and a later slot holds stays one deposit", async
   expect(new Set(rig.publishedDeposits(owner).map(({ deposit }) => deposit.id)).size).toBe(1);
 });
 
-test("one whose transaction can land no more is orphaned", async () => {
+test("a deposit is orphaned once its transaction can no longer land", async () => {
   await startRig();
   const owner = await createOwner();
   await chain.pay(createTransfer(owner));
@@ -226,14 +228,14 @@ test("one whose transaction can land no more is orphaned", async () => {
   await waitForSteps(owner, 1);
   chain.reorg(1);
   chain.mine(160);
-  // What is final is the newest block that the watch has kept: the last of a step.
+  // The final block is the newest one that the watch has stored: the last of a step.
   await rig.waitUntilScanned();
   chain.mine(finalizedLag);
   await waitForSteps(owner, 2);
   expect(listSteps(owner)).toEqual(["deposit.seen 1", "deposit.orphaned 1"]);
 });
 
-test("of two nodes both must tell it before it settles", async () => {
+test("a deposit settles only once both of two nodes return it", async () => {
   const secondNode = await chain.startNode();
   await startRig({}, [chain.url, secondNode.url]);
   const owner = await createOwner();

@@ -11,7 +11,10 @@ import { type SolanaChain, toSolanaChain } from "./solana-chain.ts";
 import { createSolanaReader } from "./solana-reader.ts";
 import { solanaSettings } from "./solana-settings.ts";
 
-/** Solana: tokens that are paid to the owners' usual token accounts, with Solana Pay's reference. */
+/**
+ * The Solana family: tokens paid to the owners' associated token accounts, with Solana Pay's
+ * reference.
+ */
 export const solanaFamily: ChainFamily = (catalogue, chain, override) => {
   const solanaChain = toSolanaChain(catalogue, chain);
   const settings = solanaSettings(chain.id, override);
@@ -38,7 +41,7 @@ export const solanaFamily: ChainFamily = (catalogue, chain, override) => {
   };
 };
 
-/** Whether somebody is an owner of those heard of by now; each is kept once. */
+/** Creates a check whether an address belongs to a known owner. Each owner is stored once. */
 const createReadIsOwner = ({ readAll }: Pick<Owners, "readAll">) => {
   const knownOwners = new Set<string>();
   return async () => {
@@ -49,10 +52,10 @@ const createReadIsOwner = ({ readAll }: Pick<Owners, "readAll">) => {
   };
 };
 
-/** CAIP-2 names a chain by so much of its genesis hash. */
+/** The number of genesis hash characters in a CAIP-2 name. */
 const chainNameLength = 32;
 
-/** How Solana's nodes speak. */
+/** Returns the protocol details of Solana nodes. */
 export const solanaDialect = ({ chainName }: Pick<SolanaChain, "chainName">): Dialect => ({
   chainRequest: {
     method: "getGenesisHash",

@@ -15,8 +15,8 @@ const rig = useRigEach(async (closeAfterTest) => {
   return startWatchRig(chain);
 });
 
-describe("a fork of Solana", () => {
-  test("that reaches below a final block halts the chain", async () => {
+describe("a Solana fork", () => {
+  test("halts the chain if it reaches below a final block", async () => {
     await rig.receiveNewLink();
     await rig.waitUntilScanned();
     for (let index = 0; index < finalizedLag + 2; index += 1) {
@@ -32,7 +32,7 @@ describe("a fork of Solana", () => {
     await waitUntil("it is halted", async () => (await rig.readStatus()).state === "halted");
   });
 
-  test("takes away a payment while nobody watches, and gives it back in a later slot", async () => {
+  test("moves a payment to a later slot while the service is stopped", async () => {
     const link = await rig.receiveNewLink();
     await rig.waitUntilScanned();
     const signedTransaction = await chain.sign([createOrder(link)]);
@@ -55,7 +55,7 @@ describe("a fork of Solana", () => {
     );
   });
 
-  test("empty slots where a block was count as another block", async () => {
+  test("is followed when empty slots replace a block", async () => {
     const link = await rig.receiveNewLink();
     await rig.waitUntilScanned();
     await chain.pay(createOrder(link));
@@ -69,12 +69,12 @@ describe("a fork of Solana", () => {
     expect(rig.publishedStatuses(link.id)).toEqual(["processing 2.5"]);
   });
 
-  test("takes nothing away that settled below it, however few blocks are kept", async () => {
+  test("orphans nothing that settled below it, no matter how few blocks are stored", async () => {
     const link = await rig.receiveNewLink();
     const laterLink = await rig.receiveNewLink();
     await rig.waitUntilScanned();
     await rig.service.stop();
-    // Read in one range, of which only the last block is kept.
+    // Read in one range, of which only the last block is stored.
     await chain.pay(createOrder(link));
     chain.mine(finalizedLag + 2);
     await rig.service.start();

@@ -73,8 +73,8 @@ const cases: readonly [string, Pay, readonly string[]][] = [
   ["by a transaction that failed", (chain, link) => chain.payFailing(createOrder(link)), []],
 ];
 
-describe("what is told of a link that is paid", () => {
-  test.each(cases)("%s", async (_, pay, amounts) => {
+describe("the listener on Solana", () => {
+  test.each(cases)("publishes the settled amounts of a link paid: %s", async (_, pay, amounts) => {
     const [link, otherLink, lastLink] = [
       await rig.receiveNewLink(),
       await rig.receiveNewLink(),
@@ -83,7 +83,7 @@ describe("what is told of a link that is paid", () => {
     await rig.waitUntilScanned();
     await pay(chain, link, otherLink);
     chain.mine();
-    // What is told of a later payment says that everything before it has been read.
+    // Once a later payment settles, everything before it has been read.
     await chain.pay(createOrder(lastLink));
     chain.mine(finalizedLag + 1);
     await waitUntil(
@@ -103,7 +103,7 @@ describe("what is told of a link that is paid", () => {
     ).toBe(true);
   });
 
-  test("a payment to another owner of ours is told with where it went", async () => {
+  test("publishes the actual destination of a payment to another owner", async () => {
     const [link, otherLink] = [await rig.receiveNewLink(), await rig.receiveNewLink()];
     await rig.waitUntilScanned();
     await chain.pay(createOrder(link, { to: otherLink.destinationAddress }));

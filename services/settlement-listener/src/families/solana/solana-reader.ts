@@ -13,17 +13,17 @@ import { createTransactionReads } from "./reads/read-transactions.ts";
 import type { SolanaChain } from "./solana-chain.ts";
 import type { IsOwner } from "./verify-transaction.ts";
 
-/** Reads Solana: as every chain is read, and what its check against the catalogue asks. */
+/** Reads Solana: a `ChainReader` plus the reads for the catalogue check and for payers. */
 export type SolanaReader = ChainReader & {
-  /** Accounts in the order of their addresses, 100 at most. */
+  /** Returns at most 100 accounts, in the order of their addresses. */
   readAccounts(addresses: readonly string[]): Promise<readonly Account[]>;
-  /** Which chain the providers say they serve: the beginning of its genesis hash. */
+  /** Returns the chain that the first provider serves: the first characters of its genesis hash. */
   readChain(): Promise<string>;
-  /** What a payer's transaction is made of. */
+  /** Reads the account state for building a payer's transaction. */
   fetchSolanaAccountState: FetchSolanaAccountState;
 };
 
-/** The reads of one chain of Solana over its providers. */
+/** Creates the reader of one Solana network over its providers. */
 export const createSolanaReader = (
   context: ReaderContext,
   chain: SolanaChain,

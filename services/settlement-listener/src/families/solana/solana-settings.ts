@@ -1,25 +1,26 @@
 import type { ChainOverride, ChainSettings } from "../../watch/chain/chain-settings.ts";
 
 /**
- * What is confirmed is read and shown; what is finalized, after 31 more blocks, settles. Blocks are
- * slots of 0.4 s.
+ * Confirmed blocks are read and shown. Finalized blocks, 31 blocks later, settle payments. Blocks
+ * are slots of 0.4 s.
  */
 const defaultSettings: ChainSettings = {
   finality: "finalized",
   headLagBlocks: 2,
-  // Each node knows what is final.
+  // Each node reports its finalized slot, so this only limits how far a fork may move a
+  // transaction.
   finalDepthBlocks: 150,
-  // An hour.
+  // One hour.
   rangeBlocksMax: 9_000,
   pollMs: 2_000,
   isDisposable: false,
   isSparse: true,
-  // Half an hour: the audit asks for every account.
+  // Half an hour, because the audit requests every account.
   auditBlocksMin: 4_500,
 };
 
 const settingsByChain: Readonly<Record<string, Partial<ChainSettings>>> = {
-  // One node, alone, whose blocks are made on demand. LiteSVM's slots begin there.
+  // A single node that mines on demand. LiteSVM's slots start at `firstBlock`.
   "local-solana": {
     headLagBlocks: 0,
     pollMs: 250,
@@ -29,7 +30,7 @@ const settingsByChain: Readonly<Record<string, Partial<ChainSettings>>> = {
   },
 };
 
-/** The settings of a chain of Solana: what is known of it, under what the operator says. */
+/** Returns the settings of a Solana network. The operator's override wins over the defaults. */
 export const solanaSettings = (chainId: string, override: ChainOverride = {}): ChainSettings => ({
   ...defaultSettings,
   ...settingsByChain[chainId],

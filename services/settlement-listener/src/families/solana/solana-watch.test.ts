@@ -10,8 +10,8 @@ import {
 const chain = useRig(startWatchedSolana);
 const rig = useRigEach(() => startWatchRig(chain));
 
-describe("watching Solana", () => {
-  test("a payment is processing once it is confirmed, and settled once it is finalized (rules CHAIN-3 and CHAIN-4)", async () => {
+describe("the Solana watch", () => {
+  test("reports a payment as processing once confirmed, and settles it once finalized (rules CHAIN-3 and CHAIN-4)", async () => {
     const link = await rig.receiveNewLink();
     await rig.waitUntilScanned();
     const signature = await chain.pay(createOrder(link));
@@ -33,7 +33,7 @@ describe("watching Solana", () => {
     });
   });
 
-  test("a transaction of version 1 is read as any other, and holds up nothing", async () => {
+  test("reads a transaction of version 1 like any other, without delay", async () => {
     const link = await rig.receiveNewLink();
     await rig.waitUntilScanned();
     const signature = await chain.pay({ ...createOrder(link), isVersion1: true });
@@ -45,7 +45,7 @@ describe("watching Solana", () => {
     });
   });
 
-  test("slots without a block are read as well, and hold up nothing", async () => {
+  test("reads slots without a block, without delay", async () => {
     const link = await rig.receiveNewLink();
     await rig.waitUntilScanned();
     await chain.pay(createOrder(link));
@@ -58,7 +58,7 @@ describe("watching Solana", () => {
     expect(rig.publishedStatuses(link.id)).toEqual(["processing 2.5", "settled 2.5"]);
   });
 
-  test("a payment that lands again on another fork stays one payment", async () => {
+  test("keeps one payment if it lands again on another fork", async () => {
     const link = await rig.receiveNewLink();
     await rig.waitUntilScanned();
     const signedTransaction = await chain.sign([createOrder(link)]);
@@ -73,7 +73,7 @@ describe("watching Solana", () => {
     expect(rig.publishedStatuses(link.id)).toEqual(["processing 2.5", "settled 2.5"]);
   });
 
-  test("a payment that a fork drops fails once it cannot land any more, and not before (rule CHAIN-5)", async () => {
+  test("fails a payment that a fork drops once it can no longer land, and not before (rule CHAIN-5)", async () => {
     const link = await rig.receiveNewLink();
     await rig.waitUntilScanned();
     await chain.pay(createOrder(link));
@@ -84,14 +84,14 @@ describe("watching Solana", () => {
     await rig.waitUntilScanned();
     expect(rig.publishedStatuses(link.id)).toEqual(["processing 2.5"]);
     chain.mine(60);
-    // What is final is the newest block that the watch has kept: the last of a step.
+    // The final block is the newest one that the watch has stored: the last of a step.
     await rig.waitUntilScanned();
     chain.mine(finalizedLag);
     await rig.waitForPublished(link.id, 2);
     expect(rig.publishedStatuses(link.id)).toEqual(["processing 2.5", "failed 2.5"]);
   });
 
-  test("a payment that came before its link was heard of is found", async () => {
+  test("finds a payment made before its link was received", async () => {
     await rig.waitUntilScanned();
     const link = rig.sampleLink();
     await chain.pay(createOrder(link));

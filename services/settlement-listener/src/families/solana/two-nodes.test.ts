@@ -24,8 +24,8 @@ const isOrphaned = (signature: string) =>
     SELECT FROM chain_transfers WHERE transaction_hash = ${signature} AND is_orphaned
   `);
 
-describe("of two nodes", () => {
-  test("both must know a payment before it settles", async () => {
+describe("two Solana nodes", () => {
+  test("must both know a payment before it settles", async () => {
     const link = await rig.receiveNewLink();
     await rig.waitUntilScanned();
     const signature = await chain.pay(createOrder(link));
@@ -43,7 +43,7 @@ describe("of two nodes", () => {
     expect(rig.publishedStatuses(link.id)).toEqual(["processing 2.5"]);
   });
 
-  test("one that stays behind settles nothing, and holds up what is seen; both do once it is back", async () => {
+  test("report a payment while one of them lags, and settle it once that node is back", async () => {
     const link = await rig.receiveNewLink();
     await rig.waitUntilScanned();
     secondNode.freeze();
@@ -58,7 +58,7 @@ describe("of two nodes", () => {
     expect(rig.publishedStatuses(link.id)).toEqual(["processing 2.5", "settled 2.5"]);
   });
 
-  test("both have pruned what was paid before its link was heard of: it waits, and settles once they have it", async () => {
+  test("keep a payment processing if both pruned it before its link arrived, and settle it once they have it again", async () => {
     const { destinationAddress } = await rig.receiveNewLink();
     await rig.waitUntilScanned();
     const link = rig.sampleLink({ destinationAddress });
@@ -91,7 +91,7 @@ describe("of two nodes", () => {
     expect(rig.publishedStatuses(link.id)).toEqual(["processing 2.5", "settled 2.5"]);
   });
 
-  test("the other one audits: it finds what the first left out", async () => {
+  test("find a payment that the first one left out, because the other one serves the audit", async () => {
     const link = await rig.receiveNewLink();
     await rig.waitUntilScanned();
     const signature = await chain.pay(createOrder(link));
@@ -107,7 +107,7 @@ describe("of two nodes", () => {
     expect(rig.publishedStatuses(link.id)).toEqual(["processing 2.5"]);
   });
 
-  test("the other one audits what was made before its owner was heard of, and is audited by now", async () => {
+  test("find a payment that was made and audited before its owner was received", async () => {
     await rig.waitUntilScanned();
     const link = rig.sampleLink();
     const signature = await chain.pay(createOrder(link));

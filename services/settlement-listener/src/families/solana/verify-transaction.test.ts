@@ -52,7 +52,7 @@ const mineAndRead = async (signature: string): Promise<SolanaTransaction> => {
   return transaction;
 };
 
-/** What a transaction proves: reference, number and amount. */
+/** Returns the reference, ordinal and amount of each payment that a transaction proves. */
 const listProofs = (transaction: SolanaTransaction) =>
   verifyTransaction(transaction, tokens).map(({ amount, ordinal, referenceHash }) => [
     referenceHash === toSolanaReferenceHash(firstReference) ? "first" : "second",
@@ -60,8 +60,8 @@ const listProofs = (transaction: SolanaTransaction) =>
     amount.toString(),
   ]);
 
-describe("a transaction proves", () => {
-  test("what its transfer moved to the owner, for the reference that it names (rule CHAIN-2)", async () => {
+describe("the payments of a transaction", () => {
+  test("are what its transfer moved to the owner, for the transfer's reference (rule CHAIN-2)", async () => {
     const transaction = await mineAndRead(await chain.pay(createOrder()));
     expect(verifyTransaction(transaction, tokens)).toMatchObject([
       {
@@ -74,7 +74,7 @@ describe("a transaction proves", () => {
     expect(listProofs(transaction)).toEqual([["first", 0, "1"]]);
   });
 
-  test.each(["newer", "coin9"] as const)("the same of %s", async (token) => {
+  test.each(["newer", "coin9"] as const)("are proven in the token %s", async (token) => {
     const decimals = chain.tokens.get(token)?.decimals ?? 0;
     const amount = 3n * 10n ** BigInt(decimals);
     expect(listProofs(await mineAndRead(await chain.pay(createOrder({ token, amount }))))).toEqual([
@@ -82,13 +82,13 @@ describe("a transaction proves", () => {
     ]);
   });
 
-  test("what arrived, where the token withholds a fee", async () => {
+  test("have the received amount if the token withholds a fee", async () => {
     expect(listProofs(await mineAndRead(await chain.pay(createOrder({ token: "fee" }))))).toEqual([
       ["first", 0, "0.99"],
     ]);
   });
 
-  test("what each transfer of a batch moved to the owner, as one instruction runs them all", async () => {
+  test("include each transfer of a batch, which a single instruction runs", async () => {
     const orders = [
       createOrder({ references: [firstReference] }),
       createOrder({ references: [secondReference], amount: 5n }),
@@ -102,7 +102,7 @@ describe("a transaction proves", () => {
   });
 
   test.each([4, 20, 400])(
-    "the same, with %s bytes behind a transfer's own",
+    "are proven with %s bytes after a transfer's own data",
     async (trailingBytes) => {
       const transaction = await mineAndRead(await chain.pay(createOrder({ trailingBytes })));
       expect(chain.readReceived(owner, "usdc")).toBe(1_000_000n);
@@ -110,13 +110,13 @@ describe("a transaction proves", () => {
     },
   );
 
-  test("the same, where keys stand in a look-up table", async () => {
+  test("are proven with keys in a lookup table", async () => {
     expect(
       listProofs(await mineAndRead(await chain.pay(createOrder({ usesLookupTable: true })))),
     ).toEqual([["first", 0, "1"]]);
   });
 
-  test("each reference's own transfer, where there are several", async () => {
+  test("use each reference's own transfer if there are several", async () => {
     const orders = [
       createOrder(),
       createOrder({ references: [secondReference], amount: 2_000_000n }),
@@ -130,7 +130,7 @@ describe("a transaction proves", () => {
     ]);
   });
 
-  test("shares of what arrived, where a fee was withheld of several", async () => {
+  test("share the received amount if a fee was withheld from several transfers", async () => {
     const orders = [
       createOrder({ token: "fee" }),
       createOrder({ token: "fee", references: [secondReference] }),
@@ -141,14 +141,14 @@ describe("a transaction proves", () => {
     ]);
   });
 
-  test("one payment for one transfer, however many references it names", async () => {
+  test("are one per transfer, no matter how many references it has", async () => {
     const signature = await chain.pay(
       createOrder({ references: [firstReference, secondReference] }),
     );
     expect(listProofs(await mineAndRead(signature))).toEqual([["first", 0, "1"]]);
   });
 
-  test("payments into another account of the owner as well", async () => {
+  test("include transfers into another token account of the owner", async () => {
     const account = await chain.createTokenAccount(owner, "usdc");
     chain.mine();
     const orders = [createOrder(), createOrder({ account, references: [secondReference] })];
@@ -158,13 +158,13 @@ describe("a transaction proves", () => {
     ]);
   });
 
-  test("a transfer that a program made, by the keys of that very transfer", async () => {
+  test("include a program's transfer only if the transfer itself has the reference", async () => {
     const transaction = await mineAndRead(await chain.pay(createOrder()));
     const { instructions, keys } = transaction;
     const transferInstruction = instructions.at(-1);
     if (transferInstruction === undefined) throw new Error("it moves nothing");
     const isReference = (index: number) => keys[index] === firstReference;
-    // The reference stands on the instruction that calls, and not on the transfer: nobody is paid.
+    // Only the calling instruction has the reference, not the transfer, so there is no payment.
     const transferWithoutReference = {
       ...transferInstruction,
       accountIndexes: transferInstruction.accountIndexes.filter((index) => !isReference(index)),
@@ -180,27 +180,27 @@ describe("a transaction proves", () => {
 });
 
 describe("a transaction proves nothing", () => {
-  test("where it failed", async () => {
+  test("if it failed", async () => {
     expect(listProofs(await mineAndRead(await chain.payFailing(createOrder())))).toEqual([]);
     const transaction = await mineAndRead(await chain.pay(createOrder()));
     expect(listProofs({ ...transaction, isSuccessful: false })).toEqual([]);
   });
-  test("where it names the reference and moves nothing, or the chain's own coin", async () => {
+  test("if it has the reference but moves nothing, or only the chain's own coin", async () => {
     expect(listProofs(await mineAndRead(await chain.payForged(createOrder())))).toEqual([]);
     expect(listProofs(await mineAndRead(await chain.payCoin(createOrder())))).toEqual([]);
   });
-  test("of a token that is in no catalogue", async () => {
+  test("in a token outside the catalogue", async () => {
     expect(listProofs(await mineAndRead(await chain.pay(createOrder({ token: "other" }))))).toEqual(
       [],
     );
   });
-  test("where nothing is moved, or by an instruction that no balance bears out", async () => {
+  test("if it moves 0, or if no balance confirms its instruction", async () => {
     expect(listProofs(await mineAndRead(await chain.pay(createOrder({ amount: 0n }))))).toEqual([]);
     const transaction = await mineAndRead(await chain.pay(createOrder()));
     const balances = transaction.balances.map((balance) => ({ ...balance, after: balance.before }));
     expect(listProofs({ ...transaction, balances })).toEqual([]);
   });
-  test("more than the owner's balances have grown by, whatever its instructions say (rule CHAIN-2)", async () => {
+  test("beyond the growth of the owner's balances, whatever its instructions say (rule CHAIN-2)", async () => {
     const transaction = await mineAndRead(await chain.pay(createOrder()));
     const transferInstruction = transaction.instructions.at(-1);
     if (transferInstruction === undefined) throw new Error("it moves nothing");
@@ -212,7 +212,7 @@ describe("a transaction proves nothing", () => {
   });
 });
 
-describe("what an owner gets without a reference", () => {
+describe("a transfer without a reference", () => {
   const listDeposits = (
     transaction: SolanaTransaction,
     isOwner = (address: string) => address === owner,
@@ -221,7 +221,7 @@ describe("what an owner gets without a reference", () => {
       .filter(({ payer }) => payer !== undefined)
       .map(({ amount, ordinal, payer }) => [ordinal, amount.toString(), payer]);
 
-  test("is a deposit of whose account it left, whoever paid the fee", async () => {
+  test("is a deposit from its source account's owner, whoever paid the fee", async () => {
     const transaction = await mineAndRead(
       await chain.pay(createOrder({ references: [], payer: 1 })),
     );
@@ -233,12 +233,12 @@ describe("what an owner gets without a reference", () => {
     expect(listDeposits({ ...relayedTransaction, balances })).toEqual([[0, "1", relayer]]);
   });
 
-  test("is one as well that a batch holds", async () => {
+  test("is a deposit if it is part of a batch", async () => {
     const transaction = await mineAndRead(await chain.payBatch([createOrder({ references: [] })]));
     expect(listDeposits(transaction)).toEqual([[0, "1", chain.payers[0]]]);
   });
 
-  test("is none of who is no owner, or where a key that has not signed follows", async () => {
+  test("is not a deposit if the recipient is not an owner, or if it has a key that has not signed", async () => {
     const transactionWithoutReference = await mineAndRead(
       await chain.pay(createOrder({ references: [] })),
     );
@@ -250,7 +250,7 @@ describe("what an owner gets without a reference", () => {
     ).toEqual([]);
   });
 
-  test("shares with a payment beside it what a fee leaves, each sum once", async () => {
+  test("shares the amount after fees with a payment next to it, each credited once", async () => {
     const orders = [createOrder({ token: "fee" }), createOrder({ token: "fee", references: [] })];
     const transaction = await mineAndRead(await chain.payInOneTransaction(orders));
     expect(listProofs(transaction)).toEqual([["first", 0, "0.99"]]);

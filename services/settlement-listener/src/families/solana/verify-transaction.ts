@@ -9,7 +9,7 @@ import { deriveDepositReference } from "../../domain/deposit.ts";
 import type { VerifiedTransfer } from "../../watch/chain-reader.ts";
 import { type SolanaInstruction, decodeTransfers } from "./decode-transfers.ts";
 
-/** What a token account held before and after a transaction, in base units. */
+/** A token account's balance before and after a transaction, in base units. */
 export type BalanceChange = {
   accountIndex: number;
   mint: string;
@@ -19,49 +19,55 @@ export type BalanceChange = {
   after: string;
 };
 
-/** What became of a transaction, as a node tells it. */
+/** A transaction and its result, as a node returns it. */
 export type SolanaTransaction = {
   signature: string;
   slot: number;
-  /** Its block's Unix seconds. */
+  /** The block's time in Unix seconds. */
   timestampSeconds: number;
   isSuccessful: boolean;
-  /** All its keys: its own, and those of look-up tables behind them. Who pays its fee is the first. */
+  /** All keys: its own, followed by those of lookup tables. The first one pays the fee. */
   keys: readonly [string, ...string[]];
-  /** So many of the first keys have signed. */
+  /** The number of leading keys that have signed. */
   signerCount: number;
-  /** In the order in which they ran. */
+  /** In execution order. */
   instructions: readonly SolanaInstruction[];
   balances: readonly BalanceChange[];
 };
 
-/** A transfer of a token into an owner's account, or tokens that are made there. */
+/** A token transfer into an owner's account, or a mint there. */
 type IncomingTransfer = {
-  /** What came in it, and to whom: one sum of money. */
+  /** The mint and the owner, whose balance growth is shared by all transfers with this key. */
   sumKey: string;
   mint: string;
   owner: string;
   amount: bigint;
-  /** Undefined where it names none. */
+  /** Undefined if the transfer has no reference. */
   referenceHash: string | undefined;
-  /** Its token account, which may be another than the owner's usual one. */
+  /** The destination token account, which may differ from the owner's associated token account. */
   account: string;
   program: string;
-  /** Whose account it left, as the wallet of the payer shows; who paid the fee where none tells. */
+  /**
+   * The owner of the source account, as the payer's wallet shows it. The fee payer if that is
+   * unknown.
+   */
   payer: string;
 };
 
-/** Whether an owner is paid at an address. */
+/** Returns whether an address belongs to an owner. */
 export type IsOwner = (address: string) => boolean;
 
 /**
- * The payments that a transaction proves, and the deposits. A reference belongs to the transfer that
- * names it: the first of its keys that is none of the transfer's own and has not signed. What counts is by
- * how much the balances of the owner have grown: where that is less than its transfers say, as tokens may
- * take a fee, they share it. So the sum of a mint and an owner is used once, whatever a transaction names.
- * A transfer without any such key, or what a mint makes, is a deposit where it comes into the usual token
- * account of an owner; one with a key is none, whatever that key is, as it may be the reference of a link
- * that is heard of later.
+ * Returns the payments and deposits that a transaction proves:
+ * - A reference belongs to the transfer that has it: the first key after those that the transfer
+ *   needs that has not signed.
+ * - The amount is limited by the growth of the owner's balances. If that is less than the
+ *   transfers' sum, because tokens may take a fee, the transfers share it. So the sum of a mint and
+ *   an owner is used once, whatever references a transaction has.
+ * - A transfer without such a key, or a mint, is a deposit if it goes into an owner's associated
+ *   token account.
+ * - A transfer with such a key is never a deposit, because the key may be the reference of a link
+ *   that is received later.
  */
 export const verifyTransaction = (
   transaction: SolanaTransaction,
@@ -102,11 +108,14 @@ export const verifyTransaction = (
   });
 };
 
-/** Only these accounts are asked for: of others a deposit would be found by chance. */
+/** Only these accounts are read. Deposits into others would be found by chance. */
 const isAssociatedTokenAccount = ({ account, mint, owner, program }: IncomingTransfer): boolean =>
   account === deriveAssociatedTokenAccount({ owner, mint, program });
 
-/** What of the growth belongs to one of its transfers: all it says, or its part of what there is. */
+/**
+ * Returns a transfer's share of the growth: its full amount, or its proportional part if the growth
+ * is less than the sum.
+ */
 const computeShare = (
   amount: bigint,
   { claimed, growth }: { claimed: bigint; growth: bigint },
@@ -117,7 +126,7 @@ const computeShare = (
 
 const toSumKey = ({ mint, owner }: { mint: string; owner: string }): string => `${mint} ${owner}`;
 
-/** By how much the balances of each mint and owner have grown. */
+/** Returns the growth of the balances by mint and owner. */
 const computeGrowth = (balances: readonly BalanceChange[]): ReadonlyMap<string, bigint> => {
   const growthBySum = new Map<string, bigint>();
   for (const balance of balances) {
@@ -128,7 +137,10 @@ const computeGrowth = (balances: readonly BalanceChange[]): ReadonlyMap<string, 
   return growthBySum;
 };
 
-/** Transfers of the catalogue's tokens to somebody else, in their order. */
+/**
+ * Returns the transfers and mints of catalogue tokens, in order, except between accounts of one
+ * owner.
+ */
 const listIncoming = (
   transaction: SolanaTransaction,
   tokens: ReadonlyMap<string, CatalogueToken>,

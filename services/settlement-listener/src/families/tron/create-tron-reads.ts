@@ -5,16 +5,16 @@ import type { EvmReads } from "../evm/evm-reads.ts";
 import type { WatchedLogs } from "../evm/reads/read-logs.ts";
 
 /**
- * java-tron takes a transaction into a block only where it expires at most so long after the block
- * before (`Constant.MAXIMUM_TIME_UNTIL_EXPIRATION`).
+ * java-tron accepts a transaction into a block only if it expires at most this long after the
+ * previous block (`Constant.MAXIMUM_TIME_UNTIL_EXPIRATION`).
  */
 const expirationSeconds = 24 * 60 * 60;
 
 /**
- * The reads of a Tron over its providers. It has no account nonces: what can be used only once is time.
- * A transaction's nonce is the Unix second by which it has expired at the latest, a day after a block that
- * held it, as the JSON-RPC does not tell its expiration; "used" are the seconds that have gone by at a
- * block.
+ * Creates the reads of a Tron network over its providers. Tron has no account nonces, so time
+ * replaces them. A transaction's nonce is the latest Unix second at which it can expire, a day
+ * after a block that held it. The JSON-RPC does not return its actual expiration. The used nonces
+ * are the Unix seconds at a block.
  */
 export const createTronReads = (
   context: ReaderContext,

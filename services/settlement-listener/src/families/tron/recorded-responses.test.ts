@@ -12,14 +12,14 @@ const text = await readFile(
   new URL("../../testing/tron/recorded/nile-block.json", import.meta.url),
   "utf8",
 );
-/** The documents leave out the middle of long texts: here they are of their right length again. */
+/** The documentation shortens long values. This restores their length. */
 const completeText = text
   .replaceAll('"0x0000...0000"', `"0x${"0".repeat(512)}"`)
   .replaceAll('"0x0000...05f"', `"0x${"05f".padStart(64, "0")}"`)
   .replaceAll("0000...0000", "");
 const { block, receipt } = JSON.parse(completeText);
 
-test("answers of Nile's java-tron are read by what reads EVM's", () => {
+test("the EVM parsers accept responses of Nile's java-tron", () => {
   const { hash, parentHash, logsBloom } = block;
   expect(parseHeader(block)).toEqual({
     number: 66_985_120,
@@ -28,7 +28,7 @@ test("answers of Nile's java-tron are read by what reads EVM's", () => {
     timestampSeconds: 0x69_f1_8c_42,
     logsBloom,
   });
-  // Its nonce is eight zero bytes, as there are none on Tron.
+  // The nonce is eight zero bytes, because Tron has none.
   const [transaction] = block.transactions;
   expect(parseTransactionSender(transaction)).toEqual({
     transactionHash: transaction.hash,

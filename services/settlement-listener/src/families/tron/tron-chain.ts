@@ -9,8 +9,8 @@ import { chainConfigError } from "../chain-config-error.ts";
 import type { EvmChain } from "../evm/evm-chain.ts";
 
 /**
- * Reads a chain of the catalogue: an EVM chain whose addresses are written in base58check, and whose
- * coin cannot be paid. Throws ConfigError where nobody can be paid on it.
+ * Converts a catalogue chain to an EVM chain with base58check addresses whose coin cannot be paid.
+ * Throws `ConfigError` if it cannot receive payments.
  */
 export const toTronChain = (
   { lookalikes, tokens }: Pick<Catalogue, "lookalikes" | "tokens">,

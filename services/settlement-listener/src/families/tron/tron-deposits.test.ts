@@ -19,12 +19,15 @@ const startRig = async (override: Parameters<typeof createWatchRig>[1] = {}): Pr
   rig = closeAfterTest(await startWatchRig(chain, settings));
 };
 
-/** The 20 bytes of an account, as transactions name it, and its address as links and deposits have it. */
+/**
+ * An account's 20 bytes, as transactions contain them, and its address, as links and deposits
+ * contain it.
+ */
 type Account = { hex: `0x${string}`; address: string };
 const toAccount = (hex: `0x${string}`): Account => ({ hex, address: tronAddressFromHex(hex) });
 const createAccount = (): Account => toAccount(`0x${randomBytes(20).toString("hex")}`);
 
-/** Who is paid by a link that the listener has heard of. */
+/** Creates an owner whose link the listener has received. */
 const createOwner = async (account = createAccount()): Promise<Account> => {
   await rig.receiveNewLink({ destinationAddress: account.address });
   await rig.waitUntilScanned();
@@ -35,12 +38,14 @@ const listSteps = ({ address }: Account) =>
   rig.publishedDeposits(address).map(({ type, deposit }) => `${type} ${deposit.amount}`);
 const waitForSteps = (account: Account, count: number) =>
   waitUntil(`${count} steps are told`, () => listSteps(account).length >= count);
-/** What is read in a block that is deep enough is told as settled at once. */
+/**
+ * Returns the settled deposits. A deposit first read in a final block is published only as settled.
+ */
 const listSettled = (account: Account) =>
   rig.publishedDeposits(account.address).filter(({ type }) => type === "deposit.settled");
 const waitForSettled = (account: Account, count = 1) =>
   waitUntil(`${count} are settled`, () => listSettled(account).length >= count);
-/** Until all that stands by now has settled, so that what is not told will not be. */
+/** Waits until everything sent so far has settled. Anything not published by then never will be. */
 const waitUntilProcessed = async (): Promise<void> => {
   const markerOwner = await createOwner();
   await chain.transferToken({ to: markerOwner.hex, amount: baseUnitsPerToken });
@@ -48,7 +53,7 @@ const waitUntilProcessed = async (): Promise<void> => {
   await waitForSettled(markerOwner);
 };
 
-test("a transfer that names no link is a deposit, by addresses in Tron's form, and settles once it is solid", async () => {
+test("a transfer without a link is a deposit with Tron addresses, and settles once it is solid", async () => {
   await startRig();
   const owner = await createOwner();
   const hash = await chain.transferToken({ to: owner.hex, amount: 12_500_000n, payer: 1 });
@@ -73,7 +78,7 @@ test("a transfer that names no link is a deposit, by addresses in Tron's form, a
   );
 });
 
-test("none is a payment's transfer, a stranger's, or one of the owner to himself", async () => {
+test("no deposit comes from a payment's transfer, a transfer to an unknown address, or an owner's transfer to itself", async () => {
   await startRig();
   const owner = await createOwner();
   const selfOwner = await createOwner(toAccount(chain.payers[2]));
@@ -87,7 +92,7 @@ test("none is a payment's transfer, a stranger's, or one of the owner to himself
   expect([owner, selfOwner, unknownOwner].flatMap(listSteps)).toEqual([]);
 });
 
-test("one below the least amount that is set does not show, nor one in a token of no catalogue", async () => {
+test("a transfer below the configured minimum, or in a token outside the catalogue, is not reported as a deposit", async () => {
   const usdc = tronAddressFromHex(chain.getTokenAddress("usdc"));
   await startRig({ depositMinimums: { [usdc]: new Decimal("0.500001") } });
   const owner = await createOwner();
@@ -103,8 +108,8 @@ test("one below the least amount that is set does not show, nor one in a token o
   expect(amounts).toEqual(new Set(["0.01", "0.500001"]));
 });
 
-// Guards money: who sends the wrong token must not be left without any trace of it.
-test("one in a look-alike is told, and so is a payment by the proxy (rule CHAIN-27)", async () => {
+// Guards against losing all trace of a payment in the wrong token.
+test("a deposit in a look-alike is published, and so is a payment through the proxy (rule CHAIN-27)", async () => {
   await startRig();
   const owner = createAccount();
   const link = await rig.receiveNewLink({ destinationAddress: owner.address });
@@ -130,7 +135,7 @@ test("one in a look-alike is told, and so is a payment by the proxy (rule CHAIN-
   expect(rig.publishedPayments(link.id).at(-1)).toMatchObject({ amount: "2", tokenAddress });
 });
 
-test("a minimum of what is no token of the chain is a fault of the configuration", async () => {
+test("a minimum for a token that the chain does not have is a configuration error", async () => {
   await startRig();
   const unknownOwner = tronAddressFromHex(`0x${"11".repeat(20)}`);
   await expect(
@@ -138,7 +143,7 @@ test("a minimum of what is no token of the chain is a fault of the configuration
   ).rejects.toThrow(`no token of chain ${chain.chainId}`);
 });
 
-test("none is looked for where that is not turned on", async () => {
+test("no deposits are reported unless `findsDeposits` is set", async () => {
   await startRig({ findsDeposits: false });
   const owner = createAccount();
   const link = await rig.receiveNewLink({ destinationAddress: owner.address });
@@ -150,7 +155,7 @@ test("none is looked for where that is not turned on", async () => {
   expect(listSteps(owner)).toEqual([]);
 });
 
-test("several in one transaction are each told, also beside one another of the same amount", async () => {
+test("several deposits in one transaction are each published, even with the same amount", async () => {
   await startRig();
   const [owner, otherOwner] = [await createOwner(), await createOwner()];
   const orders = [owner, owner, otherOwner].map(({ hex: to }) => ({
@@ -168,7 +173,7 @@ test("several in one transaction are each told, also beside one another of the s
   expect(new Set(settledDeposits.flat().map(({ deposit }) => deposit.id)).size).toBe(3);
 });
 
-test("one that a fork moves to another block stays one deposit", async () => {
+test("a deposit that a fork moves to another block stays one deposit", async () => {
   await startRig();
   const owner = await createOwner();
   const hash = await chain.transferToken({ to: owner.hex, amount: 7n * baseUnitsPerToken });
@@ -185,7 +190,7 @@ test("one that a fork moves to another block stays one deposit", async () => {
   );
 });
 
-test("one that a fork took away is orphaned once a solid block is a day later", async () => {
+test("an orphaned deposit is published as orphaned once a solid block is a day later", async () => {
   await startRig();
   const owner = await createOwner();
   await chain.transferToken({ to: owner.hex, amount: 7n * baseUnitsPerToken });
@@ -200,7 +205,7 @@ test("one that a fork took away is orphaned once a solid block is a day later", 
   expect(listSteps(owner)).toEqual(["deposit.seen 7", "deposit.orphaned 7"]);
 });
 
-test("among more owners than a node takes in one question every deposit is found", async () => {
+test("every deposit is found even with more owners than a node accepts in one request", async () => {
   await startRig();
   const owners = Array.from({ length: 1_200 }, createAccount);
   const links = owners.map(({ address }) => rig.sampleLink({ destinationAddress: address }));

@@ -5,7 +5,7 @@ import { classifyError } from "../evm/classify-error.ts";
 import type { EvmChain } from "../evm/evm-chain.ts";
 import { evmDialect } from "../evm/evm-family.ts";
 
-/** How java-tron's nodes speak: as EVM nodes do, but for some refusals. */
+/** Returns the protocol details of java-tron nodes, which differ from EVM nodes in a few errors. */
 export const tronDialect = (chain: Pick<EvmChain, "chainName">): Dialect => ({
   ...evmDialect(chain),
   classifyError: classifyTronError,
@@ -13,8 +13,8 @@ export const tronDialect = (chain: Pick<EvmChain, "chainName">): Dialect => ({
 });
 
 /**
- * What kind of fault a java-tron's error is. It refuses parameters with -32602, whatever is wrong with
- * them, and a call of what is no contract with -32600.
+ * Classifies a java-tron error. It reports any invalid parameter with -32602, and a call of an
+ * address without a contract with -32600.
  */
 export const classifyTronError: ClassifyError = (method, error) => {
   const text = error.message.toLowerCase();
@@ -23,7 +23,7 @@ export const classifyTronError: ClassifyError = (method, error) => {
   return classifyError(method, error);
 };
 
-/** A node that is asked too much answers 200 with an object that is no JSON-RPC. */
+/** An overloaded node responds with HTTP 200 and an object that is not JSON-RPC. */
 const isOverloaded = (body: unknown): boolean =>
   isObject(body) &&
   typeof body["Error"] === "string" &&

@@ -11,7 +11,7 @@ import { toTronChain } from "./tron-chain.ts";
 import { tronDialect } from "./tron-dialect.ts";
 import { tronSettings } from "./tron-settings.ts";
 
-/** Tron and its test networks: paid through the fee proxy, read as EVM in java-tron's dialect. */
+/** The Tron family: paid through the fee proxy, and read like EVM in java-tron's dialect. */
 export const tronFamily: ChainFamily = (catalogue, chain, override) => {
   const tronChain = toTronChain(catalogue, chain);
   const settings = tronSettings(chain.id, override);

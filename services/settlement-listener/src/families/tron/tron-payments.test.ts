@@ -27,7 +27,7 @@ afterAll(async () => {
 const getTokenAddress = (name: TokenName): string =>
   tronAddressFromHex(chain.getTokenAddress(name));
 
-/** A link of which the listener has heard, and how it is paid. */
+/** Creates a link that the listener has received, and a function for orders that pay it. */
 const createLink = async (token: TokenName = "usdc", overrides: Partial<PaymentLinkState> = {}) => {
   const link = await rig.receiveNewLink({ tokenAddress: getTokenAddress(token), ...overrides });
   const order = (amount: bigint, orderOverrides: Partial<PaymentOrder> = {}): PaymentOrder => ({
@@ -40,7 +40,10 @@ const createLink = async (token: TokenName = "usdc", overrides: Partial<PaymentL
   return { link, order };
 };
 
-/** Mines what waits, and lets it all be final and told: a last payment of another link is told. */
+/**
+ * Mines pending transactions and waits until all are final and published, which the last payment of
+ * another link shows.
+ */
 const settleAll = async (): Promise<void> => {
   await chain.mine();
   const lastLink = await createLink();
@@ -51,14 +54,14 @@ const settleAll = async (): Promise<void> => {
   );
 };
 
-/** Those of one block stand in no order of their own. */
+/** Returns the settled payments, sorted because those of one block have no order. */
 const listSettled = ({ id }: PaymentLinkState) =>
   rig
     .publishedPayments(id)
     .filter(({ status }) => status === "settled")
     .toSorted((left, right) => new Decimal(left.amount).cmp(right.amount));
 
-test("an exact payment is processing once it is mined and settled once its block is solid, in Tron's addresses", async () => {
+test("an exact payment is processing once mined and settled once its block is solid, with Tron addresses", async () => {
   const { link, order } = await createLink();
   const hash = await chain.pay(order(25n * baseUnitsPerToken));
   await chain.mine();
@@ -84,14 +87,14 @@ test.each([
   ["in parts", [10n, 15n]],
   ["too much", [30n]],
   ["twice", [25n, 25n]],
-])("a payment %s is told as what arrived, each by itself", async (_how, amounts) => {
+])("a link paid %s gets one payment for each received amount", async (_how, amounts) => {
   const { link, order } = await createLink();
   for (const amount of amounts) await chain.pay(order(amount * baseUnitsPerToken));
   await settleAll();
   expect(listSettled(link).map(({ amount }) => amount)).toEqual(amounts.map(String));
 });
 
-test("a late payment is told with its block's own time", async () => {
+test("a late payment is published with its block's own time", async () => {
   const head = await chain.client.getBlock();
   const expirationDate = new Date(Number(head.timestamp) * 1000 + 60_000);
   const { link, order } = await createLink("usdc", { expirationDate });
@@ -103,7 +106,7 @@ test("a late payment is told with its block's own time", async () => {
   expect(occurredAt).toEqual([paidAtSeconds * 1000]);
 });
 
-test("a payment in another token, or to another address, is told as what it is", async () => {
+test("a payment in another token, or to another address, is published with its actual token and destination", async () => {
   const { link, order } = await createLink();
   await chain.pay(order(25n * baseUnitsPerToken, { token: "other6" }));
   await chain.pay(order(26n * baseUnitsPerToken, { to: otherAddress }));
@@ -120,14 +123,14 @@ test("a payment in another token, or to another address, is told as what it is",
   ]);
 });
 
-test("of a token that takes a fee, what arrived counts", async () => {
+test("a payment in a token that takes a fee has the received amount", async () => {
   const { link, order } = await createLink("fee");
   await chain.pay(order(100n * baseUnitsPerToken));
   await settleAll();
   expect(listSettled(link).map(({ amount }) => amount)).toEqual(["99"]);
 });
 
-test("a forged event, an unknown token and a token that moves nothing are nothing", async () => {
+test("a forged event, an unknown token and a token that moves nothing prove no payment", async () => {
   const { link, order } = await createLink();
   const idleLink = await createLink("idle");
   await chain.payFakeProxy(order(25n * baseUnitsPerToken));
@@ -140,7 +143,7 @@ test("a forged event, an unknown token and a token that moves nothing are nothin
   );
 });
 
-test("a transaction that failed is nothing", async () => {
+test("a failed transaction proves no payment", async () => {
   const { link, order } = await createLink("blocking");
   await chain.blockAccount(otherAddress);
   await chain.mine();
@@ -150,7 +153,7 @@ test("a transaction that failed is nothing", async () => {
   expect(rig.publishedStatuses(link.id)).toEqual([]);
 });
 
-test("several payments in one transaction, of one link and of others, are each told", async () => {
+test("several payments in one transaction, for one link and for others, are each published", async () => {
   const [usdcLink, coinLink] = [await createLink(), await createLink("coin18")];
   await chain.payInOneTransaction([
     usdcLink.order(1n * baseUnitsPerToken),
@@ -162,7 +165,7 @@ test("several payments in one transaction, of one link and of others, are each t
   expect(listSettled(coinLink.link).map(({ amount }) => amount)).toEqual(["2"]);
 });
 
-test("a payment seen before its link is heard of is told with it", async () => {
+test("a payment made before its link was received is published once the link arrives", async () => {
   const link = rig.sampleLink();
   await chain.pay({ reference: link.paymentReference, to: owner, amount: 5n });
   await settleAll();

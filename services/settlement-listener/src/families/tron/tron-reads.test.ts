@@ -55,7 +55,7 @@ const setup = useRig(async () => {
 
 const closeAfterTest = closeAfterEach();
 
-/** Readers of the chain over some providers. */
+/** Creates readers of the chain over some providers. */
 const createReaders = (
   urls: readonly string[],
   clock: Clock = systemClock,
@@ -85,7 +85,7 @@ const createReaders = (
   return { ...closeAfterTest(readers), metrics };
 };
 
-/** All pointers, question by question. */
+/** Returns the transaction hashes of all pointers, request by request. */
 const readPaidHashes = async (reader: EvmReader): Promise<string[]> => {
   const hashes: string[] = [];
   for (let fromBlock = setup.firstBlock; fromBlock <= setup.lastBlock;) {
@@ -109,11 +109,11 @@ describe("java-tron's dialect", () => {
     ["eth_call", -32600, "Smart contract is not exist.", "reverted"],
     ["eth_call", -32000, "REVERT opcode executed", "reverted"],
     ["eth_getCode", -32000, "lack of computing resources, rate limit", "rate_limited"],
-  ])("of %s, %i %s is %s", (method, code, message, kind) => {
+  ])("classifies %s, %i %s as %s", (method, code, message, kind) => {
     expect(classifyTronError(method, { code, message, status: 200 })).toBe(kind);
   });
 
-  test("names each Tron of the catalogue as its nodes do", () => {
+  test("converts each Tron network of the catalogue to the chain id that its nodes report", () => {
     const catalogue = loadCatalogue();
     const names = catalogue.chains
       .filter(({ chainType }) => chainType === "TVM")
@@ -124,12 +124,12 @@ describe("java-tron's dialect", () => {
     ]);
   });
 
-  test("a range that a node refuses is asked for in parts, and nothing is missed", async () => {
+  test("reads a range in parts if a node rejects it, and misses nothing", async () => {
     const { reader } = createReaders([setup.localChain.url]);
     expect(await readPaidHashes(reader)).toEqual(setup.paidHashes);
   });
 
-  test("a node that is asked too much is given a rest, and asked again", async () => {
+  test("pauses for an overloaded node, then asks it again", async () => {
     const node = await setup.localChain.startNode();
     const { metrics, reader } = createReaders([node.url]);
     await reader.readHeads();
@@ -143,7 +143,7 @@ describe("java-tron's dialect", () => {
     expect(metricsText).not.toMatch(/outcome="invalid"/);
   });
 
-  test("of two providers, one that serves another Tron is found", async () => {
+  test("detects a provider that serves another Tron network", async () => {
     const otherProvider = closeAfterTest(await startScriptedRpc({ target: setup.localChain.url }));
     otherProvider.injectFault({ kind: "wrong_chain", chainId: 0xcd8690dc });
     const { getProviderReader, verifiers } = createReaders([
@@ -154,7 +154,7 @@ describe("java-tron's dialect", () => {
     expect((await Promise.all(servedChains))[1]).toBe(String(0xcd8690dc));
   });
 
-  test("heads have no `safe`; a transaction's nonce is the second at which it has expired, used up by chain time", async () => {
+  test("reads heads without `safe`, and expiry times as nonces, which chain time uses up", async () => {
     const { reader } = createReaders([setup.localChain.url]);
     const head = setup.lastBlock;
     expect(await reader.readHeads()).toEqual({ latest: head, safe: null, finalized: head - 2 });
@@ -177,7 +177,7 @@ describe("java-tron's dialect", () => {
 
 const runs = getPropertyRunOptions({ commit: 300, soak: 2_000 });
 
-test("hostile answers: the reader answers, or says that nobody does, and nothing else", async () => {
+test("the Tron reader returns a result or an expected error for every hostile response", async () => {
   process.stderr.write(`hostile answers of a Tron: SEED=${runs.seed}\n`);
   const clock = createFakeClock(new Date());
   const rpc: ScriptedRpc = closeAfterTest(await startScriptedRpc({ target: setup.localChain.url }));

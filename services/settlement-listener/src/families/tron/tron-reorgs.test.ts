@@ -35,7 +35,7 @@ const startRig = async (
   return watchRig;
 };
 
-/** A watch that has caught up, over two providers. */
+/** Starts a watch over two providers that has caught up. */
 const startRigWithTwoProviders = async () => {
   rpcs.push(await startScriptedRpc({ target: chain.url }));
   rpcs.push(await startScriptedRpc({ target: chain.url }));
@@ -51,7 +51,7 @@ const listStatuses = (rig: WatchRig, linkId: string) =>
     .publishedPayments(linkId)
     .map(({ status, isOrphaned }) => `${status}${isOrphaned === true ? " orphaned" : ""}`);
 
-/** A link that is paid in the newest block, which has been told. */
+/** Pays a link in the newest block and waits until the payment is published. */
 const payLink = async (rig: WatchRig, payer: 0 | 1 | 2 = 0, node: LocalTronChain = chain) => {
   const link = await rig.receiveNewLink();
   await rig.waitUntilScanned();
@@ -62,14 +62,14 @@ const payLink = async (rig: WatchRig, payer: 0 | 1 | 2 = 0, node: LocalTronChain
   return { link, hash };
 };
 
-/** The next block is so much later than the newest. */
+/** Mines a block that is this many seconds later than the newest one. */
 const advanceChainTime = async (seconds: number): Promise<void> => {
   const { timestamp } = await chain.client.getBlock();
   await chain.setNextBlockTime(Number(timestamp) + seconds);
   await chain.mine();
 };
 
-describe("the self-check at start", () => {
+describe("the catalogue check at the start", () => {
   const waitForRejection = async (rig: WatchRig) =>
     await waitUntil("it is refused", async () => {
       const { reason, state } = await rig.readStatus();
@@ -84,16 +84,19 @@ describe("the self-check at start", () => {
       { address: tronAddressFromHex(owner) },
       `at ${tronAddressFromHex(owner)}: there is no contract`,
     ],
-  ])("a token whose %s is not the catalogue's stops the chain", async (_what, overrides, fault) => {
-    const { catalogueData } = chain;
-    const [usdc, ...otherTokens] = catalogueData.tokens;
-    if (usdc === undefined) throw new Error("the catalogue has tokens");
-    const tokens = [{ ...usdc, ...overrides }, ...otherTokens];
-    const watchRig = await startRig({ ...chain, catalogueData: { ...catalogueData, tokens } });
-    expect(await waitForRejection(watchRig)).toContain(fault);
-  });
+  ])(
+    "stops the chain if a token's %s differs from the catalogue",
+    async (_what, overrides, fault) => {
+      const { catalogueData } = chain;
+      const [usdc, ...otherTokens] = catalogueData.tokens;
+      if (usdc === undefined) throw new Error("the catalogue has tokens");
+      const tokens = [{ ...usdc, ...overrides }, ...otherTokens];
+      const watchRig = await startRig({ ...chain, catalogueData: { ...catalogueData, tokens } });
+      expect(await waitForRejection(watchRig)).toContain(fault);
+    },
+  );
 
-  test("a fee proxy without code, and a node of another Tron, stop it too (rule CHAIN-9)", async () => {
+  test("stops the chain if a fee proxy has no code, or a node serves another Tron network (rule CHAIN-9)", async () => {
     const { catalogueData } = chain;
     const [localChain] = catalogueData.chains;
     if (localChain?.feeProxies === undefined) throw new Error("the chain has a proxy");
@@ -108,8 +111,8 @@ describe("the self-check at start", () => {
   });
 });
 
-describe("what a fork takes away", () => {
-  test("and another block holds again is one payment", async () => {
+describe("a payment that a fork orphans", () => {
+  test("stays one payment if another block contains it", async () => {
     const watchRig = await startRig(chain);
     const { hash, link } = await payLink(watchRig);
     const raw = await chain.readRawTransaction(hash);
@@ -120,18 +123,18 @@ describe("what a fork takes away", () => {
     expect(listStatuses(watchRig, link.id)).toEqual(["processing", "settled"]);
   });
 
-  test("has failed once a solid block is a day later than its own, and not before (rule CHAIN-5)", async () => {
+  test("fails once a solid block is a day later than its own, and not before (rule CHAIN-5)", async () => {
     const watchRig = await startRig(chain);
     const firstPayment = await payLink(watchRig, 1);
     await chain.reorg(1);
     await advanceChainTime(2_000);
     const secondPayment = await payLink(watchRig, 2);
     await chain.reorg(1);
-    // Another transaction of the same account proves nothing here: there are no nonces.
+    // Another transaction of the same account proves nothing, because there are no nonces.
     await chain.pay({ reference: "ee".repeat(16), to: owner, amount: 1n, payer: 2 });
     await advanceChainTime(daySeconds - 1_000);
     await chain.mine(finalizedLag);
-    // They are judged together.
+    // Both are checked at the same time.
     await waitUntil(
       "one has failed",
       () => listStatuses(watchRig, firstPayment.link.id).at(-1) === "failed",
@@ -145,7 +148,7 @@ describe("what a fork takes away", () => {
     );
   });
 
-  test("is settled after all where it is mined again within the day", async () => {
+  test("settles if it is mined again within the day", async () => {
     const watchRig = await startRig(chain);
     const { hash, link } = await payLink(watchRig);
     const raw = await chain.readRawTransaction(hash);
@@ -157,7 +160,7 @@ describe("what a fork takes away", () => {
     expect(listStatuses(watchRig, link.id)).toEqual(["processing", "settled"]);
   });
 
-  test("after it settled by fewer blocks keeps its credit, is flagged, and comes back", async () => {
+  test("keeps its credit after it settled with fewer blocks, and is flagged until it is back", async () => {
     const watchRig = await startRig(chain, { finality: { blocks: 1 } });
     const { hash, link } = await payLink(watchRig);
     await chain.mine(2);
@@ -174,7 +177,7 @@ describe("what a fork takes away", () => {
     await waitUntil("it is back", () => listStatuses(watchRig, link.id).at(-1) === "settled");
   });
 
-  test("below a solid block halts the chain, and nothing of it changes", async () => {
+  test("halts the chain and stays unchanged if it was in a solid block", async () => {
     const otherChain = await startTronChain({ finalizedLag: 2 });
     try {
       await otherChain.mine(20);
@@ -192,8 +195,8 @@ describe("what a fork takes away", () => {
   });
 });
 
-describe("of two providers", () => {
-  test("one that is away: a payment is seen and settles once both say so", async () => {
+describe("two providers", () => {
+  test("report a payment while one of them is down, and settle it once both return it", async () => {
     const watch = await startRigWithTwoProviders();
     const outage = watch.secondProvider.injectFault({ kind: "down" });
     const { link } = await payLink(watch.rig);
@@ -204,7 +207,7 @@ describe("of two providers", () => {
     await waitUntil("it is settled", () => listStatuses(watch.rig, link.id).length === 2);
   });
 
-  test("one on a fork of its own: nothing settles until it has come back", async () => {
+  test("settle nothing while one of them is on its own fork", async () => {
     const watch = await startRigWithTwoProviders();
     const fork = watch.secondProvider.injectFault({
       kind: "forked",
@@ -220,7 +223,7 @@ describe("of two providers", () => {
     await waitUntil("it is settled", () => listStatuses(watch.rig, link.id).length === 2);
   });
 
-  test("two must say that a lost payment's day is over", async () => {
+  test("must both show that an orphaned payment's day is over", async () => {
     const watch = await startRigWithTwoProviders();
     const { link } = await payLink(watch.rig);
     await chain.reorg(1);

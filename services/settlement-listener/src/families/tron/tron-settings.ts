@@ -1,9 +1,9 @@
 import type { ChainOverride, ChainSettings } from "../../watch/chain/chain-settings.ts";
 
 /**
- * A block in 3 s, made by 27 producers in turn; one is final ("solid") once 19 of them have built on
- * it, after about a minute. There is no `safe`. A node answers for 5,000 blocks, hosts for fewer, which
- * is learnt.
+ * The defaults for a block every 3 s, produced by 27 producers in turn. A block is final ("solid")
+ * once 19 of them have built on it, after about a minute. There is no `safe`. Nodes accept ranges
+ * of 5,000 blocks. Hosts accept fewer, which the reader learns.
  */
 const defaultSettings: ChainSettings = {
   finality: "finalized",
@@ -15,11 +15,11 @@ const defaultSettings: ChainSettings = {
 };
 
 const settingsByChain: Readonly<Record<string, Partial<ChainSettings>>> = {
-  // One node, alone, which may begin anew with each start.
+  // A single node that may restart from its first block.
   "local-tron": { finality: { blocks: 1 }, headLagBlocks: 0, pollMs: 250, isDisposable: true },
 };
 
-/** The settings of a Tron: what is known of it, under what the operator says. */
+/** Returns the settings of a Tron network. The operator's override wins over the defaults. */
 export const tronSettings = (chainId: string, override: ChainOverride = {}): ChainSettings => ({
   ...defaultSettings,
   ...settingsByChain[chainId],

@@ -10,8 +10,8 @@ const hash = `0x${"11".repeat(32)}` as const;
 const receipt = { transactionHash: hash, blockNumber: "0x5", status: "0x1", logs: [] };
 const requestsWithoutReceipt = 3;
 
-/** A node that is at its last block already, and knows the receipt a moment later. */
-test("a receipt is found that comes without another block", async () => {
+/** The node has already reached its last block, and returns the receipt a moment later. */
+test("waitForReceipt finds a receipt that appears without another block", async () => {
   let receiptRequestCount = 0;
   const node = createServer(async (request, response) => {
     const { id, method } = (await json(request)) as { id: number; method: string };

@@ -11,13 +11,13 @@ import { waitUntil } from "@payment-links/runtime/testing";
 import { feeProxyCodes } from "./fee-proxy-codes.ts";
 import { testUsdcCode } from "./test-usdc-code.ts";
 
-/** The first of anvil's well-known accounts, which it signs for; everything is deployed by it. */
+/** The first of anvil's well-known accounts, for which anvil signs. It deploys everything. */
 const deployer = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266";
 
 /**
- * Puts the fee proxies and the test USDC on a development chain if they are not there yet. Their
- * addresses follow from the deployer and its nonces, so a chain on which it did other things first
- * is refused.
+ * Deploys the fee proxies and the test USDC to a development chain, unless they exist. Their
+ * addresses derive from the deployer and its nonces, so a chain on which the deployer did anything
+ * else first is rejected.
  */
 export const deployContracts = async (url: string): Promise<void> => {
   const client = createClient(url);
@@ -48,9 +48,9 @@ const deploy = async (client: Client, address: string, data: Hex): Promise<void>
 };
 
 /**
- * Waits for the receipt of a transaction that is under way. viem's own wait (2.57) looks at each block
- * once: on a chain that makes a block per transaction it misses the one that comes while it still
- * looks at the block before, and no other follows.
+ * Waits for the receipt of a pending transaction. viem's own wait (2.57) checks each block once. It
+ * misses a block that arrives while it checks the previous one. On a chain that mines one block per
+ * transaction, no other block follows.
  */
 export const waitForReceipt = (client: Pick<PublicActions, "getTransactionReceipt">, hash: Hex) =>
   waitUntil(`transaction ${hash} has a receipt`, () =>

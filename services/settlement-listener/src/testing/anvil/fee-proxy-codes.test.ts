@@ -5,14 +5,17 @@ import { feeProxyCodes } from "./fee-proxy-codes.ts";
 
 const require = createRequire(import.meta.url);
 
-/** Read as text: importing the factory would need a whole client library that we do not use. */
+/**
+ * Reads the bytecode from the file's text, because importing the factory would need a client
+ * library that we do not use.
+ */
 const readPackagedCode = (contract: string): string | undefined => {
   const folder = "@requestnetwork/smart-contracts/types/factories/src/contracts";
   const text = readFileSync(require.resolve(`${folder}/${contract}__factory.js`), "utf8");
   return /const _bytecode = "(0x[0-9a-f]+)"/.exec(text)?.[1];
 };
 
-test("the bytecode of the fee proxies is Request Network's own", () => {
+test("feeProxyCodes has Request Network's own bytecode", () => {
   expect(feeProxyCodes).toEqual({
     erc20: readPackagedCode("ERC20FeeProxy"),
     ethereum: readPackagedCode("EthereumFeeProxy"),

@@ -1,8 +1,8 @@
 import type { Hex } from "viem";
 
 /**
- * The creation bytecode of the two fee proxies, from `@requestnetwork/smart-contracts` (MIT), so that
- * the development chain does not need that package. A test compares them with the package's.
+ * The creation bytecode of the two fee proxies, from `@requestnetwork/smart-contracts` (MIT), so
+ * the development chain does not need that package. A test compares it with the package's.
  */
 export const feeProxyCodes: Readonly<Record<"erc20" | "ethereum", Hex>> = {
   erc20:

@@ -1,23 +1,24 @@
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 
-// The node is a devDependency here, which a production image leaves out; if it is missing, the message
-// says so.
+// The node is a devDependency, which a production image does not contain. If it is missing, the
+// error message says so.
 
 const architectures: Readonly<Record<string, string>> = { x64: "amd64", arm64: "arm64" };
 
 /**
- * The binary itself: the package's own starter would be one more process between us and the node.
+ * Returns the path of the binary. The package's own launcher would add a process between us and the
+ * node.
  */
 export const findAnvil = (): string => {
-  // A shell tells the node when its parent has ended.
+  // `startProgram` relies on a POSIX shell to stop the node when its parent ends.
   if (process.platform === "win32") throw new Error("anvil is not run on Windows");
   const platform = `${process.platform}-${architectures[process.arch] ?? process.arch}`;
   const packageFolder = findPackage(`@foundry-rs/anvil-${platform}`, "@foundry-rs/anvil");
   return join(packageFolder, "bin", "anvil");
 };
 
-/** A package's folder, found from another package that depends on it. */
+/** Returns a package's folder, resolved from another package that depends on it. */
 const findPackage = (name: string, dependentPackage?: string): string => {
   try {
     const localRequire = createRequire(import.meta.url);

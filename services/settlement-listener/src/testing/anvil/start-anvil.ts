@@ -5,9 +5,9 @@ import { findAnvil } from "./find-programs.ts";
 export type Anvil = RunningNode;
 
 /**
- * Starts a node of our own with the given flags, on the given port of 127.0.0.1 or a free one. It
- * ends with this process, even if that is killed. Fails if the port is taken; somebody else's node
- * is never used.
+ * Starts our own node with the given flags, on the given port of 127.0.0.1 or a free one. It ends
+ * with this process, even if that is killed. Fails if the port is in use, and never uses another
+ * process's node.
  */
 export const startAnvil = async ({
   port = 0,
@@ -17,7 +17,7 @@ export const startAnvil = async ({
 }: {
   port?: number | undefined;
   flags: readonly string[];
-  /** Where the node's process id is written. */
+  /** The file for the node's process id. */
   pidFile?: string | undefined;
   log: Log;
 }): Promise<Anvil> =>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.20;
 
-/// The development chain's dollar: a plain ERC-20 of 6 decimals that anybody can mint, worth nothing.
+/// The development chain's dollar: a plain ERC-20 with 6 decimals that anyone can mint and that has
+/// no value.
 contract TestUsdc {
   string public constant name = "Test USD Coin";
   string public constant symbol = "USDC";

@@ -5,15 +5,15 @@ import type { Btcd } from "./start-btcd.ts";
 const TextResult = z.string();
 
 /**
- * The blocks of a chain in a file, one a line with its hash: btcd throws its regtest chain away
- * whenever it starts.
+ * Stores the blocks of a chain in a file, one per line with its hash, because btcd deletes its
+ * regtest chain at every start.
  */
 export const openBlockJournal = async (node: Btcd, file: string) => {
   const lines = await readLines(file);
   for (const { hex } of lines) await node.callRpc("submitblock", hex);
   const hashes = lines.map(({ hash }) => hash);
 
-  /** Writes what the chain has and the file has not; a fork's blocks replace those that lost. */
+  /** Appends the blocks that the file lacks. A fork's blocks replace the orphaned ones. */
   const record = async (): Promise<void> => {
     const height = z.number().parse(await node.callRpc("getblockcount"));
     const readBlockHash = async (blockNumber: number) =>
@@ -40,7 +40,7 @@ export const openBlockJournal = async (node: Btcd, file: string) => {
   return { record };
 };
 
-/** A line of which half was written, by a process that was killed, is left aside. */
+/** Reads the complete lines and removes a partial line that a killed process left. */
 const readLines = async (file: string): Promise<{ hash: string; hex: string }[]> => {
   const text = await readFile(file, "utf8").catch(() => "");
   const completeLines = text.slice(0, text.lastIndexOf("\n") + 1);

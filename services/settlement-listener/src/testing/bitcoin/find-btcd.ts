@@ -9,15 +9,15 @@ const execFileAsync = promisify(execFile);
 
 const goModule = "github.com/btcsuite/btcd";
 const version = "v0.26.2";
-/** On a machine that does other things too it was four minutes. */
+/** A busy machine took 4 minutes. */
 const buildMsMax = 1_200_000;
 
-/** Why there is no Bitcoin node, in words that stand beside a test's title. */
+/** The reason why there is no Bitcoin node, shown next to a test's title. */
 export type MissingProgram = { reason: string };
 
 /**
- * The Bitcoin node's program: the one that BTCD_BIN names, the one on PATH, or the one that was built
- * into the cache; undefined if there is none.
+ * Returns the path of the Bitcoin node: the one in BTCD_BIN, the one on PATH, or the one built into
+ * the cache. Undefined if there is none.
  */
 export const findBtcd = (): string | undefined => {
   const configuredPath = process.env["BTCD_BIN"];
@@ -28,8 +28,9 @@ export const findBtcd = (): string | undefined => {
 };
 
 /**
- * The same, built first where Go is installed: with no other means is it to be had. It is built aside
- * and renamed, so that two builds at once, or one that is killed, leave no half of it.
+ * Returns the node like `findBtcd`, or builds it if Go is installed, since btcd has no other source
+ * here. Builds in a temporary folder and renames it, so concurrent or killed builds leave nothing
+ * partial.
  */
 export const findOrBuildBtcd = async (): Promise<string | MissingProgram> => {
   const existingPath = findBtcd();
@@ -53,7 +54,7 @@ export const findOrBuildBtcd = async (): Promise<string | MissingProgram> => {
   }
 };
 
-/** Outside the clone, with one folder for each version. */
+/** Returns the path of the built node, outside the clone, with one folder per version. */
 const getBuiltBtcdPath = (): string => {
   const root = process.env["XDG_CACHE_HOME"] || join(homedir(), ".cache");
   return join(root, "payment-links", `btcd-${version}`, "btcd");

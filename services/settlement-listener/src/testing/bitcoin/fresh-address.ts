@@ -2,6 +2,6 @@ import { randomBytes } from "node:crypto";
 import { Address } from "@scure/btc-signer";
 import { regtest } from "./wallet.ts";
 
-/** An address of nobody's, as each link has its own. */
+/** Returns a random address that nobody owns, because each link has its own address. */
 export const freshBitcoinAddress = (): string =>
   Address(regtest).encode({ type: "wpkh", hash: new Uint8Array(randomBytes(20)) });

@@ -2,8 +2,8 @@ import { describe } from "@jest/globals";
 import { findOrBuildBtcd } from "./find-btcd.ts";
 
 /**
- * What a test file on a Bitcoin node needs, built where it is missing. Only where that cannot be done
- * are its tests skipped, and their titles say why.
+ * Provides what a test file needs for a Bitcoin node, and builds the node if it is missing. If that
+ * fails, its tests are skipped with the reason in their titles.
  */
 export const requireBtcd = async () => {
   const program = await findOrBuildBtcd();

@@ -10,7 +10,7 @@ import { walletAddress, regtest } from "./wallet.ts";
 
 const { program, describe } = await requireBtcd();
 
-/** Well-known points of the curve, as an owner's keys are. */
+/** Well-known points of the curve, like an owner's keys. */
 const points = [
   "0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798",
   "02c6047f9441ed7d6d3045406e95c07cd85c778e4b8cef3ca7abac09b95c709ee5",
@@ -19,14 +19,14 @@ const [owner = "", otherOwner = ""] = points.map((point) => p2wpkh(point, regtes
 
 type Output = { value: number; scriptPubKey: { address?: string } };
 
-describe("the local Bitcoin", () => {
+describe("the local Bitcoin chain", () => {
   let chain: LocalBitcoinChain;
   beforeAll(async () => {
     chain = await startBitcoinChain({ program });
   });
   afterAll(() => chain.close());
 
-  /** What a transaction pays an address, as a watcher reads it. */
+  /** Returns the amount that a transaction pays to an address, as a watch reads it. */
   const readPaidAmount = async (txid: string, address: string): Promise<number> => {
     const { vout } = (await chain.callRpc("getrawtransaction", txid, 1)) as { vout: Output[] };
     return vout
@@ -34,7 +34,7 @@ describe("the local Bitcoin", () => {
       .reduce((sum, { value }) => sum + value, 0);
   };
 
-  test("a payment waits, then stands ever deeper", async () => {
+  test("holds a payment in the mempool, then confirms it with each block", async () => {
     const txid = await chain.pay({ to: owner, amount: 123_456n });
     expect(await chain.readMempool()).toContain(txid);
     expect(await chain.readConfirmations(txid)).toBe(0);
@@ -49,7 +49,7 @@ describe("the local Bitcoin", () => {
     expect(await chain.readMempool()).toEqual([]);
   });
 
-  test("several payments in one transaction, two of them to one address", async () => {
+  test("makes several payments in one transaction, two of them to one address", async () => {
     const payees = [owner, otherOwner, owner].map((to) => ({ to, amount: 10_000n }));
     const txid = await chain.payInOneTransaction(payees);
     await chain.mine();
@@ -57,7 +57,7 @@ describe("the local Bitcoin", () => {
     expect(await readPaidAmount(txid, otherOwner)).toBe(0.0001);
   });
 
-  test("a replacement takes a waiting payment's place; the first is known no more", async () => {
+  test("replaces an unconfirmed payment, which the node then no longer knows", async () => {
     const originalTxid = await chain.pay({ to: owner, amount: 20_000n });
     const replacementTxid = await chain.replace(originalTxid);
     expect(await chain.readMempool()).toEqual([replacementTxid]);
@@ -75,7 +75,7 @@ describe("the local Bitcoin", () => {
     expect(await chain.readConfirmations(finalTxid)).toBe(1);
   });
 
-  test("a fork puts a payment back to those that wait, and it is mined in another block", async () => {
+  test("returns a payment to the mempool in a fork, and mines it in another block", async () => {
     const txid = await chain.pay({ to: owner, amount: 30_000n });
     const [hash = ""] = await chain.mine(2);
     const height = await chain.readHeight();
@@ -88,11 +88,11 @@ describe("the local Bitcoin", () => {
     expect(newHash).not.toBe(hash);
     expect(await chain.readTransactions(newHash)).toContain(txid);
     expect(await chain.readConfirmations(txid)).toBe(3);
-    // A node of Bitcoin Core tells of such a block, with -1 confirmations.
+    // Bitcoin Core still returns such a block, with -1 confirmations.
     await expect(chain.callRpc("getblockheader", hash)).rejects.toMatchObject({ code: -32603 });
   });
 
-  test("a fork can spend a payment's coins otherwise: it is gone for good", async () => {
+  test("drops a payment for good if a fork spends its coins elsewhere", async () => {
     const txid = await chain.pay({ to: owner, amount: 40_000n });
     await chain.mine(3);
     expect(await chain.readConfirmations(txid)).toBe(3);
@@ -103,14 +103,14 @@ describe("the local Bitcoin", () => {
     expect(await chain.readMempool()).toEqual([]);
   });
 
-  test("blocks that were taken back return when they are reconsidered", async () => {
+  test("restores invalidated blocks that are reconsidered", async () => {
     const head = await chain.readHeadHash();
     const lowestHash = await chain.invalidate(2);
     await chain.reconsider(lowestHash);
     expect(await chain.readHeadHash()).toBe(head);
   });
 
-  test("the index of addresses finds what was paid, and its address says how it is asked", async () => {
+  test("finds payments by the address index, and requires the credentials in its URL", async () => {
     const indexedAddress = p2wpkh(points[1] ?? new Uint8Array(), regtest).address;
     const txid = await chain.pay({ to: otherOwner, amount: 50_000n });
     const transactions = (await chain.callRpc(
@@ -136,7 +136,7 @@ describe("the local Bitcoin", () => {
     expect(parsed).toEqual({ address: walletAddress });
   });
 
-  test("refuses and lacks what the list of differences says", async () => {
+  test("rejects and lacks what its README lists as differences", async () => {
     const missingMethods: Record<string, unknown[]> = {
       scantxoutset: ["start", []],
       generatetoaddress: [1, owner],
@@ -158,7 +158,7 @@ describe("the local Bitcoin", () => {
     await expect(chain.callRpc("getblockhash", 1_000_000)).rejects.toMatchObject({ code: -1 });
   });
 
-  test("goes on where it stood, with the coins that it had", async () => {
+  test("continues with its blocks and coins after a restart", async () => {
     const directory = await mkdtemp(join(tmpdir(), "kept-bitcoin-"));
     const journalFile = join(directory, "blocks");
     const firstChain = await startBitcoinChain({ program, journalFile });
@@ -167,7 +167,7 @@ describe("the local Bitcoin", () => {
     await firstChain.reorg(1);
     const head = await firstChain.readHeadHash();
     await firstChain.close();
-    // A process that was killed may have written half a line.
+    // A killed process may have written a partial line.
     await appendFile(journalFile, "0123 4567");
     const secondChain = await startBitcoinChain({ program, journalFile });
     expect(await secondChain.readHeadHash()).toBe(head);

@@ -15,24 +15,24 @@ import {
 import { openBlockJournal } from "./block-journal.ts";
 import { type Btcd, startBtcd } from "./start-btcd.ts";
 
-/** Until then the first coins cannot be spent. */
+/** The height from which the first coins can be spent. */
 const firstHeight = 105;
 const initialCoinCount = 60;
 const coinAmount = 50_000_000n;
 const defaultFeeRate = 2;
 
 type Fee = {
-  /** In the smallest unit per byte. */
+  /** In satoshis per byte. */
   feeRate?: number;
-  /** Whether the payer may send another in its stead, as most wallets allow. */
+  /** Whether the payer may replace it with another transaction, as most wallets allow. */
   isReplaceable?: boolean;
 };
 
 export type LocalBitcoinChain = Awaited<ReturnType<typeof startBitcoinChain>>;
 
 /**
- * Opens a local Bitcoin: btcd's regtest chain, with a purse that holds plenty. It makes blocks only
- * when it is told to. With a `journalFile` it goes on where it stood.
+ * Starts a local Bitcoin chain: btcd's regtest chain with a funded wallet. It mines blocks only on
+ * request. With a `journalFile`, it continues with the stored blocks.
  */
 export const startBitcoinChain = async ({
   program,
@@ -70,7 +70,7 @@ export const startBitcoinChain = async ({
     await close();
     throw error;
   }
-  /** Does what changes the chain, then writes what came of it. */
+  /** Runs an action that changes the chain, then records the new blocks. */
   const recordAfter =
     <Args extends unknown[], Result>(action: (...args: Args) => Promise<Result>) =>
     async (...args: Args): Promise<Result> => {
@@ -81,7 +81,7 @@ export const startBitcoinChain = async ({
   return {
     url: node.url,
     chainId,
-    /** The chain and its coin, as a catalogue has them. */
+    /** The catalogue data of the chain and its coin. */
     catalogueData: createCatalogueData(HashResult.parse(await node.callRpc("getblockhash", 0))),
     callRpc: node.callRpc,
     ...createReads(node),
@@ -92,7 +92,7 @@ export const startBitcoinChain = async ({
 };
 
 const chainId = "local-bitcoin";
-/** CAIP-2 names a chain by so much of its genesis hash. */
+/** The number of genesis hash characters in a CAIP-2 name. */
 const chainReferenceLength = 32;
 
 const createCatalogueData = (genesisHash: string): CatalogueData => ({
@@ -125,7 +125,7 @@ const createCatalogueData = (genesisHash: string): CatalogueData => ({
 });
 
 type Wallet = {
-  /** What no transaction of ours spends yet. */
+  /** The coins that none of our transactions has spent. */
   coins: Coin[];
   payments: Map<string, SignedPayment & { payees: readonly Payee[] }>;
 };
@@ -146,10 +146,13 @@ const createReads = (node: Btcd) => ({
     HashResult.parse(await node.callRpc("getbestblockhash")),
   readBlockHash: async (height: number): Promise<string> =>
     HashResult.parse(await node.callRpc("getblockhash", height)),
-  /** The transactions that wait for a block. */
+  /** Returns the ids of the mempool's transactions. */
   readMempool: async (): Promise<string[]> =>
     z.array(HashResult).parse(await node.callRpc("getrawmempool")),
-  /** How deep a transaction stands: 0 in the mempool, undefined if the node knows it no more. */
+  /**
+   * Returns a transaction's confirmations: 0 in the mempool, undefined if the node does not know
+   * it.
+   */
   readConfirmations: async (txid: string): Promise<number | undefined> => {
     const transaction = await node.callRpc("getrawtransaction", txid, 1).catch(() => undefined);
     if (transaction === undefined) return undefined;
@@ -158,19 +161,19 @@ const createReads = (node: Btcd) => ({
       .parse(transaction);
     return confirmations;
   },
-  /** The transactions of a block. */
+  /** Returns the ids of a block's transactions. */
   readTransactions: async (hash: string): Promise<string[]> =>
     BlockResult.parse(await node.callRpc("getblock", hash, 1)).tx,
 });
 
 const createPayments = (node: Btcd, wallet: Wallet) => ({
-  /** Pays an address; the transaction waits for a block. Answers its id. */
+  /** Pays an address with a transaction that stays in the mempool. Returns its id. */
   pay: ({ to, amount, ...fee }: Payee & Fee): Promise<string> =>
     pay(node, wallet, { payees: [{ to, amount }], ...fee }),
-  /** Several payments in one transaction. */
+  /** Makes several payments in one transaction. */
   payInOneTransaction: (payees: readonly Payee[], fee: Fee = {}): Promise<string> =>
     pay(node, wallet, { payees, ...fee }),
-  /** Pays an address with what came back to the payer of another transaction, which may wait itself. */
+  /** Pays an address with the change of another transaction, which may be unconfirmed. */
   payFromChange: (txid: string, payee: Payee): Promise<string> => {
     const change = wallet.payments.get(txid)?.change;
     if (change === undefined) throw new Error(`of ${txid} nothing came back`);
@@ -180,12 +183,12 @@ const createPayments = (node: Btcd, wallet: Wallet) => ({
     return send(node, wallet, { ...signedPayment, payees });
   },
   /**
-   * Sends another transaction in a waiting one's stead, for a higher fee: it pays the same, or what is
-   * given. Answers its id.
+   * Replaces an unconfirmed transaction by one with a higher fee and the same or other payees.
+   * Returns its id.
    */
   replace: (txid: string, payees?: readonly Payee[]): Promise<string> =>
     replace(node, wallet, { txid, payees }),
-  /** Spends a waiting transaction's coins to the payer, so that it pays nobody. */
+  /** Spends an unconfirmed transaction's coins back to the payer. */
   doubleSpend: (txid: string): Promise<string> =>
     replace(node, wallet, { txid, payees: [{ to: walletAddress, amount: coinAmount / 2n }] }),
 });
@@ -195,11 +198,12 @@ type RecordAfter = <Args extends unknown[], Result>(
 ) => (...args: Args) => Promise<Result>;
 
 const createForks = (node: Btcd, wallet: Wallet, recordAfter: RecordAfter) => ({
-  /** Makes blocks; what waits stands in the first. Answers their hashes. */
+  /** Mines blocks, the first with the mempool's transactions. Returns their hashes. */
   mine: recordAfter((count: number = 1) => mine(node, count)),
   /**
-   * Another chain wins: the newest blocks are gone, and one block more follows. What stood in them waits
-   * again and stands in the first of the new ones, save what is dropped: it is spent otherwise.
+   * Replaces the newest blocks by a fork that is one block longer. Their transactions return to the
+   * mempool and are mined in the fork's first block, except the `dropped` ones, which are
+   * double-spent.
    */
   reorg: recordAfter(
     async (depth: number, { dropped = [] }: { dropped?: readonly string[] } = {}) => {
@@ -214,8 +218,8 @@ const createForks = (node: Btcd, wallet: Wallet, recordAfter: RecordAfter) => ({
     },
   ),
   /**
-   * Takes the newest blocks back, and makes none; what stood in them waits again. Answers the hash of
-   * the lowest of them, by which `reconsider` brings them back.
+   * Invalidates the newest blocks and mines none. Their transactions return to the mempool. Returns
+   * the hash of the lowest block, with which `reconsider` restores them.
    */
   invalidate: recordAfter((depth: number) => invalidate(node, depth)),
   reconsider: recordAfter(async (hash: string): Promise<void> => {
@@ -238,7 +242,7 @@ const pay = async (
 ): Promise<string> => {
   const totalAmount = payees.reduce((total, { amount }) => total + amount, 0n);
   const coins: Coin[] = [];
-  // Twice as much, so that a replacement can pay a higher fee.
+  // Selects extra coins, so a replacement can pay a higher fee.
   for (
     let selectedAmount = 0n;
     selectedAmount < totalAmount + coinAmount / 2n;
@@ -282,7 +286,9 @@ const send = async (
   return payment.txid;
 };
 
-/** A chain that is new gets its first blocks, and coins that are small enough to be many. */
+/**
+ * Funds the wallet: mines the first blocks of a new chain and splits a coin into many small ones.
+ */
 const fundWallet = async (node: Btcd, wallet: Wallet): Promise<void> => {
   const height = await readHeight(node);
   await mine(node, Math.max(0, firstHeight - height));

@@ -1,23 +1,23 @@
 import type { Log } from "@payment-links/runtime";
 import { startProgram } from "../start-program.ts";
 
-/** What a caller of its RPC says. */
+/** The credentials for its RPC. */
 const user = "local";
 const password = "bitcoin";
 
 const cacheMebibytesMax = 16;
 
-/** A Bitcoin node on loopback, and how its RPC is called. */
+/** A Bitcoin node on loopback. */
 export type Btcd = {
-  /** With user and password in it, as nodes' addresses are configured. */
+  /** Contains the user and password, as in configured node URLs. */
   url: string;
   callRpc: (method: string, ...params: readonly unknown[]) => Promise<unknown>;
   close(): Promise<void>;
 };
 
 /**
- * Starts btcd on a regtest chain of its own in the given folder, with the indexes of transactions and
- * of addresses. New blocks pay the given address.
+ * Starts btcd on its own regtest chain in the given folder, with the indexes of transactions and of
+ * addresses. New blocks pay the given address.
  */
 export const startBtcd = async ({
   program,
@@ -62,7 +62,7 @@ export const startBtcd = async ({
   };
 };
 
-/** A refusal of the node. */
+/** An error that the node returned. */
 class BitcoinError extends Error {
   readonly code: number;
   constructor({ code, message }: { code: number; message: string }) {

@@ -1,14 +1,17 @@
 import { RpcError, serveJsonRpc } from "../serve-json-rpc.ts";
 import type { LocalBitcoinChain } from "./start-bitcoin-chain.ts";
 
-/** Turns what the node says to a method into something else; throws what it is to refuse with. */
+/** Replaces a node's result of a method. Throws the error with which the call is rejected. */
 export type Misreport = (method: string, params: readonly unknown[], result: unknown) => unknown;
 
-/** Something before the node that may change its answers: another node, or one that lies. */
+/**
+ * Starts a proxy in front of the node that may change its results. It acts as another node, or as
+ * one that returns false data.
+ */
 export const startNodeProxy = async (chain: Pick<LocalBitcoinChain, "callRpc">) => {
   let misreport: Misreport = (_method, _params, result) => result;
   let hiddenTxids: ReadonlySet<unknown> = new Set();
-  /** What is told where the node refuses, by the method and its first parameter. */
+  /** Results to return when the node rejects the call, by method and first parameter. */
   const orphanedResults = new Map<string, unknown>();
   const counts = new Map<string, number>();
   const server = await serveJsonRpc({
@@ -32,11 +35,11 @@ export const startNodeProxy = async (chain: Pick<LocalBitcoinChain, "callRpc">) 
     misreport: (override: Misreport): void => {
       misreport = override;
     },
-    /** Knows nothing of these transactions. */
+    /** Returns an error for these transactions, as if they were unknown. */
     hideTransactions: (txids: readonly string[]): void => {
       hiddenTxids = new Set(txids);
     },
-    /** Goes on telling of a mined transaction once its block has lost, as Bitcoin Core's index does. */
+    /** Still returns a mined transaction after its block is orphaned, like Bitcoin Core's index. */
     keepOrphaned: async (txid: string): Promise<void> => {
       const transaction = (await chain.callRpc("getrawtransaction", txid, 1)) as {
         blockhash: string;
@@ -52,7 +55,7 @@ export const startNodeProxy = async (chain: Pick<LocalBitcoinChain, "callRpc">) 
       hiddenTxids = new Set();
       misreport = (_method, _params, result) => result;
     },
-    /** How often it was asked by a method. */
+    /** Returns how often a method was called. */
     getRequestCount: (method: string): number => counts.get(method) ?? 0,
   };
 };

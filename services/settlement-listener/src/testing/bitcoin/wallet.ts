@@ -3,31 +3,31 @@ import { Transaction, p2tr, utils } from "@scure/btc-signer";
 import * as z from "zod";
 import type { Btcd } from "./start-btcd.ts";
 
-/** The network of addresses that begin with `bcrt1`. */
+/** The network whose addresses start with `bcrt1`. */
 export const regtest = { bech32: "bcrt", pubKeyHash: 0x6f, scriptHash: 0xc4, wif: 0xef } as const;
 
 const key = new Uint8Array(createHash("sha256").update("local bitcoin: payer").digest());
 const tapInternalKey = utils.pubSchnorr(key);
 const walletScript = p2tr(tapInternalKey, undefined, regtest);
-/** Where the rig's own coins are; it is the same each time. */
+/** The address of the rig's own coins, the same in every run. */
 export const walletAddress = walletScript.address ?? "";
 
-/** Lets a payer send another transaction in a transaction's stead. */
+/** Allows the payer to replace the transaction (BIP 125). */
 const replaceableSequence = 0xff_ff_ff_fd;
 const finalSequence = 0xff_ff_ff_fe;
 
-/** Of inputs, outputs and the rest, more than any of them has. */
+/** Upper bounds for the bytes of an output, an input and the rest. */
 const bytesPerOutput = 43;
 const bytesPerInput = 69;
 const overheadBytes = 12;
-/** A change that is smaller would cost more than it is worth. */
+/** Smaller change would cost more than it is worth. */
 const dustLimit = 1_000n;
 
 export type Coin = { txid: string; index: number; amount: bigint };
-/** What is paid to one address, in the smallest unit. */
+/** An address and the amount to pay, in satoshis. */
 export type Payee = { to: string; amount: bigint };
 
-/** A transaction that is signed, the coins that it spends, and what comes back. */
+/** A signed transaction, the coins that it spends, and its change. */
 export type SignedPayment = {
   txid: string;
   hex: string;
@@ -35,7 +35,7 @@ export type SignedPayment = {
   change: Coin | undefined;
 };
 
-/** Signs a payment out of the given coins; what is left comes back. */
+/** Signs a payment from the given coins. The rest is change. */
 export const signPayment = ({
   coins,
   payees,
@@ -44,7 +44,7 @@ export const signPayment = ({
 }: {
   coins: readonly Coin[];
   payees: readonly Payee[];
-  /** In the smallest unit per byte. */
+  /** In satoshis per byte. */
   feeRate: number;
   isReplaceable?: boolean;
 }): SignedPayment => {
@@ -72,7 +72,7 @@ const sum = (amounts: readonly { amount: bigint }[]): bigint =>
 
 const satoshisPerCoin = 100_000_000;
 
-/** An amount as a node tells it, in the smallest unit. */
+/** Converts an amount from a node to satoshis. */
 const toSatoshis = (value: number): bigint => BigInt(Math.round(value * satoshisPerCoin));
 
 const transactionsMax = 10_000;
@@ -93,7 +93,7 @@ const AddressTransactions = z.array(
 
 const coinbaseMaturity = 100;
 
-/** The rig's coins that can be spent, oldest first, by the node's own index of addresses. */
+/** Returns the rig's spendable coins, oldest first, from the node's address index. */
 export const findCoins = async (node: Btcd): Promise<Coin[]> => {
   const result = await node.callRpc("searchrawtransactions", walletAddress, 1, 0, transactionsMax);
   const transactions = AddressTransactions.parse(result);

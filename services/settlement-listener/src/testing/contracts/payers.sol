@@ -16,7 +16,7 @@ interface Token {
   function approve(address spender, uint256 value) external;
 }
 
-/// Emits the very event of the real proxy, and moves no money.
+/// Emits the same event as the real proxy, but moves no money.
 contract FakeProxy {
   event TransferWithReferenceAndFee(
     address tokenAddress,
@@ -39,7 +39,7 @@ contract FakeProxy {
   }
 }
 
-/// Pays several times in one transaction, as a smart account does; it must hold the tokens itself.
+/// Pays several times in one transaction, like a smart account. It must hold the tokens itself.
 contract BatchPayer {
   struct PaymentOrder {
     address token;
@@ -59,8 +59,8 @@ contract BatchPayer {
   }
 }
 
-/// Emits one log more in every other block: mined again, a payment may stand at another place among its
-/// receipt's logs.
+/// Emits an extra log in every other block. When a payment is mined again, its index among the
+/// receipt's logs may differ.
 contract FicklePayer is BatchPayer {
   event OddBlock();
 
@@ -70,7 +70,8 @@ contract FicklePayer is BatchPayer {
   }
 }
 
-/// Does what it is told, as contract wallets do: of what it calls the transaction's calldata tells only in parts.
+/// Executes arbitrary calls, like a contract wallet. The transaction's own calldata contains them
+/// only as nested data.
 contract ContractWallet {
   function execute(address[] calldata to, bytes[] calldata data) external {
     for (uint256 i = 0; i < to.length; i++) {

@@ -6,8 +6,8 @@ interface Token {
   function transfer(address to, uint256 value) external returns (bool);
 }
 
-/// Sends a token to many in one transaction: to those that are named, and to strangers. They are always
-/// some of the same two thousand, as the node keeps what each block changed.
+/// Sends a token to many accounts in one transaction: the named ones, and others. The others repeat
+/// every 10 blocks, because the node stores what each block changed.
 contract Scatterer {
   function scatter(Token token, address[] calldata named, uint256 strangerCount, uint256 value) external {
     token.mint(address(this), (named.length + strangerCount) * value);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.20;
 
-/// A well-behaved ERC-20 of any number of decimals, and the ground on which the awkward ones stand.
+/// A standard ERC-20 with any number of decimals, and the base of the unusual tokens below.
 contract PlainToken {
   string public name;
   string public symbol;
@@ -50,7 +50,7 @@ contract PlainToken {
   }
 }
 
-/// Keeps one hundredth of whatever is moved, so that less arrives than the proxy's event says.
+/// Withholds 1% of each transfer, so less arrives than the proxy's event reports.
 contract FeeOnTransferToken is PlainToken {
   address public constant collector = address(0xfee);
 
@@ -72,7 +72,7 @@ contract FeeOnTransferToken is PlainToken {
   }
 }
 
-/// Says that it moved the money, and moves nothing: the proxy's event is perfect all the same.
+/// Returns true without moving anything, while the proxy still emits a correct event.
 contract IdleToken is PlainToken {
   constructor() PlainToken("IDLE", 6) {}
 
@@ -81,7 +81,7 @@ contract IdleToken is PlainToken {
   }
 }
 
-/// Refuses to move anything for an account on its list, as issuers of stablecoins can.
+/// Rejects transfers from or to an account on its list, as stablecoin issuers can.
 contract BlockingToken is PlainToken {
   mapping(address => bool) public isBlocked;
 
@@ -99,7 +99,7 @@ contract BlockingToken is PlainToken {
   }
 }
 
-/// As Tether on Ethereum: nothing is returned, and an allowance is changed only from or to nothing.
+/// Like Tether on Ethereum: functions return nothing, and an allowance changes only from or to 0.
 contract SilentToken {
   string public constant name = "Silent";
   string public constant symbol = "SILENT";

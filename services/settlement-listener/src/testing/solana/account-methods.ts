@@ -19,7 +19,7 @@ import {
 } from "./token-account.ts";
 
 const accountsMax = 100;
-/** No account collects rent any more. */
+/** Accounts no longer collect rent. */
 const rentEpoch = 18_446_744_073_709_551_615n;
 
 const Key = z.custom<Address>((text) => typeof text === "string" && isAddress(text), "WrongSize");
@@ -31,7 +31,7 @@ type AccountOptions = z.infer<typeof AccountOptions>;
 const AccountOptionsParam = AccountOptions.prefault({});
 const Filter = z.union([z.object({ mint: Key }), z.object({ programId: Key })]);
 
-/** The methods that tell of accounts. */
+/** The RPC methods for accounts. */
 export const accountMethods: Readonly<
   Record<string, (view: NodeView, params: readonly unknown[]) => unknown>
 > = {
@@ -129,7 +129,7 @@ const listTokenAccounts = (view: NodeView, params: readonly unknown[]): unknown 
   );
 };
 
-/** Those that are, and those that were before the newest blocks. */
+/** Returns the current token accounts, and those changed by blocks above the context block. */
 const listTokenAccountAddresses = (
   view: NodeView,
   { programId, contextBlock }: { programId: Address; contextBlock: Block },
@@ -180,7 +180,7 @@ const encodeAccountData = (
 ): unknown => {
   if (encoding === "base58") return [getBase58Decoder().decode(data), encoding];
   const holding = encoding === "jsonParsed" ? decodeHolding(account) : undefined;
-  // A node falls back to base64 where it cannot parse.
+  // A node falls back to base64 for data that it cannot parse.
   if (holding === undefined) return [Buffer.from(data).toString("base64"), "base64"];
   const { mint, owner, amount, isFrozen } = holding;
   const info = {

@@ -9,8 +9,8 @@ const Line = z.object({
 });
 
 /**
- * The blocks of a chain in a file, one a line. The same transactions in the same slots make the same
- * chain again, so nothing else need be kept. A chain that is kept has no forks.
+ * Stores the blocks of a chain in a file, one per line. The same transactions in the same slots
+ * produce the same chain, so nothing else is stored. A stored chain has no forks.
  */
 export const openBlockJournal = (ledger: Ledger, file: string) => {
   for (const { slot, timeSeconds, transactions } of readLines(file)) {
@@ -19,7 +19,7 @@ export const openBlockJournal = (ledger: Ledger, file: string) => {
     ledger.produce(transactions.map((text) => new Uint8Array(Buffer.from(text, "base64"))));
   }
   let lastWritten = ledger.head();
-  /** Writes the blocks that are new. */
+  /** Appends the new blocks. */
   const record = (): void => {
     if (ledger.blocks[lastWritten.height] !== lastWritten) {
       throw new Error("a chain that is kept in a file cannot fork");
@@ -37,7 +37,7 @@ export const openBlockJournal = (ledger: Ledger, file: string) => {
   return { record };
 };
 
-/** A line of which half was written, by a process that was killed, is left aside. */
+/** Reads the complete lines and removes a partial line that a killed process left. */
 const readLines = (file: string): z.infer<typeof Line>[] => {
   writeFileSync(file, "", { flag: "a" });
   const text = readFileSync(file, "utf8");

@@ -25,7 +25,7 @@ import {
 const slotRangeMax = 500_000;
 const signaturesMax = 1_000;
 const statusesMax = 256;
-/** A node that is farther behind says that it is not healthy. */
+/** A node that lags by more slots reports that it is not healthy. */
 const healthySlotsMax = 128;
 
 const Options = ContextOptions.prefault({});
@@ -39,7 +39,7 @@ const isSignature = (text: string): boolean =>
 
 const TransactionDetails = z.enum(["full", "accounts", "signatures", "none"]);
 const TransactionOptions = z.object({
-  // Only these are kept; the others are refused and never guessed at.
+  // Only these encodings are supported. Others are rejected.
   encoding: z.enum(["json", "base64", "base58"]).default("json"),
   maxSupportedTransactionVersion: z.int().optional(),
   commitment: Commitment.default("finalized"),
@@ -49,7 +49,7 @@ const BlockOptions = TransactionOptions.extend({
   rewards: z.boolean().default(true),
 });
 
-/** The methods that tell of slots, blocks and transactions. */
+/** The RPC methods for slots, blocks and transactions. */
 export const chainMethods: Readonly<
   Record<string, (view: NodeView, params: readonly unknown[]) => unknown>
 > = {
@@ -123,11 +123,11 @@ const AtLeastConfirmed = Options.refine(
   "Method does not support commitment below `confirmed`",
 );
 
-/** The parameters that a caller left out. */
+/** Adds undefined for omitted parameters. */
 const padParams = (params: readonly unknown[], count: number): unknown[] =>
   Array.from({ length: count }, (_, index) => params[index] ?? undefined);
 
-/** An older caller gives the encoding alone. */
+/** Older clients pass only the encoding. */
 const normalizeOptions = ([subject, options]: readonly unknown[]): unknown[] => [
   subject,
   typeof options === "string" ? { encoding: options } : (options ?? undefined),
@@ -254,7 +254,7 @@ const listSignatures = (view: NodeView, params: readonly unknown[]): unknown => 
   const contextBlock = resolveContextBlock(view, options);
   const startTransaction =
     before === undefined ? undefined : findLanded(view, before, contextBlock);
-  // A node that does not know where to go on from has nothing to tell.
+  // A node that does not know the start signature returns nothing.
   if (before !== undefined && startTransaction === undefined) return [];
   const endTransaction = until === undefined ? undefined : findLanded(view, until, contextBlock);
   return view.ledger

@@ -2,10 +2,12 @@ import type { CatalogueData } from "@payment-links/contracts";
 import type { Token } from "./create-tokens.ts";
 import { tokenPrograms } from "./token-account.ts";
 
-/** CAIP-2 names a chain by so much of its genesis hash. */
+/** The number of genesis hash characters in a CAIP-2 name. */
 const chainReferenceLength = 32;
 
-/** The local Solana and its tokens as a catalogue has them, without the one that is in none. */
+/**
+ * Creates the catalogue data of the local Solana chain and its tokens, without the unlisted one.
+ */
 export const createCatalogueData = (
   tokens: ReadonlyMap<string, Token>,
   genesisHash: string,

@@ -12,37 +12,38 @@ import {
 import type { StoredAccount } from "./token-account.ts";
 import type { TransactionError } from "./transaction-error.ts";
 
-/** A slot in which a block was made. */
+/** A block and its slot. */
 export type Block = {
   slot: number;
-  /** Its place among the blocks of its fork; slots are skipped, heights are not. */
+  /** Its position among the blocks of its fork. Slots can be skipped, heights cannot. */
   height: number;
   parentSlot: number;
   hash: string;
   parentHash: string;
   timeSeconds: number;
   transactions: readonly LandedTransaction[];
-  /** The accounts that it changed, as they were before it. */
+  /** The accounts that it changed, with their state before it. */
   accountsBefore: ReadonlyMap<Address, StoredAccount | undefined>;
 };
 
 /** A transaction in a block. */
 export type LandedTransaction = DecodedTransaction & Execution & { slot: number; height: number };
 
-/** A transaction that was taken off the chain and lands again, so many blocks above the fork. */
+/** A transaction that a fork orphaned and that lands again, `offset` blocks above the fork. */
 export type Landing = { signature: string; offset: number };
 
-/** How many blocks a transaction may be younger than the hash that it names. */
+/** The maximum age of a transaction's blockhash, in blocks. */
 export const blockhashAgeMax = 150;
 
-/** The slots of the VM begin here, so a slot is never taken for a height. */
+/** The VM's first slot. It is far above any height, so the two cannot be confused. */
 const firstSlot = 447_552_000;
 
 export type Ledger = ReturnType<typeof createLedger>;
 
 /**
- * Blocks and forks above a real VM. LiteSVM executes; this keeps what a validator keeps around it:
- * slots, hashes, what was changed and by whom, and how to take it back.
+ * Creates blocks and forks on top of a real VM. LiteSVM executes transactions. The ledger stores
+ * what a validator stores around it: slots, hashes, changed accounts, and what is needed to undo a
+ * block.
  */
 export const createLedger = ({ now }: { now: () => number }) => {
   const svm = new LiteSVM().withBlockhashCheck(false).withTransactionHistory(0n);
@@ -58,7 +59,7 @@ export const createLedger = ({ now }: { now: () => number }) => {
   const head = (): Block => blocks.at(-1) ?? genesis;
   const isOnChain = ({ slot, height }: { slot: number; height: number }): boolean =>
     blocks[height]?.slot === slot;
-  /** Whether a transaction may still stand in the next block. */
+  /** Returns why a transaction may not be in the next block, or undefined. */
   const findRejection = ({
     signature,
     message,
@@ -86,7 +87,9 @@ export const createLedger = ({ now }: { now: () => number }) => {
     for (const key of new Set(decoded.keys)) appendToList(landingsByKey, key, landed);
   };
 
-  /** Makes a block in the next slot. What may not stand in it is dropped, as leaders do. */
+  /**
+   * Produces a block in the next slot. Drops transactions that it must not contain, like a leader.
+   */
   const produce = (transactions: readonly Uint8Array[] = pendingTransactions.splice(0)): Block => {
     const parent = head();
     slot += 1;
@@ -128,12 +131,12 @@ export const createLedger = ({ now }: { now: () => number }) => {
       landings.get(signature) ?? [],
     listLandingsByKey: (key: Address): readonly LandedTransaction[] => landingsByKey.get(key) ?? [],
     decodeTransaction: (bytes: Uint8Array): DecodedTransaction => decodeTransaction(svm, bytes),
-    /** Puts a transaction before the next leader. */
+    /** Queues a transaction for the next block. */
     submit: (bytes: Uint8Array): void => {
       pendingTransactions.push(bytes);
     },
     countPending: (): number => pendingTransactions.length,
-    /** Drops what waits, as leaders do when they have no room. */
+    /** Drops the queued transactions, like a leader without capacity. */
     dropPending: (): void => {
       pendingTransactions = [];
     },
@@ -143,7 +146,7 @@ export const createLedger = ({ now }: { now: () => number }) => {
     setNextBlockTime: (seconds: number): void => {
       nextTimeSeconds = seconds;
     },
-    /** An account as it was after the block of the given height. */
+    /** Returns an account's state after the block of the given height. */
     readAccountAt: (address: Address, height: number): StoredAccount | undefined => {
       const nextChange = blocks
         .slice(height + 1)
@@ -153,8 +156,8 @@ export const createLedger = ({ now }: { now: () => number }) => {
         : nextChange.accountsBefore.get(address);
     },
     /**
-     * Another fork wins: the newest blocks are taken back, their slots count as skipped, and as many
-     * other blocks follow. What stood in them is gone but for what lands again.
+     * Replaces the newest blocks by a fork with as many blocks. The old slots become skipped. The
+     * transactions of the replaced blocks are gone, except those that land again.
      */
     fork: (depth: number, relandings: readonly Landing[]): void => {
       if (depth >= blocks.length) throw new Error(`there are only ${blocks.length - 1} blocks`);

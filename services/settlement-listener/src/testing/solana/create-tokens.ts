@@ -16,21 +16,21 @@ import { createAccountInstruction, createSigner } from "./sign-transaction.ts";
 import { tokenPrograms } from "./token-account.ts";
 
 const mintLength = 82;
-/** With the fee's extension and what stands before extensions. */
+/** A mint with the fee extension, including the bytes before extensions. */
 const feeMintLength = 278;
-/** Of each transfer, in hundredths of a per cent. */
+/** The fee of each transfer, in basis points (0.01%). */
 const feeBasisPoints = 100;
 const feeMax = 5_000_000n;
 
-/** The tokens of the rig. */
+/** The rig's tokens. */
 const tokenKinds = {
   usdc: { symbol: "USDC", decimals: 6, program: tokenPrograms.token, hasFee: false },
-  /** Another token of the same program and decimals; it is in no catalogue. */
+  /** Another token of the same program and decimals, which is in no catalogue. */
   other: { symbol: "OTHER", decimals: 6, program: tokenPrograms.token, hasFee: false },
   coin9: { symbol: "COIN9", decimals: 9, program: tokenPrograms.token, hasFee: false },
-  /** Of the newer program, without extensions. */
+  /** A Token-2022 token without extensions. */
   newer: { symbol: "NEWER", decimals: 6, program: tokenPrograms.token2022, hasFee: false },
-  /** Of the newer program; a hundredth of each transfer is withheld. */
+  /** A Token-2022 token that withholds 1% of each transfer. */
   fee: { symbol: "FEE", decimals: 6, program: tokenPrograms.token2022, hasFee: true },
 } as const;
 export type TokenName = keyof typeof tokenKinds;
@@ -45,7 +45,7 @@ export type Token = {
   mint: Address;
 };
 
-/** The tokens, whose mints are to be created. */
+/** Returns the tokens. Their mints still have to be created. */
 export const listTokens = async (): Promise<ReadonlyMap<TokenName, Token>> => {
   const tokens = new Map<TokenName, Token>();
   for (const name of tokenNames) {
@@ -56,7 +56,7 @@ export const listTokens = async (): Promise<ReadonlyMap<TokenName, Token>> => {
   return tokens;
 };
 
-/** What creates a token's mint. */
+/** Returns the instructions that create a token's mint. */
 export const createMintInstructions = async (
   svm: LiteSVM,
   { token, issuer }: { token: Token; issuer: KeyPairSigner },
@@ -74,7 +74,10 @@ export const createMintInstructions = async (
   ];
 };
 
-/** Token-2022's `InitializeTransferFeeConfig`, which no library of this version of kit writes. */
+/**
+ * Creates Token-2022's `InitializeTransferFeeConfig`, which no library for this version of kit
+ * supports.
+ */
 const createInitializeFeeInstruction = (
   { mint, program }: Token,
   authority: Address,
@@ -95,13 +98,13 @@ const createInitializeFeeInstruction = (
   };
 };
 
-/** The account in which wallets look for an owner's tokens. */
+/** Returns the account in which wallets look for an owner's tokens. */
 export const findAssociatedAccount = async (token: Token, owner: Address): Promise<Address> => {
   const { mint, program: tokenProgram } = token;
   return (await findAssociatedTokenPda({ owner, mint, tokenProgram }))[0];
 };
 
-/** Opens that account if it is not there yet. */
+/** Creates the associated account unless it exists. */
 export const createAssociatedAccountInstruction = async (
   token: Token,
   { owner, payer }: { owner: Address; payer: KeyPairSigner },

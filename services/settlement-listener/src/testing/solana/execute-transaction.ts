@@ -15,7 +15,7 @@ import {
 } from "./token-account.ts";
 import { type TransactionError, decodeTransactionError } from "./transaction-error.ts";
 
-/** A transaction as its signed bytes say, with the keys that its look-up tables stand for. */
+/** A transaction decoded from its signed bytes, with the keys from its lookup tables. */
 export type DecodedTransaction = {
   signature: string;
   signatures: readonly string[];
@@ -23,12 +23,12 @@ export type DecodedTransaction = {
   transaction: Transaction;
   message: TransactionMessage;
   loadedAddresses: { writable: readonly Address[]; readonly: readonly Address[] };
-  /** All keys, in the order by which instructions and balances count them. */
+  /** All keys, in the order in which instructions and balances index them. */
   keys: readonly Address[];
   writableKeys: readonly Address[];
 };
 
-/** What of a compiled message is used here; all versions have it. */
+/** The parts of a compiled message that are used here. All versions have them. */
 type TransactionMessage = {
   version: "legacy" | number;
   header: {
@@ -41,7 +41,7 @@ type TransactionMessage = {
   instructions: readonly CompiledInstruction[];
   addressTableLookups?: readonly TableLookup[];
 };
-/** How version 1 lays out its instructions (SIMD-0385). */
+/** The instruction layout of version 1 (SIMD-0385). */
 type Version1Message = Omit<TransactionMessage, "instructions"> & {
   instructionHeaders: readonly { programAccountIndex: number }[];
   instructionPayloads: readonly {
@@ -68,7 +68,7 @@ type TokenBalance = {
   uiTokenAmount: ReturnType<typeof serializeTokenAmount>;
 };
 
-/** What became of a transaction, as a node's `meta` tells it. */
+/** A transaction's result, like a node's `meta`. */
 export type Execution = {
   err: TransactionError | null;
   fee: bigint;
@@ -87,7 +87,7 @@ type InnerInstruction = {
   stackHeight: number;
 };
 
-/** Reads an account of the VM; one without lamports is none. */
+/** Reads an account of the VM. Returns undefined for one without lamports. */
 export const readAccount = (svm: LiteSVM, address: Address): StoredAccount | undefined => {
   const account = svm.getAccount(address);
   if (!account.exists || account.lamports === 0n) return undefined;
@@ -95,7 +95,7 @@ export const readAccount = (svm: LiteSVM, address: Address): StoredAccount | und
   return { lamports, data: new Uint8Array(data), owner: programAddress, isExecutable: executable };
 };
 
-/** Writes an account into the VM, or takes it away. */
+/** Writes an account to the VM, or removes it. */
 export const writeAccount = (svm: LiteSVM, address: Address, account: StoredAccount | undefined) =>
   svm.setAccount({
     address,
@@ -106,7 +106,7 @@ export const writeAccount = (svm: LiteSVM, address: Address, account: StoredAcco
     space: BigInt(account?.data.length ?? 0),
   });
 
-/** Reads signed bytes; throws if they are no transaction. */
+/** Decodes signed bytes. Throws if they are not a transaction. */
 export const decodeTransaction = (svm: LiteSVM, bytes: Uint8Array): DecodedTransaction => {
   const transaction = getTransactionDecoder().decode(bytes);
   const decoded: unknown = getCompiledTransactionMessageDecoder().decode(transaction.messageBytes);
@@ -151,7 +151,9 @@ const normalizeMessage = (message: TransactionMessage | Version1Message): Transa
 const tableHeaderBytes = 56;
 const addressBytes = 32;
 
-/** What the VM itself will find in the tables; what is not there it refuses. */
+/**
+ * Returns the addresses that the VM will find in the lookup tables. It rejects missing ones itself.
+ */
 const loadAddresses = (svm: LiteSVM, lookups: readonly TableLookup[]) => {
   const load = (kind: "writableIndexes" | "readonlyIndexes"): Address[] =>
     lookups.flatMap((lookup) => {
@@ -166,8 +168,8 @@ const loadAddresses = (svm: LiteSVM, lookups: readonly TableLookup[]) => {
 };
 
 /**
- * Executes a transaction. Answers what a block says of it, or, if it may not stand in a block at
- * all, why: then nothing has changed.
+ * Executes a transaction. Returns its result in a block. If it must not be in a block at all,
+ * returns the reason and changes nothing.
  */
 export const executeTransaction = (
   svm: LiteSVM,
@@ -179,13 +181,13 @@ export const executeTransaction = (
   const accountsAfter = keys.map((key) => readAccount(svm, key));
   const [preBalances, postBalances] = [listLamports(accountsBefore), listLamports(accountsAfter)];
   const err = result instanceof FailedTransactionMetadata ? decodeTransactionError(result) : null;
-  // Who fails in a block pays for it all the same.
+  // A transaction that fails in a block still pays the fee. An unchanged balance means a rejection.
   if (err !== null && preBalances[0] === postBalances[0]) return { refusedFor: err };
   const meta = result instanceof FailedTransactionMetadata ? result.meta() : result;
   return {
     execution: {
       err,
-      // Lamports only move, save those that are the fee.
+      // Lamports only move between accounts, except for the fee.
       fee: sum(preBalances) - sum(postBalances),
       preBalances,
       postBalances,

@@ -5,34 +5,37 @@ import { contextSlotNotReachedError, invalidParamsError } from "./rpc-errors.ts"
 export const Commitment = z.enum(["processed", "confirmed", "finalized"]);
 export type Commitment = z.infer<typeof Commitment>;
 
-/** How many blocks `confirmed` and `finalized` are behind the head. */
+/** How many blocks `confirmed` and `finalized` lag behind the head. */
 export type CommitmentLags = { confirmedLag: number; finalizedLag: number };
 
-/** What one node knows of the chain. */
+/** One node's view of the chain. */
 export type NodeView = {
   ledger: Ledger;
-  /** The newest block at a commitment. */
+  /** Returns the newest block at a commitment. */
   findNewestBlock(commitment: Commitment): Block;
-  /** Its blocks, one per height; those above the tops are not known yet. */
+  /**
+   * Returns the node's blocks, one per height. Those above the newest block of a commitment are not
+   * visible at that commitment.
+   */
   blocks(): readonly Block[];
-  /** Whether it has a transaction, in a block that is no newer than the given one. */
+  /** Returns whether it has a transaction, in a block that is no newer than the given one. */
   hasTransaction(landed: LandedTransaction, newest: Block): boolean;
-  /** The slot of the oldest block that it has not pruned. */
+  /** Returns the slot of the oldest block that it has not pruned. */
   firstSlot(): number;
-  /** How many slots it is behind. */
+  /** Returns how many slots it lags behind. */
   slotsBehind(): number;
-  /** Whether it looks into a long-term storage for what it does not hold itself. */
+  /** Returns whether it reads pruned blocks from long-term storage. */
   isArchive(): boolean;
 };
 
-/** What a caller asks for beside a method's own parameters. */
+/** The options that methods share. */
 export const ContextOptions = z.object({
-  // A client leaves it out where it means `finalized`, as that is what nodes take then.
+  // Nodes default to `finalized`, so clients omit it.
   commitment: Commitment.default("finalized"),
   minContextSlot: z.number().optional(),
 });
 
-/** Reads a call's parameters, or refuses them. */
+/** Parses a call's parameters, or throws an invalid-parameters error. */
 export const parseParams = <Shape extends z.ZodType>(
   schema: Shape,
   params: readonly unknown[],
@@ -43,7 +46,7 @@ export const parseParams = <Shape extends z.ZodType>(
   throw invalidParamsError(`Invalid params: ${issue?.path.join(".")}: ${issue?.message}.`);
 };
 
-/** The block as of which a question is answered. */
+/** Returns the block at which a request is answered. */
 export const resolveContextBlock = (
   view: NodeView,
   { commitment, minContextSlot }: z.infer<typeof ContextOptions>,
@@ -55,7 +58,7 @@ export const resolveContextBlock = (
   return block;
 };
 
-/** An answer with the slot that it is of. */
+/** Wraps a value with its slot. */
 export const withContext = (block: Block, value: unknown) => ({
   context: { apiVersion: "4.0.0", slot: block.slot },
   value,

@@ -2,14 +2,14 @@ import { getBase58Decoder } from "@solana/kit";
 import type { LandedTransaction } from "./create-ledger.ts";
 import { unsupportedVersionError } from "./rpc-errors.ts";
 
-/** How a caller wants transactions told. */
+/** The format that a caller requests for transactions. */
 export type TransactionFormat = {
   encoding: "json" | "base64" | "base58";
   maxVersion: number | undefined;
   details: "full" | "accounts";
 };
 
-/** A transaction of a block as `getTransaction` and `getBlock` tell it. */
+/** Serializes a landed transaction like `getTransaction` and `getBlock`. */
 export const serializeTransaction = (landed: LandedTransaction, format: TransactionFormat) => {
   const { version } = landed.message;
   if (typeof version === "number" && version > (format.maxVersion ?? -1)) {
@@ -90,7 +90,7 @@ const memoPrograms: ReadonlySet<string> = new Set([
   "Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo",
 ]);
 
-/** The memos of a transaction, as lists of signatures show them: `[length] text`. */
+/** Serializes a transaction's memos as in signature lists: `[length] text`. */
 export const serializeMemo = ({ message, keys }: LandedTransaction): string | null => {
   const memos = message.instructions
     .filter(({ programAddressIndex }) => memoPrograms.has(keys[programAddressIndex] ?? ""))

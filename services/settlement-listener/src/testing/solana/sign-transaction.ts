@@ -28,16 +28,19 @@ const systemProgram = address("11111111111111111111111111111111");
 const memoProgram = address("MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr");
 const computeBudget = address("ComputeBudget111111111111111111111111111111");
 
-/** A key pair that is the same each time, so that a development chain keeps its addresses. */
+/** Creates a key pair that is the same in every run, so a development chain keeps its addresses. */
 export const createSigner = async (name: string): Promise<KeyPairSigner> =>
   await createKeyPairSignerFromPrivateKeyBytes(
     new Uint8Array(createHash("sha256").update(`local solana: ${name}`).digest()),
   );
 
-/** A transaction that is signed, and its first signature. */
+/** A signed transaction and its first signature. */
 export type SignedTransaction = { signature: string; bytes: Uint8Array };
 
-/** Signs instructions; with look-up tables as a versioned transaction, else as a legacy one. */
+/**
+ * Signs instructions as a versioned transaction if there are lookup tables, otherwise as a legacy
+ * one.
+ */
 export const signTransaction = async ({
   payer,
   instructions,
@@ -76,7 +79,7 @@ const toSignedTransaction = (
   bytes: new Uint8Array(getTransactionEncoder().encode(transaction)),
 });
 
-/** Signs a transaction that was made elsewhere; throws where it asks for another's signature too. */
+/** Signs a transaction that was built elsewhere. Throws if it needs another signature too. */
 export const signEncodedTransaction = async (
   encodedTransaction: string,
   { keyPair }: KeyPairSigner,
@@ -85,7 +88,10 @@ export const signEncodedTransaction = async (
   return toSignedTransaction(await signWholeTransaction([keyPair], unsigned));
 };
 
-/** Signs instructions as a transaction of version 1, which bounds its work itself (SIMD-0385). */
+/**
+ * Signs instructions as a transaction of version 1, which contains its own compute limits
+ * (SIMD-0385).
+ */
 export const signVersion1Transaction = async ({
   payer,
   instructions,
@@ -111,7 +117,9 @@ export const signVersion1Transaction = async ({
   return toSignedTransaction(await signTransactionMessageWithSigners(message));
 };
 
-/** Names keys that the chain's indexes shall find a transaction by: read-only, no signers. */
+/**
+ * Adds keys by which the chain's indexes find the transaction, as read-only keys that do not sign.
+ */
 export const withReferences = (
   instruction: Instruction,
   references: readonly string[],
@@ -126,7 +134,7 @@ export const withReferences = (
   ],
 });
 
-/** The system program's `CreateAccount`. */
+/** Creates the system program's `CreateAccount` instruction. */
 export const createAccountInstruction = (options: {
   payer: TransactionSigner;
   account: TransactionSigner;
@@ -147,7 +155,7 @@ export const createAccountInstruction = (options: {
   return { programAddress: systemProgram, accounts, data: new Uint8Array(data) };
 };
 
-/** The system program's `Transfer` of the chain's own coin. */
+/** Creates the system program's `Transfer` instruction, which moves the chain's own coin. */
 export const createLamportTransferInstruction = (options: {
   from: TransactionSigner;
   to: string;
@@ -170,7 +178,6 @@ export const createLamportTransferInstruction = (options: {
   };
 };
 
-/** A memo. */
 export const createMemoInstruction = (text: string): Instruction => ({
   programAddress: memoProgram,
   data: new TextEncoder().encode(text),
@@ -180,8 +187,8 @@ const unitsPerTransaction = 800_000;
 const loadedAccountBytesMax = 64 * 1024 * 1024;
 
 /**
- * Bounds a transaction's work, as wallets do. The bound differs each time: two payments that are
- * the same in all else are two transactions.
+ * Limits a transaction's compute units, like wallets do. The limit differs each time, so two
+ * otherwise identical payments are two transactions.
  */
 export const createUnitLimitInstruction = (serial: number): Instruction => {
   const data = Buffer.alloc(5);

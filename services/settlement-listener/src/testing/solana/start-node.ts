@@ -5,26 +5,26 @@ import { sendingMethods } from "./sending-methods.ts";
 import type { CommitmentLags, NodeView } from "./node-view.ts";
 import type { Block, Ledger } from "./create-ledger.ts";
 
-/** A node of the chain, at an address of its own. */
+/** A node of the chain, with its own URL. */
 export type SolanaNode = {
   url: string;
-  /** Tells only of blocks that are so many behind the head, from now on. */
+  /** Makes the node lag behind the head by this many blocks. */
   lagBy(blockCount: number): void;
-  /** Stays where it is, on its fork, until it is told to go on. */
+  /** Makes the node stay on its current fork until `resume`. */
   freeze(): void;
   resume(): void;
-  /** Knows a transaction no more, as a node that has pruned it or never had it. */
+  /** Makes a transaction unknown to the node, as if it had pruned or never received it. */
   hideTransaction(signature: string): void;
-  /** Has nothing any more of the slots below one, as a node that keeps so much and no more. */
+  /** Removes everything below a slot, like a node with limited storage. */
   prune(toSlot: number): void;
-  /** Has all of it again, as another node that answers at the same address. */
+  /** Restores the pruned slots, as if another node answered at the same URL. */
   restore(): void;
-  /** Tells of skipped slots as a node does that looks into a long-term storage. */
+  /** Makes the node report skipped slots like one with long-term storage. */
   becomeArchive(): void;
   close(): Promise<void>;
 };
 
-/** Opens a node that answers for the ledger. */
+/** Starts a node that serves the ledger. */
 export const startNode = async (
   ledger: Ledger,
   { lags, port }: { lags: CommitmentLags; port?: number },
@@ -93,7 +93,7 @@ export const startNode = async (
 
 const bigIntPrefix = "bigint:";
 
-/** A node writes amounts as JSON numbers of any length. */
+/** Serializes bigints as JSON numbers of any length, like a node. */
 const serializeWithBigInts = (reply: unknown): string =>
   JSON.stringify(reply, (_, value: unknown) =>
     typeof value === "bigint" ? `${bigIntPrefix}${value}` : value,

@@ -33,7 +33,7 @@ const findTransaction = async (
     .getTransaction(signature as Signature, { ...transactionOptions, commitment })
     .send();
 
-/** By how much a transaction changed what the owner holds, as a watcher reads it. */
+/** Returns how much a transaction changed the owner's balances, as a watch reads them. */
 const computeReceived = async (signature: string): Promise<bigint> => {
   const meta = (await findTransaction(signature))?.meta;
   const sumBalances = (balances: typeof meta extends null ? never : unknown): bigint =>
@@ -57,7 +57,7 @@ const createOrder = (overrides: object = {}) => ({
 });
 
 describe("commitments", () => {
-  test("a payment is seen processed, confirmed, finalized, and finalized is what is meant", async () => {
+  test("a payment is processed, then confirmed, then finalized, and finalized is the default", async () => {
     const signature = await chain.pay(createOrder());
     expect(await callChain("getSignatureStatuses", [signature])).toMatchObject({ value: [null] });
     const slot = chain.mine();
@@ -84,7 +84,7 @@ describe("commitments", () => {
     expect(await callChain("getSlot", { commitment: "processed" })).toBe(slot + finalizedLag);
   });
 
-  test("an account is told as it was at the commitment", async () => {
+  test("an account is returned with its state at the commitment", async () => {
     const account = await chain.findTokenAccount(owner, "usdc");
     await chain.pay(createOrder());
     chain.mine();
@@ -111,7 +111,7 @@ describe("commitments", () => {
 });
 
 describe("payments", () => {
-  test("what arrived is what the owner's balances say, whatever the token withholds", async () => {
+  test("change the owner's balances by the received amount, whatever the token withholds", async () => {
     const exactSignature = await chain.pay(createOrder());
     const feeSignature = await chain.pay(createOrder({ token: "fee", payer: 1 }));
     const newerSignature = await chain.pay(createOrder({ token: "newer" }));
@@ -123,7 +123,7 @@ describe("payments", () => {
     expect(await listSignatures()).toEqual([newerSignature, feeSignature, exactSignature]);
   });
 
-  test("a look-up table hides keys in the message, not in the chain's indexes", async () => {
+  test("through a lookup table have keys that are not in the message, but in the chain's indexes", async () => {
     const signature = await chain.pay(createOrder({ usesLookupTable: true }));
     chain.mine(2);
     expect(await listSignatures()).toEqual([signature]);
@@ -137,7 +137,7 @@ describe("payments", () => {
     ).rejects.toMatchObject({ code: -32015 });
   });
 
-  test("a transaction of version 1 is told to those who ask for it", async () => {
+  test("in a transaction of version 1 are returned only to callers that support it", async () => {
     const signature = await chain.pay(createOrder({ isVersion1: true }));
     chain.mine(2);
     expect(await listSignatures()).toEqual([signature]);
@@ -154,7 +154,7 @@ describe("payments", () => {
     expect(chain.readReceived(owner, "usdc")).toBe(5_000n);
   });
 
-  test("several payments in one transaction, to two accounts of the owner", async () => {
+  test("can share one transaction, to two accounts of the owner", async () => {
     const secondAccount = await chain.createTokenAccount(owner, "usdc");
     chain.mine();
     const signature = await chain.payInOneTransaction([
@@ -166,7 +166,7 @@ describe("payments", () => {
     expect(chain.readReceived(owner, "usdc")).toBe(5_007n);
   });
 
-  test("a failed, a forged and a coin's payment name the reference and move no token", async () => {
+  test("that fail, are forged or use the coin have the reference but move no token", async () => {
     const failedSignature = await chain.payFailing(createOrder());
     const forgedSignature = await chain.payForged(createOrder());
     const coinSignature = await chain.payCoin(createOrder({ amount: 1_000_000n }));
@@ -182,7 +182,7 @@ describe("payments", () => {
     });
   });
 
-  test("without a reference only the owner's account tells of it, with its memo", async () => {
+  test("without a reference are listed only for the owner's account, with their memo", async () => {
     const signature = await chain.pay(createOrder({ references: [], memo: "for tea" }));
     chain.mine(2);
     expect(await listSignatures()).toEqual([]);
@@ -193,7 +193,7 @@ describe("payments", () => {
     expect(entries).toMatchObject([{ signature, memo: "[7] for tea", err: null }]);
   });
 
-  test("signatures are listed newest first, in pages between two of them", async () => {
+  test("are listed by signature, newest first, in pages between two signatures", async () => {
     const signatures: string[] = [];
     for (let index = 0; index < 5; index += 1) {
       signatures.unshift(await chain.pay(createOrder({ amount: BigInt(index + 1) })));
@@ -219,7 +219,7 @@ describe("payments", () => {
 });
 
 describe("slots and forks", () => {
-  test("skipped, future and unknown slots are told apart, and by an archive in its words", async () => {
+  test("skipped, future and too old slots have different errors, and an archive has its own", async () => {
     const firstSlot = chain.mine();
     chain.skip(2);
     const nextSlot = chain.mine(1);
@@ -244,7 +244,7 @@ describe("slots and forks", () => {
     ]);
   });
 
-  test("a fork drops a payment and all that it changed; its slot is skipped", async () => {
+  test("a fork drops a payment with everything that it changed, and its slot is skipped", async () => {
     const signature = await chain.pay(createOrder());
     const slot = chain.mine();
     chain.mine();
@@ -263,7 +263,7 @@ describe("slots and forks", () => {
     expect(await listSignatures(chain, "finalized")).toEqual([]);
   });
 
-  test("a payment lands again under the same signature, in a later slot", async () => {
+  test("a payment can land again with the same signature in a later slot", async () => {
     const signature = await chain.pay(createOrder());
     const slot = chain.mine();
     chain.mine();
@@ -275,7 +275,7 @@ describe("slots and forks", () => {
     expect(chain.readReceived(owner, "usdc")).toBe(5_000n);
   });
 
-  test("what is final is not taken back, unless a test says so", async () => {
+  test("final blocks cannot be replaced, unless a test breaks finality", async () => {
     const signature = await chain.pay(createOrder());
     chain.mine(finalizedLag + 1);
     expect(() => chain.reorg(finalizedLag + 1)).toThrow(/below the last final/);
@@ -286,7 +286,7 @@ describe("slots and forks", () => {
 });
 
 describe("nodes", () => {
-  test("one has pruned what is below a slot: it tells of nothing there, and of all that follows", async () => {
+  test("return nothing from slots that they have pruned, and everything from later ones", async () => {
     const oldSignature = await chain.pay(createOrder());
     const slot = chain.mine();
     const newSignature = await chain.pay(createOrder());
@@ -312,7 +312,7 @@ describe("nodes", () => {
     expect(await listSignatures({ url })).toEqual([newSignature, oldSignature]);
   });
 
-  test("one lags, one stays on its fork, one has forgotten", async () => {
+  test("can lag, stay on their fork, or forget a transaction", async () => {
     const [laggingNode, frozenNode, forgetfulNode] = await Promise.all([
       chain.startNode(),
       chain.startNode(),
@@ -343,7 +343,7 @@ describe("nodes", () => {
     expect(await callChain("getHealth")).toBe("ok");
   });
 
-  test("answers batches in order, and says which calls it does not know", async () => {
+  test("answer batches in order, with an error for each unknown method", async () => {
     const response = await fetch(chain.url, {
       method: "POST",
       headers: { "content-type": "application/json" },
@@ -359,14 +359,14 @@ describe("nodes", () => {
   });
 });
 
-describe("sending", () => {
+describe("the local Solana chain", () => {
   const sendRaw = (bytes: Uint8Array, options: object = {}) =>
     callChain("sendTransaction", Buffer.from(bytes).toString("base64"), {
       encoding: "base64",
       ...options,
     });
 
-  test("a wallet's transaction lands once, however often it is sent", async () => {
+  test("lands a wallet's transaction once, no matter how often it is sent", async () => {
     const { bytes, signature } = await chain.sign([createOrder()]);
     expect(await sendRaw(bytes)).toBe(signature);
     expect(await sendRaw(bytes)).toBe(signature);
@@ -378,7 +378,7 @@ describe("sending", () => {
     });
   });
 
-  test("a spoilt signature and a payment that will fail are refused at once", async () => {
+  test("rejects an invalid signature and a payment that would fail", async () => {
     const { bytes } = await chain.sign([createOrder()]);
     const corruptedBytes = bytes.with(1, (bytes[1] ?? 0) ^ 1);
     await expect(sendRaw(corruptedBytes)).rejects.toMatchObject({ code: -32003 });
@@ -394,7 +394,7 @@ describe("sending", () => {
     expect(await callChain("getFeeForMessage", message)).toMatchObject({ value: 5_000 });
   });
 
-  test("a transaction over a hash that is too old is never in a block", async () => {
+  test("never lands a transaction with an expired blockhash", async () => {
     const { bytes, signature } = await chain.sign([createOrder()]);
     const latestBlockhash = await callChain("getLatestBlockhash", { commitment: "processed" });
     const { blockhash } = (latestBlockhash as { value: { blockhash: string } }).value;
@@ -410,7 +410,7 @@ describe("sending", () => {
     expect(chain.findSlot(signature)).toBeUndefined();
   });
 
-  test("a chain that is kept in a file goes on where it stood, block for block", async () => {
+  test("continues with the same blocks from a journal file", async () => {
     const directory = await mkdtemp(join(tmpdir(), "kept-solana-"));
     const journalFile = join(directory, "blocks");
     const firstChain = await startSolanaChain({ journalFile });
@@ -424,7 +424,7 @@ describe("sending", () => {
       await callNode(firstChain.url, "getLatestBlockhash", confirmedOptions),
     ];
     await firstChain.close();
-    // A process that was killed may have written half a line.
+    // A killed process may have written a partial line.
     await appendFile(journalFile, '{"slot":4');
     const secondChain = await startSolanaChain({ journalFile });
     expect([
@@ -446,7 +446,7 @@ describe("sending", () => {
     await rm(directory, { recursive: true, force: true });
   });
 
-  test("given the same start, tokens and payers have the same addresses", async () => {
+  test("has the same token and payer addresses in every run", async () => {
     const otherChain = await startSolanaChain();
     expect([otherChain.catalogueData, otherChain.payers]).toEqual([
       chain.catalogueData,

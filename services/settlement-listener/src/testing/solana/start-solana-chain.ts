@@ -48,47 +48,47 @@ export type { Landing } from "./create-ledger.ts";
 export type { SolanaNode } from "./start-node.ts";
 export type { TokenName } from "./create-tokens.ts";
 
-/** More than any test spends, and each transfer fits into 64 bits. */
+/** More than any test spends, and small enough that each transfer fits into 64 bits. */
 const initialBalance = 10n ** 17n;
 const payerLamports = 10n ** 13n;
 const accountLength = 165;
 
-/** What a payer pays; the amount is in base units, `to` the owner's wallet. */
+/** A payer's order. The amount is in base units, and `to` is the owner's wallet. */
 export type SolanaOrder = {
   to: string;
   amount: bigint;
-  /** Keys that the transfer names; none if not given. */
+  /** The keys added to the transfer. Defaults to none. */
   references?: readonly string[];
   token?: TokenName;
   memo?: string;
-  /** Which of the three payers; the first if not given. */
+  /** The index of the payer. Defaults to the first. */
   payer?: 0 | 1 | 2;
-  /** A token account of the owner that is not the usual one. */
+  /** Another token account of the owner than the associated one. */
   account?: string;
-  /** Whether keys are taken from a look-up table, by a versioned transaction. */
+  /** Whether a versioned transaction takes keys from a lookup table. */
   usesLookupTable?: boolean;
-  /** Whether it is a transaction of version 1. */
+  /** Whether to use a transaction of version 1. */
   isVersion1?: boolean;
-  /** So many bytes more behind the transfer's own. */
+  /** The number of extra bytes after the transfer's own data. */
   trailingBytes?: number;
 };
 
 type ChainOptions = {
-  /** How many blocks behind the head `confirmed` and `finalized` are. */
+  /** How many blocks `confirmed` and `finalized` lag behind the head. */
   confirmedLag?: number;
   finalizedLag?: number;
   port?: number;
-  /** Where the blocks are kept, so that the next chain goes on where this one stood. */
+  /** The file that stores the blocks, so the next chain continues with them. */
   journalFile?: string;
-  /** The chain's time where a block is given none, in Unix seconds. */
+  /** Returns the time of blocks without a set time, in Unix seconds. */
   now?: () => number;
 };
 
 export type LocalSolanaChain = Awaited<ReturnType<typeof startSolanaChain>>;
 
 /**
- * Opens a local Solana: a real VM with tokens of both token programs and payers who hold plenty,
- * behind a node's JSON-RPC. It makes blocks only when it is told to.
+ * Starts a local Solana chain: a real VM with tokens of both token programs and funded payers,
+ * behind a node's JSON-RPC. It produces blocks only on request.
  */
 export const startSolanaChain = async ({
   confirmedLag = 1,
@@ -117,7 +117,10 @@ export const startSolanaChain = async ({
   return {
     ...createPayments(context),
     ...createControls(ledger, lags),
-    /** Makes blocks in the next slots; what waits stands in the first. Answers the last slot. */
+    /**
+     * Produces blocks in the next slots, the first with the queued transactions. Returns the last
+     * slot.
+     */
     mine: (count = 1): number => {
       for (let index = 0; index < count; index += 1) ledger.produce();
       journal?.record();
@@ -127,14 +130,14 @@ export const startSolanaChain = async ({
     node,
     url: node.url,
     genesisHash,
-    /** The chain and its tokens, as a catalogue has them. */
+    /** The catalogue data of the chain and its tokens. */
     catalogueData: createCatalogueData(tokens, genesisHash),
     tokens,
     payers: payers.map((payer) => payer.address),
     issuer: (await createSigner("issuer")).address,
-    /** Opens one more node of the same chain, which may lag or be on another fork. */
+    /** Starts another node of the same chain, which may lag or be on another fork. */
     startNode: () => startChainNode(),
-    /** What an owner's accounts of a token hold now, however it came there. */
+    /** Returns the current balance of an owner's accounts of a token, whatever its origin. */
     readReceived: (owner: string, name: TokenName): bigint => {
       const { mint, program } = findToken(context, name);
       return ledger.svm
@@ -145,11 +148,11 @@ export const startSolanaChain = async ({
     },
     findTokenAccount: (owner: string, name: TokenName): Promise<Address> =>
       findAssociatedAccount(findToken(context, name), address(owner)),
-    /** Creates an off-curve account of a program, as vaults are. Returns its address. */
+    /** Creates an off-curve account of a program, like a vault. Returns its address. */
     createVault: async (program: VaultProgram): Promise<Address> => {
       const [usdc] = tokens.values();
       if (usdc === undefined) throw new Error("there is no token");
-      // Nobody has the key of a derived address.
+      // A derived address has no private key.
       const vault = await findAssociatedAccount(usdc, freshAddress());
       writeAccount(ledger.svm, vault, {
         lamports: ledger.svm.minimumBalanceForRentExemption(0n),
@@ -171,7 +174,9 @@ const vaultPrograms = {
   squads: "SQDS4ep65T869zMMBKyuUq6aD6EgTu8psMjkvj52pCf",
 };
 
-/** A fresh address whose key nobody has, as a reference is, or an owner's that only receives. */
+/**
+ * Returns a random address without a known key, for a reference or for an owner that only receives.
+ */
 export const freshAddress = (): Address => getAddressDecoder().decode(randomBytes(32));
 
 type ChainContext = {
@@ -183,23 +188,23 @@ type ChainContext = {
 };
 
 const createControls = (ledger: Ledger, lags: { confirmedLag: number; finalizedLag: number }) => ({
-  /** Lets slots pass without a block. */
+  /** Skips slots without producing blocks. */
   skip: (count = 1): void => ledger.skip(count),
-  /** Whether a transaction waits for a block, or is in one that is not final yet. */
+  /** Returns whether a transaction is queued, or in a block that is not final yet. */
   hasUnfinalizedTransactions: (): boolean =>
     ledger.countPending() > 0 ||
     ledger.blocks.slice(-lags.finalizedLag).some(({ transactions }) => transactions.length > 0),
-  /** The newest slot with a block. */
+  /** Returns the newest slot with a block. */
   getHeadSlot: (): number => ledger.head().slot,
-  /** How many blocks there are above genesis. */
+  /** Returns the number of blocks above genesis. */
   getHeight: (): number => ledger.head().height,
-  /** The slot of a transaction's block; undefined if it is in none. */
+  /** Returns the slot of a transaction's block, or undefined if no block contains it. */
   findSlot: (signature: string): number | undefined =>
     ledger.listLandings(signature).find(({ slot, height }) => ledger.blocks[height]?.slot === slot)
       ?.slot,
   /**
-   * Another fork wins: the newest blocks are gone, as many others follow in later slots, and only the
-   * given transactions land in them again. Blocks that are final stay, unless a test breaks that rule.
+   * Replaces the newest blocks by a fork with as many blocks in later slots. Only the given
+   * transactions land in it again. Final blocks cannot be replaced, unless `breaksFinality` is set.
    */
   reorg: (
     depth: number,
@@ -211,19 +216,19 @@ const createControls = (ledger: Ledger, lags: { confirmedLag: number; finalizedL
     }
     ledger.fork(depth, relandings);
   },
-  /** Drops what waits for a block. */
+  /** Drops the queued transactions. */
   dropPending: (): void => ledger.dropPending(),
-  /** The next block's time, in Unix seconds. */
+  /** Sets the next block's time, in Unix seconds. */
   setNextBlockTime: (seconds: number): void => ledger.setNextBlockTime(seconds),
 });
 
 const createPayments = (context: ChainContext) => ({
-  /** Pays in one transaction, which waits for a block. Answers its signature. */
+  /** Pays in one transaction, which is queued for the next block. Returns its signature. */
   pay: (order: SolanaOrder): Promise<string> => payInOneTransaction(context, [order]),
-  /** Several payments in one transaction. */
+  /** Makes several payments in one transaction. */
   payInOneTransaction: (orders: readonly SolanaOrder[]): Promise<string> =>
     payInOneTransaction(context, orders),
-  /** The same, as one instruction that runs them all. */
+  /** Makes several payments by a single batch instruction. */
   payBatch: async (orders: readonly SolanaOrder[]): Promise<string> => {
     const payer = findPayer(context, 0);
     const accountCreations: Instruction[] = [];
@@ -239,14 +244,14 @@ const createPayments = (context: ChainContext) => ({
       payer,
     );
   },
-  /** The same, signed and not sent. */
+  /** Signs several payments in one transaction without sending it. */
   sign: (orders: readonly SolanaOrder[]): Promise<SignedTransaction> =>
     signPayments(context, orders),
-  /** Signs a transaction that somebody else made, in base64, as a payer's wallet would. */
+  /** Signs a base64 transaction that was built elsewhere, like a payer's wallet. */
   signEncoded: (encodedTransaction: string, payer: 0 | 1 | 2 = 0): Promise<SignedTransaction> =>
     signEncodedTransaction(encodedTransaction, findPayer(context, payer)),
   send: ({ bytes }: SignedTransaction): void => context.ledger.submit(bytes),
-  /** Names the references and moves nothing. */
+  /** Sends a transaction with the references that moves nothing. */
   payForged: async ({ to, references = [], payer = 0 }: SolanaOrder): Promise<string> => {
     const from = findPayer(context, payer);
     const emptyTransfer = createLamportTransferInstruction({ from, to, lamports: 0n });
@@ -258,10 +263,10 @@ const createPayments = (context: ChainContext) => ({
     const lamportTransfer = createLamportTransferInstruction({ from, to, lamports: amount });
     return await send(context, [withReferences(lamportTransfer, references)], from);
   },
-  /** Pays more than there is: the transaction stands in a block, with its references, and failed. */
+  /** Pays more than the balance, so a block contains the failed transaction with its references. */
   payFailing: (order: SolanaOrder): Promise<string> =>
     payInOneTransaction(context, [{ ...order, amount: initialBalance * 100n }]),
-  /** Makes tokens in the owner's usual account, as bridges do; the issuer pays the fee. */
+  /** Mints tokens into the owner's associated account, like a bridge. The issuer pays the fee. */
   mintTokens: async ({ to, amount, token: name = "usdc" }: SolanaOrder): Promise<string> => {
     const [issuer, token] = [await createSigner("issuer"), findToken(context, name)];
     const owner = address(to);
@@ -276,7 +281,7 @@ const createPayments = (context: ChainContext) => ({
       issuer,
     );
   },
-  /** Opens one more token account of an owner, at once. Answers its address. */
+  /** Creates another token account of an owner, with a queued transaction. Returns its address. */
   createTokenAccount: async (owner: string, name: TokenName): Promise<Address> => {
     const [from, token] = [findPayer(context, 0), findToken(context, name)];
     const account = await createSigner(`account ${(context.serial.lastNumber += 1)}`);
@@ -297,7 +302,7 @@ const createPayments = (context: ChainContext) => ({
     await send(context, [createInstruction, initializeInstruction], from);
     return account.address;
   },
-  /** Opens an owner's usual account; it waits for a block. */
+  /** Creates an owner's associated account, with a queued transaction. */
   createAssociatedAccount: async (owner: string, name: TokenName): Promise<void> => {
     const payer = findPayer(context, 0);
     const token = findToken(context, name);
@@ -309,7 +314,7 @@ const createPayments = (context: ChainContext) => ({
   },
 });
 
-/** With the extension in which a transfer's fee is withheld. */
+/** A token account with the extension for withheld fees. */
 const feeAccountLength = 182;
 
 const findToken = ({ tokens }: ChainContext, name: TokenName): Token => {
@@ -324,7 +329,7 @@ const findPayer = ({ payers }: ChainContext, index: number): KeyPairSigner => {
   return payer;
 };
 
-/** Signs over a block that no fork takes back, as wallets do. */
+/** Returns the hash of a final block, which wallets use because no fork can replace it. */
 const chooseBlockhash = ({ ledger, finalizedLag }: ChainContext): string =>
   ledger.blocks.at(-1 - Math.min(finalizedLag, ledger.head().height))?.hash ?? "";
 
@@ -408,7 +413,7 @@ const createTransferInstructions = async (
 
 const batchInstruction = 255;
 
-/** Instructions of one token program as its `batch` (SIMD-0266). */
+/** Combines instructions of one token program into its `batch` (SIMD-0266). */
 const createBatchInstruction = (instructions: readonly Instruction[]): Instruction => {
   const [firstInstruction] = instructions;
   if (firstInstruction === undefined) throw new Error("a batch of nothing");
@@ -427,7 +432,9 @@ const createBatchInstruction = (instructions: readonly Instruction[]): Instructi
 const tableHeaderBytes = 56;
 const addressBytes = 32;
 
-/** Puts a look-up table with all keys of the instructions onto the chain, as if it always was. */
+/**
+ * Writes a lookup table with all keys of the instructions directly to the VM, outside any block.
+ */
 const writeLookupTable = ({ ledger }: ChainContext, instructions: readonly Instruction[]) => {
   const keys = instructions.flatMap(({ accounts = [] }) =>
     accounts.map((account) => account.address),
@@ -449,7 +456,7 @@ const writeLookupTable = ({ ledger }: ChainContext, instructions: readonly Instr
   return { [table]: uniqueKeys };
 };
 
-/** Creates the tokens and gives the payers plenty, before the first block. */
+/** Creates the tokens and funds the payers before the first block. */
 const issueTokens = async (context: ChainContext): Promise<void> => {
   const { svm } = context.ledger;
   const issuer = await createSigner("issuer");

@@ -1,12 +1,12 @@
 import { type Address, getAddressDecoder } from "@solana/kit";
 
-/** The two programs that hold tokens. */
+/** The two token programs. */
 export const tokenPrograms = {
   token: "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA" as Address,
   token2022: "TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb" as Address,
 } as const;
 
-/** An account of the chain. */
+/** An account on the chain. */
 export type StoredAccount = {
   lamports: bigint;
   data: Uint8Array;
@@ -25,12 +25,12 @@ const frozenState = 2;
 export const isTokenProgram = (address: string): boolean =>
   address === tokenPrograms.token || address === tokenPrograms.token2022;
 
-/** What a token account holds; undefined if the account is none. */
+/** Decodes a token account's balance. Undefined if the account is no token account. */
 export const decodeHolding = (account: StoredAccount | undefined): TokenHolding | undefined => {
   if (account === undefined || !isTokenProgram(account.owner)) return undefined;
   const { data } = account;
   if (data.length < accountLength) return undefined;
-  // Behind the plain account Token-2022 writes what kind of account it is, then its extensions.
+  // After the base account, Token-2022 stores the account type and then the extensions.
   if (data.length > accountLength && data[accountLength] !== tokenAccountType) return undefined;
   const state = data[108];
   if (state === 0) return undefined;
@@ -42,7 +42,7 @@ export const decodeHolding = (account: StoredAccount | undefined): TokenHolding 
   };
 };
 
-/** A mint's decimals; undefined if the account is no mint. */
+/** Returns a mint's decimals, or undefined if the account is not a mint. */
 export const decodeDecimals = (account: StoredAccount | undefined): number | undefined => {
   if (account === undefined || !isTokenProgram(account.owner)) return undefined;
   const { data } = account;
@@ -54,7 +54,7 @@ export const decodeDecimals = (account: StoredAccount | undefined): number | und
 const toDataView = (data: Uint8Array): DataView =>
   new DataView(data.buffer, data.byteOffset, data.byteLength);
 
-/** An amount as a node writes it. */
+/** Serializes an amount like a node. */
 export const serializeTokenAmount = (amount: bigint, decimals: number) => {
   const digits = String(amount).padStart(decimals + 1, "0");
   const integerPart = digits.slice(0, digits.length - decimals);

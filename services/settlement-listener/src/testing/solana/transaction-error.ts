@@ -1,6 +1,6 @@
 import type { FailedTransactionMetadata } from "litesvm";
 
-// The VM tells an error without fields by its place in these lists.
+// The VM reports an error without fields as its index in these lists.
 const transactionErrors = [
   "AccountInUse AccountLoadedTwice AccountNotFound ProgramAccountNotFound InsufficientFundsForFee",
   "InvalidAccountForFee AlreadyProcessed BlockhashNotFound CallChainTooDeep MissingSignatureForFee",
@@ -33,10 +33,10 @@ const instructionErrors = [
   .join(" ")
   .split(" ");
 
-/** Why a transaction failed, as a node writes it: a word, or an object with one key. */
+/** A transaction's error, as a node serializes it: a word, or an object with one key. */
 export type TransactionError = string | Readonly<Record<string, unknown>>;
 
-/** Reads the VM's error. */
+/** Decodes the VM's error. */
 export const decodeTransactionError = (
   failedTransaction: FailedTransactionMetadata,
 ): TransactionError => {

@@ -1,15 +1,15 @@
 import { invalidParamsError } from "./tron-errors.ts";
 
-/** Asks the node behind. */
+/** Calls the EVM node behind the proxy. */
 export type CallRpc = (method: string, ...params: readonly unknown[]) => Promise<unknown>;
 
 type Node = { callRpc: CallRpc; finalizedLag: number };
 
-/** The head's number. */
+/** Returns the head's number. */
 export const readHead = async ({ callRpc }: Node): Promise<number> =>
   Number(await callRpc("eth_blockNumber"));
 
-/** The number of a block that is given by a tag, in hex or in decimal, as hex. */
+/** Resolves a block given by tag, hex or decimal to its number in hex. */
 export const resolveBlockNumber = async (node: Node, selector: unknown): Promise<string> => {
   if (selector === "earliest") return "0x0";
   if (selector === "latest") return toHex(await readHead(node));
@@ -28,7 +28,7 @@ export const toHex = (number: number): string => `0x${number.toString(16)}`;
 
 const tags: ReadonlySet<unknown> = new Set(["earliest", "pending", "finalized", "safe"]);
 
-/** A node has no state but the newest. */
+/** Throws unless the latest state is requested, because a node has no other. */
 export const rejectOldState = (selector: unknown): void => {
   if (selector === "latest") return;
   if (tags.has(selector)) {

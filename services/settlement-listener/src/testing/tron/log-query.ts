@@ -14,8 +14,8 @@ type FilterRequest = {
 };
 
 /**
- * What the node behind is asked for where java-tron is asked for logs; undefined if no block that is
- * asked for is there yet, which is no fault.
+ * Converts a java-tron log filter to the EVM node's filter. Returns undefined if the range starts
+ * above the head, which is not an error.
  */
 export const resolveLogQuery = async (
   node: { callRpc: CallRpc; finalizedLag: number; blockRangeMax: number },

@@ -1,4 +1,4 @@
-// What the EVM node says, with the fields that java-tron has, filled as it fills them.
+// Converts the EVM node's results to java-tron's fields and values.
 
 const zeros = (bytes: number): string => `0x${"00".repeat(bytes)}`;
 const energyPrice = "0x64";
@@ -21,7 +21,6 @@ const logFields = [
   "transactionIndex",
 ];
 
-/** A log. */
 export const serializeLog = (log: unknown) => pickFields(log as Fields, logFields);
 
 const transactionFields = [
@@ -39,7 +38,7 @@ const transactionFields = [
   "value",
 ];
 
-/** A transaction; null if no block has it. */
+/** Returns null for a transaction that is in no block. */
 export const serializeTransaction = (transaction: unknown) => {
   const fields = transaction as Fields | null;
   if (fields === null || fields["blockHash"] === null) return null;
@@ -64,7 +63,6 @@ const receiptFields = [
   "transactionIndex",
 ];
 
-/** A receipt. */
 export const serializeReceipt = (receipt: unknown) => {
   const fields = receipt as Fields | null;
   if (fields === null) return null;
@@ -89,7 +87,7 @@ const blockFields = [
   "transactionsRoot",
 ];
 
-/** A block, with its transactions or with their hashes. */
+/** Serializes a block with its transactions or their hashes. */
 export const serializeBlock = (block: unknown, isFull: boolean) => {
   const fields = block as Fields | null;
   if (fields === null) return null;

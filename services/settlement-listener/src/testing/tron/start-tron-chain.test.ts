@@ -30,7 +30,7 @@ const order = { reference, to: owner, amount: 5n };
 
 type Fields = Record<string, unknown>;
 
-/** The names of an object's fields, and what is in them where that is always the same. */
+/** Returns the names of an object's fields, with the values of those that are always the same. */
 const toShape = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.slice(0, 1).map(toShape);
   if (typeof value !== "object" || value === null) return undefined;
@@ -62,8 +62,8 @@ const constantFields: ReadonlySet<string> = new Set([
 const loadRecorded = async (): Promise<{ block: Fields; receipt: Fields }> =>
   JSON.parse(await readFile(new URL("recorded/nile-block.json", import.meta.url), "utf8"));
 
-describe("a node of the local Tron", () => {
-  test("answers blocks, transactions, receipts and logs in the shape that Nile's have", async () => {
+describe("a node of the local Tron chain", () => {
+  test("returns blocks, transactions, receipts and logs in the same shape as Nile", async () => {
     const recorded = await loadRecorded();
     const hash = await chain.pay(order);
     await chain.mine();
@@ -84,7 +84,7 @@ describe("a node of the local Tron", () => {
     expect(proxyLog).toMatchObject([{ address: devnet.erc20FeeProxy.toLowerCase() }]);
   });
 
-  test("knows latest, earliest and finalized, and refuses safe and pending", async () => {
+  test("accepts latest, earliest and finalized, and rejects safe and pending", async () => {
     await chain.mine(finalizedLag + 1);
     const head = Number(await callChain("eth_blockNumber"));
     const readNumber = async (tag: string): Promise<number> =>
@@ -112,7 +112,7 @@ describe("a node of the local Tron", () => {
     ).toBeNull();
   });
 
-  test("its catalogue names what is deployed, in Tron's form of addresses", async () => {
+  test("has catalogue data with the deployed contracts, in Tron addresses", async () => {
     const { chains, tokens } = createCatalogue(CatalogueData.parse(chain.catalogueData));
     expect(chains).toMatchObject([{ id: "local-tron", chainType: "TVM", caip2: "tron:0x53a" }]);
     const proxy = chains[0]?.feeProxies?.erc20 ?? "";
@@ -124,7 +124,7 @@ describe("a node of the local Tron", () => {
     expect(tokens.map(({ id }) => id)).toContain("usdc-local-tron");
   });
 
-  test("blocks are three seconds apart", async () => {
+  test("has a block time of 3 seconds", async () => {
     await chain.mine(2);
     const head = Number(await callChain("eth_blockNumber"));
     const readTimestamp = async (blockNumber: number): Promise<number> =>
@@ -136,7 +136,7 @@ describe("a node of the local Tron", () => {
     expect((await readTimestamp(head)) - (await readTimestamp(head - 1))).toBe(3);
   });
 
-  test("refuses ranges as java-tron does: by the distance from the first to the last", async () => {
+  test("rejects ranges by the distance from the first to the last block, like java-tron", async () => {
     await chain.mine(blockRangeMax + 1);
     const head = Number(await callChain("eth_blockNumber"));
     const fetchLogs = (from: number, to: number | string) =>
@@ -150,7 +150,7 @@ describe("a node of the local Tron", () => {
       data: "{}",
     });
     expect(await fetchLogs(head - blockRangeMax, head)).toBeInstanceOf(Array);
-    // What is above the head counts for nothing.
+    // Blocks above the head do not count.
     expect(await fetchLogs(head - blockRangeMax, head + 9_000)).toBeInstanceOf(Array);
     expect(await fetchLogs(head + 1, head + 9)).toEqual([]);
     await expect(fetchLogs(2, 1)).rejects.toMatchObject({
@@ -163,7 +163,7 @@ describe("a node of the local Tron", () => {
     });
   });
 
-  test("takes java-tron's own range of 5000 if it is given none", async () => {
+  test("uses java-tron's range limit of 5000 by default", async () => {
     const log = createLog({ service: "chain", level: "fatal" });
     const node = await startAnvil({ flags: ["--number", "10000"], log });
     const tronNode = await startTronNode({ target: node.url, finalizedLag });
@@ -178,7 +178,7 @@ describe("a node of the local Tron", () => {
     await node.close();
   });
 
-  test("refuses filters of more than a thousand addresses or topics", async () => {
+  test("rejects filters with more than 1,000 addresses or topics", async () => {
     const address = Array.from({ length: 1_001 }, () => owner);
     await expect(callChain("eth_getLogs", { address })).rejects.toMatchObject({
       code: -32602,
@@ -190,7 +190,7 @@ describe("a node of the local Tron", () => {
     });
   });
 
-  test("has no nonces, sends nothing, and knows no state but the newest", async () => {
+  test("has no nonces, sends nothing, and has only the latest state", async () => {
     for (const method of ["eth_getTransactionCount", "eth_sendRawTransaction"]) {
       await expect(callChain(method, owner, "latest")).rejects.toMatchObject({
         code: -32601,
@@ -219,7 +219,7 @@ describe("a node of the local Tron", () => {
     });
   });
 
-  test("a fork drops a payment, which is mined again in another block", async () => {
+  test("drops a payment in a fork, and mines it again in another block", async () => {
     const hash = await chain.pay(order);
     await chain.mine();
     const firstReceipt = (await callChain("eth_getTransactionReceipt", hash)) as Fields;
@@ -237,7 +237,7 @@ describe("a node of the local Tron", () => {
     expect(secondReceipt["blockHash"]).not.toBe(firstReceipt["blockHash"]);
   });
 
-  test("is asked too much, is asked in batches too large, and is too old", async () => {
+  test("can be overloaded, rejects batches that are too large, and can be an older version", async () => {
     const node = await chain.startNode();
     node.limitRate(1);
     const post = async (calls: unknown): Promise<unknown> =>

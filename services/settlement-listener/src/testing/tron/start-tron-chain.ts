@@ -3,15 +3,16 @@ import { type CatalogueData, tronAddressFromHex } from "@payment-links/contracts
 import { startEvmChain } from "../start-evm-chain.ts";
 import { type TronNode, startTronNode } from "./start-tron-node.ts";
 
-/** What the rig's own chain is called; no public network has it. */
+/** The chain id of the rig's own chain, which no public network uses. */
 const localChainId = "1338";
 const blockSeconds = 3;
 
 export type LocalTronChain = Awaited<ReturnType<typeof startTronChain>>;
 
 /**
- * Opens a local Tron: an EVM node with the fee proxies and the rig's tokens, behind fronts that speak
- * java-tron's dialect. It is paid and mined as `startEvmChain` is; `url` is a front.
+ * Starts a local Tron chain: an EVM node with the fee proxies and the rig's tokens, behind proxies
+ * that use java-tron's dialect. Payments and mining work like in `startEvmChain`. `url` is a
+ * proxy's.
  */
 export const startTronChain = async ({
   finalizedLag = 19,
@@ -19,9 +20,9 @@ export const startTronChain = async ({
   chainId = localChainId,
   log,
 }: {
-  /** How many blocks behind the head the last solid block is. */
+  /** How many blocks the last solid block lags behind the head. */
   finalizedLag?: number;
-  /** Of one question for logs; 5000 if not given. */
+  /** The maximum range of one log request. Defaults to 5000. */
   blockRangeMax?: number;
   chainId?: string;
   log?: Log;
@@ -39,14 +40,14 @@ export const startTronChain = async ({
   return {
     ...chain,
     chainId: "local-tron",
-    /** The chain and its tokens, as a catalogue has them. */
+    /** The catalogue data of the chain and its tokens. */
     catalogueData: createCatalogueData(chain.catalogueData, Number(chainId)),
-    /** The front at `url`. */
+    /** The proxy at `url`. */
     node,
     url: node.url,
-    /** The node behind, which speaks as an EVM node does. */
+    /** The URL of the EVM node behind the proxies. */
     evmUrl: chain.url,
-    /** Opens one more front of the same chain. */
+    /** Starts another proxy of the same chain. */
     startNode,
     close: async (): Promise<void> => {
       await Promise.all(nodes.map((tronNode) => tronNode.close()));
@@ -55,7 +56,7 @@ export const startTronChain = async ({
   };
 };
 
-/** The same contracts with Tron's forms of their addresses; the coin has no way to be paid. */
+/** Converts the catalogue data to Tron addresses, without the coin, which cannot be paid. */
 const createCatalogueData = (
   { chains, tokens }: CatalogueData,
   chainNumber: number,

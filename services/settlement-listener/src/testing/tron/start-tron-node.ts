@@ -10,17 +10,17 @@ import {
 import { resolveLogQuery } from "./log-query.ts";
 import { invalidParamsError } from "./tron-errors.ts";
 
-/** A node that speaks java-tron's dialect. */
+/** A node that uses java-tron's dialect. */
 export type TronNode = {
   url: string;
-  /** Answers the next HTTP requests as a node does that is asked too much. */
+  /** Answers this many HTTP requests like an overloaded node. */
   limitRate(times: number): void;
-  /** Becomes a node of an older version, which has no receipts of whole blocks. */
+  /** Makes the node an older version without receipts of whole blocks. */
   downgrade(): void;
   close(): Promise<void>;
 };
 
-/** What java-tron names and does not have. */
+/** The methods that java-tron declares but does not support. */
 const unavailableMethods: ReadonlySet<string> = new Set([
   "eth_submitWork",
   "eth_sendRawTransaction",
@@ -41,15 +41,15 @@ const tooManyRequests = {
   Error: "class java.lang.IllegalAccessException : lack of computing resources",
 };
 
-/** java-tron's own; hosts set less. */
+/** java-tron's own limit. Hosts set lower ones. */
 const defaultBlockRange = 5_000;
 
 type Context = { callRpc: CallRpc; finalizedLag: number; blockRangeMax: number };
 type MethodHandler = (context: Context, params: readonly unknown[]) => unknown;
 
 /**
- * Opens a front before an EVM node that speaks java-tron's JSON-RPC, with its limits, its refusals
- * and the fields that it does not fill. `finalized` is so many blocks behind the head.
+ * Starts a proxy in front of an EVM node that uses java-tron's JSON-RPC, with its limits, its
+ * errors and its empty fields. `finalized` lags `finalizedLag` blocks behind the head.
  */
 export const startTronNode = async ({
   target,
@@ -59,7 +59,7 @@ export const startTronNode = async ({
 }: {
   target: string;
   finalizedLag: number;
-  /** How many blocks the last one that logs are asked of may be above the first. */
+  /** The maximum distance between the first and the last block of a log request. */
   blockRangeMax?: number;
   port?: number;
 }): Promise<TronNode> => {
@@ -182,7 +182,7 @@ const stateMethods: Readonly<Record<string, MethodHandler>> = {
   },
   eth_call: async ({ callRpc }, params) => {
     const [call, block] = requireParams(params, 2);
-    // A block that is named by an object must be there; then the newest state answers all the same.
+    // java-tron requires that a block given as an object exists, but uses the latest state anyway.
     if (typeof block === "string") rejectOldState(block);
     try {
       return await callRpc("eth_call", call, "latest");
@@ -213,7 +213,7 @@ const parseHash = (hash: unknown): string => {
   return hash.startsWith("0x") ? hash : `0x${hash}`;
 };
 
-/** Parameters may be neither missing nor too many. */
+/** Throws if parameters are missing or there are too many. */
 const requireParams = (params: readonly unknown[], count: number): readonly unknown[] => {
   if (params.length !== count) throw invalidParamsError("method parameters invalid");
   return params;

@@ -1,5 +1,5 @@
 import { RpcError } from "../serve-json-rpc.ts";
 
-/** java-tron's refusal of parameters; the braces are what it adds. */
+/** Creates java-tron's error for invalid parameters. java-tron adds the braces. */
 export const invalidParamsError = (message: string): RpcError =>
   new RpcError(-32602, message, "{}");

@@ -4,15 +4,16 @@ import type { BitcoinTransaction } from "../parse-raw.ts";
 import type { Ancestor } from "../verify-transaction.ts";
 import { fetchTransactions } from "./read-transactions.ts";
 
-/** A mempool takes no transaction with more that wait (Bitcoin Core's default). */
+/** Mempools accept no transaction with more unconfirmed ancestors (Bitcoin Core's default). */
 const ancestorsMax = 25;
-/** So many inputs are followed, of all of them together. */
+/** The maximum number of transactions requested in total. */
 const followedInputsMax = 100;
 
 /**
- * What a transaction that waits depends on: the transactions whose outputs it spends, and theirs, as far
- * as no block holds them that is `finalDepthBlocks` deep. The nearest first, so many at most. Undefined
- * where the node does not know one of them: it may have been replaced just now.
+ * Returns the ancestors of an unconfirmed transaction: the transactions whose outputs it spends,
+ * and their ancestors. Leaves out those in blocks at least `finalDepthBlocks` deep. Returns the
+ * nearest first, at most `ancestorsMax`. Returns undefined if the node does not know one of them,
+ * which may just have been replaced.
  */
 export const fetchAncestors = async (
   provider: Provider,
@@ -48,5 +49,5 @@ export const fetchAncestors = async (
   return ancestors;
 };
 
-/** The transaction whose output it is. */
+/** Returns the id of the transaction that created an output. */
 export const toTxid = (outpoint: string): string => outpoint.slice(0, outpoint.indexOf(":"));

@@ -9,8 +9,8 @@ type HeadersOptions = Pick<ReaderContext, "chainId" | "failover" | "metrics" | "
 type Range = { fromBlock: number; toBlock: number };
 
 /**
- * Reads the headers of a range. A node that has not come so far has fewer, which counts only while
- * nobody has reported a further head.
+ * Reads the headers of a range. Accepts fewer headers, as from a lagging node, only if no provider
+ * has reported a head that covers the range.
  */
 export const createReadHeaders =
   ({ chainId, highestHead, metrics, failover }: HeadersOptions): ChainReader["readHeaders"] =>
@@ -27,7 +27,10 @@ export const createReadHeaders =
     });
   };
 
-/** The headers of a range, each the parent of the next; fewer where the node's chain ends before. */
+/**
+ * Returns the headers of a range, each the parent of the next. Returns fewer if the node's chain
+ * ends earlier.
+ */
 export const fetchHeaders = async (
   provider: Provider,
   { fromBlock, toBlock }: Range,
@@ -42,7 +45,7 @@ export const fetchHeaders = async (
   return headers.map((header, index) => ({ ...header, number: fromBlock + index }));
 };
 
-/** A node that only says that it has come far is not asked for all of it. */
+/** Limits the batches, because a node may report a head far beyond the blocks that it has. */
 const hashesPerBatchMax = 100;
 
 const fetchHashes = async (

@@ -2,7 +2,10 @@ import { readFurthestHeads } from "../../../rpc/read-furthest-heads.ts";
 import type { ChainReader } from "../../../watch/chain-reader.ts";
 import { heightRequest } from "../rpc-requests.ts";
 
-/** Reads how far the chain is. What is final, depth decides: Bitcoin has no tags. */
+/**
+ * Reads the latest height. Bitcoin has no `safe` or `finalized` tag, so depth decides what is
+ * final.
+ */
 export const createReadHeads = (
   context: Parameters<typeof readFurthestHeads>[0],
 ): ChainReader["readHeads"] =>

@@ -10,19 +10,22 @@ import { listTransfers, toSenderWithAncestors } from "../verify-transaction.ts";
 import { fetchAncestors } from "./fetch-ancestors.ts";
 import { fetchKnown, listMined } from "./read-transactions.ts";
 
-/** What was read of the transactions that wait. It may be lost without harm. */
+/** The mempool transactions read so far. Losing this state does no harm. */
 type Mempool = {
-  /** The transactions that were read and were in the last list, with the checksums of what each pays. */
+  /**
+   * The transactions that were read and were in the last list, with the checksums of the scripts
+   * they pay.
+   */
   checksumsByTxid: Map<string, readonly Checksum[]>;
-  /** The number of payees, oldest first, that all read transactions were checked for. */
+  /** All read transactions were checked against this many payees, oldest first. */
   payeeCount: number;
   unreadTxids: string[];
-  /** Those that pay links. */
+  /** The transactions that pay links. */
   payingTransactions: Map<string, UnconfirmedTransaction>;
   nextListAtMs: number;
 };
 
-/** CRC-32 of an output's script: it stores a payee in 8 bytes. Two scripts may share one. */
+/** CRC-32 of an output's script, which represents a payee in 8 bytes. Two scripts may share one. */
 type Checksum = number;
 
 const createEmptyMempool = (): Mempool => ({
@@ -33,16 +36,22 @@ const createEmptyMempool = (): Mempool => ({
   nextListAtMs: 0,
 });
 
-/** So many transactions are read in one call: some minutes of the whole network's. */
+/**
+ * The maximum number of transactions read per call. The whole network creates as many in a few
+ * minutes.
+ */
 const readsPerCallMax = 2_000;
-/** A list names all that wait, so it is asked for the less often the longer it is: of 300,000 every 30 s. */
+/**
+ * A list contains the whole mempool, so longer lists are requested less often: every 30 s for
+ * 300,000 transactions.
+ */
 const listDelayMsPerTransaction = 0.1;
-/** More payments than that are not shown before they are mined. */
+/** The maximum number of payments reported before they are mined. */
 const payingTransactionsMax = 10_000;
 
 type MempoolOptions = { chain: BitcoinChain; payees: Payees; finalDepthBlocks: number };
 
-/** Reads what waits to be mined: which transactions these are, and then each of them once. */
+/** Reads the mempool: first the list of transaction ids, then each transaction once. */
 export const createReadMempool = (
   { clock, failover }: Pick<ReaderContext, "clock" | "failover">,
   { payees, ...options }: MempoolOptions,
@@ -79,7 +88,10 @@ const refreshMempoolList = async (provider: Provider, mempool: Mempool): Promise
   return txids.length;
 };
 
-/** Rereads the transactions that may pay new links: they may have been read before these links arrived. */
+/**
+ * Queues transactions again that may pay new links, because they were read before these links
+ * arrived.
+ */
 const requeueForNewPayees = (mempool: Mempool, { scripts }: Pick<KnownPayees, "scripts">): void => {
   const newScripts = scripts.slice(mempool.payeeCount);
   mempool.payeeCount = scripts.length;
@@ -107,18 +119,18 @@ const readNextTransactions = async (
   }: Omit<MempoolOptions, "payees"> & Pick<KnownPayees, "findPayee">,
 ): Promise<void> => {
   const txids = mempool.unreadTxids.slice(0, readsPerCallMax);
-  // One that is not known was mined or replaced since, or is not known yet: it is asked for once more with the
-  // next list that has it.
+  // An unknown transaction was mined or replaced meanwhile, or has not reached the node. It is
+  // requested again when a later list contains it.
   const transactions = await fetchKnown(provider, txids.map(rawTransactionRequest));
   for (const transaction of transactions) {
     const { txid } = transaction;
     const transfers = listTransfers(transaction, findPayee, chain);
     if (transfers.length > 0 && mempool.payingTransactions.size < payingTransactionsMax) {
-      // Its block may have been scanned before the link was made (rule CHAIN-28).
+      // Its block may have been scanned before the link was created (rule CHAIN-28).
       if ((await listMined(provider, [txid])).has(txid)) continue;
-      // They are asked for now, as nobody knows them any more once they are replaced.
+      // Ancestors are read now, because nodes forget them once they are replaced.
       const ancestors = await fetchAncestors(provider, transaction, ancestorOptions);
-      // What is unclear as well.
+      // The transaction is requested again with a later list.
       if (ancestors === undefined) continue;
       const sender = { address: toSenderWithAncestors(transaction, ancestors), nonce: 0 };
       mempool.payingTransactions.set(txid, { transactionHash: txid, sender, transfers });

@@ -8,8 +8,8 @@ import { type FindPayee, paysKnownPayee } from "../verify-transaction.ts";
 import { fetchHeaders } from "./read-headers.ts";
 
 /**
- * Reads whole blocks, one after the other, and finds what pays the addresses of links. The last one
- * must be of the node's chain afterwards as well.
+ * Reads whole blocks one after the other and finds transactions that pay the addresses of links.
+ * The last block must still be on the node's chain afterwards.
  */
 export const createReadPointers =
   ({ failover }: Pick<ReaderContext, "failover">, payees: Payees): ChainReader["readPointers"] =>

@@ -15,10 +15,10 @@ import { listTransfers, toSender } from "../verify-transaction.ts";
 
 type TransactionReads = Pick<ChainReader, "readReceipts" | "readSenders">;
 
-/** A transaction, and its block where that is one of the node's chain. */
+/** A transaction, and the canonical block that holds it, if any. */
 type LocatedTransaction = KnownTransaction & { canonicalBlock: CanonicalBlock | undefined };
 
-/** Reads what became of transactions. */
+/** Creates the reads for receipts and senders. */
 export const createTransactionReads = (
   context: Pick<ReaderContext, "chainId" | "metrics" | "failover">,
   { chain, payees }: { chain: BitcoinChain; payees: Payees },
@@ -39,7 +39,7 @@ export const createTransactionReads = (
             timestampSeconds: canonicalBlock.timestampSeconds,
             sender: toSender(parsedTransaction),
             transfers: listTransfers(parsedTransaction, findPayee, chain),
-            // Its id vouches for all that is in it.
+            // The id covers all inputs and outputs.
             evidence: txid,
           };
           return [[txid, receipt] as const];
@@ -52,13 +52,13 @@ export const createTransactionReads = (
         [...transactions].flatMap(
           ([txid, { blockHash, parsedTransaction, canonicalBlock }]): [string, Sender][] => {
             const address = toSender(parsedTransaction);
-            // Bitcoin Core's index keeps what stood in blocks that lost.
+            // Bitcoin Core's index still returns transactions of orphaned blocks.
             const orphaned =
               blockHash !== undefined && canonicalBlock === undefined
                 ? { isOrphaned: true as const }
                 : {};
             if (!parsedTransaction.isCoinbase) return [[txid, { address, nonce: 0, ...orphaned }]];
-            // It is valid in a block of its own height only.
+            // A coinbase is valid only at its own height.
             return canonicalBlock === undefined
               ? []
               : [[txid, { address, nonce: canonicalBlock.number }]];
@@ -69,7 +69,9 @@ export const createTransactionReads = (
   };
 };
 
-/** Transactions that a node knows, and where they stand; the others are left out. */
+/**
+ * Returns the transactions that a node knows, with their canonical blocks. Leaves out the others.
+ */
 export const fetchTransactions = async (
   provider: Provider,
   txids: readonly string[],
@@ -94,7 +96,7 @@ export const fetchTransactions = async (
   );
 };
 
-/** Those that a block of the node's chain holds. */
+/** Returns the ids of the transactions that are in a canonical block. */
 export const listMined = async (
   provider: Provider,
   txids: readonly string[],
@@ -107,7 +109,7 @@ export const listMined = async (
   );
 };
 
-/** The answers in the order of the questions: undefined where the node knows no such thing. */
+/** Returns the results in the order of the requests, with undefined for unknown items. */
 const fetchEachKnown = async <T>(
   provider: Provider,
   requests: readonly RpcRequest<T>[],
@@ -120,7 +122,7 @@ const fetchEachKnown = async <T>(
   });
 };
 
-/** The answers that there are. */
+/** Returns the results for the items that the node knows. */
 export const fetchKnown = async <T>(
   provider: Provider,
   requests: readonly RpcRequest<T>[],

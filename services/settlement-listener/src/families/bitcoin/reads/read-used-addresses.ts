@@ -4,8 +4,8 @@ import type { ReaderContext } from "../../../rpc/create-chain-readers.ts";
 import { parseArray } from "../../../rpc/parse-result.ts";
 
 /**
- * Reads which addresses some transaction has paid. Only a node with an index of addresses can tell: btcd has
- * one with `--addrindex`, Bitcoin Core has none.
+ * Returns which addresses any transaction has paid. This needs a node with an address index: btcd
+ * has one with `--addrindex`, Bitcoin Core has none.
  */
 export const createReadUsedAddresses =
   ({ failover }: Pick<ReaderContext, "failover">): FetchUsedAddresses =>
@@ -18,7 +18,7 @@ export const createReadUsedAddresses =
           const address = addresses[index];
           if (result.value && address !== undefined) paidAddresses.push(address);
         } else if (result.fault.kind === "refused") {
-          // The node has no such index, which is no failure of it.
+          // The node has no address index, which is not a failure.
           return undefined;
         } else if (result.fault.kind !== "behind") throw result.fault;
       }
@@ -28,7 +28,9 @@ export const createReadUsedAddresses =
     return { usedAddresses };
   };
 
-/** Whether any transaction pays an address. btcd says of an unused one that it knows nothing of it. */
+/**
+ * Requests whether any transaction pays an address. btcd returns an error for an unused address.
+ */
 const anyTransactionRequest = (address: string): RpcRequest<boolean> => ({
   method: "searchrawtransactions",
   params: [address, 0, 0, 1],

@@ -9,29 +9,32 @@ import { fetchHeaders } from "./read-headers.ts";
 import { listMined } from "./read-transactions.ts";
 
 /**
- * So many blocks are looked through at once for who spent an output, the newest first; at each further
- * turn those that came since, and as many older ones.
+ * The number of blocks searched per call for the spender of an output, newest first. Each further
+ * call searches up to this many newer blocks and this many older ones.
  */
 const blocksPerSearch = 20;
-/** And so many at all: two weeks. */
+/** The maximum number of blocks searched in total: two weeks. */
 const searchedBlocksMax = 2_016;
 const sendersMax = 1_000;
-/** What a block spends is kept of so many. */
+/** The number of blocks whose spent outputs are cached. */
 const cachedBlocksMax = 40;
 
-/** Outputs, and by which transaction each may be spent: undefined where any other one is too much. */
+/**
+ * Outputs, each with the transaction that may spend it. Undefined means that any spend is a
+ * conflict.
+ */
 type WatchedOutputs = ReadonlyMap<string, string | undefined>;
 
 type Range = { fromBlock: number; toBlock: number };
 
-/** The final blocks that were looked through for a sender, and which of them spends what it would. */
+/** The final blocks already searched for a sender, and the one that spends its outputs. */
 type SearchedRange = { from: number; to: number; spentInBlock: number | undefined };
 
 /**
- * Outputs stand for nonces, as each is spent once. A sender has used its nonce 0 once a block up to the
- * given one spends any of them, or spends what an ancestor would by another transaction. Nodes tell who
- * spent an output in no other way than by their blocks: these are read only while such an output is not
- * there.
+ * Treats outputs as nonces, because each is spent only once. A sender has used its nonce 0 once a
+ * block up to the given one spends any of its inputs. The same applies if another transaction
+ * spends an input of an unmined ancestor. Only blocks show which transaction spent an output. They
+ * are read only while one of these outputs is no longer unspent.
  */
 export const createReadUsedNonces = ({
   failover,
@@ -39,7 +42,7 @@ export const createReadUsedNonces = ({
   const findSpendingBlock = createFindSpendingBlock();
   const searchedBySender = new Map<string, SearchedRange>();
 
-  /** Where final blocks spend it, as far as they have been looked through by now. */
+  /** Returns the final block that spends a watched output, as far as blocks have been searched. */
   const findFinalSpendingBlock = async (
     provider: Provider,
     {
@@ -51,7 +54,8 @@ export const createReadUsedNonces = ({
     const previousSearch = searchedBySender.get(sender);
     const spentInBlock = previousSearch?.spentInBlock;
     if (spentInBlock !== undefined && spentInBlock <= blockNumber) {
-      // It is looked up once more, as an operator may have had the watch begin anew.
+      // The block is checked again, because an operator may have resumed the watch after a deep
+      // reorg.
       const sameBlock = { fromBlock: spentInBlock, toBlock: spentInBlock };
       if ((await findSpendingBlock(provider, sameBlock, watchedOutputs)) !== undefined)
         return spentInBlock;
@@ -90,13 +94,13 @@ export const createReadUsedNonces = ({
       const outpoints = [...watchedOutputs.keys()];
       const areUnspent = await provider.requestMany(outpoints.map(unspentRequest));
       const spentOutpoints = outpoints.filter((_, index) => areUnspent[index] !== true);
-      // An output that is in no block yet is not spent in one.
+      // An output that is not mined yet cannot be spent in a block.
       if (!(await isAnyMined(provider, spentOutpoints))) return 0;
       const [height] = await provider.request([heightRequest]);
-      // Of a head beyond that it makes no difference: what is spent there is not final.
+      // Blocks above this limit make no difference, because spends there are not final.
       const toBlock = Math.min(height, blockNumber + searchedBlocksMax);
       const unfinalizedRange = { fromBlock: blockNumber + 1, toBlock };
-      // It is known who spent it, and that it is not final: no older block has to be looked through.
+      // The spending block is known and not final, so older blocks need no search.
       if ((await findSpendingBlock(provider, unfinalizedRange, watchedOutputs)) !== undefined)
         return 0;
       const spendingBlock = await findFinalSpendingBlock(provider, {
@@ -109,7 +113,10 @@ export const createReadUsedNonces = ({
   };
 };
 
-/** Finds the newest block of a range that spends what is wanted by another transaction. */
+/**
+ * Creates a function that finds the newest block of a range that spends a watched output by another
+ * transaction than the allowed one.
+ */
 const createFindSpendingBlock = () => {
   const readSpentOutputs = createReadSpentOutputs();
   return async (
@@ -134,7 +141,10 @@ const createFindSpendingBlock = () => {
   };
 };
 
-/** What ancestors spend that stand in no block: those that do can no longer keep anything from being. */
+/**
+ * Returns the inputs of unmined ancestors, each with its ancestor's id. Mined ancestors no longer
+ * stop the transaction from being mined.
+ */
 const listPendingInputs = async (
   provider: Provider,
   ancestors: readonly Ancestor[],
@@ -152,8 +162,8 @@ const isAnyMined = async (provider: Provider, outpoints: readonly string[]): Pro
   (await listMined(provider, outpoints.map(toTxid))).size > 0;
 
 /**
- * Reads what a block spends, and keeps that of the last ones. Who asks while another waits for the answer
- * waits for the same one.
+ * Creates a cached read of the outputs that a block spends. Concurrent reads of one block share a
+ * request.
  */
 const createReadSpentOutputs = (): typeof fetchSpentOutputs => {
   const spentByBlock = new Map<string, ReturnType<typeof fetchSpentOutputs>>();
@@ -163,7 +173,7 @@ const createReadSpentOutputs = (): typeof fetchSpentOutputs => {
     spentByBlock.set(hash, fetching);
     for (const oldest of [...spentByBlock.keys()].slice(0, -cachedBlocksMax))
       spentByBlock.delete(oldest);
-    // What failed is asked again by whoever comes next.
+    // The next read repeats a failed request.
     fetching.catch(() => {
       if (spentByBlock.get(hash) === fetching) spentByBlock.delete(hash);
     });
@@ -171,7 +181,7 @@ const createReadSpentOutputs = (): typeof fetchSpentOutputs => {
   };
 };
 
-/** The outputs that a block spends, each with the transaction that does. */
+/** Returns the outputs that a block spends, each with the id of the spending transaction. */
 const fetchSpentOutputs = async (
   provider: Provider,
   hash: string,

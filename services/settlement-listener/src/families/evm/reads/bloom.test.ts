@@ -6,15 +6,15 @@ const fullBloom = `0x${"f".repeat(512)}` as const;
 const address = "0x5fbdb2315678afecb367f032d93f642f64180aa3";
 const topic = "0x9f16cbcc523c67a60c450e5ffe4f3b7b6dbe772e7abcadb2686ce029a9a0a2b6";
 
-test("an empty bloom excludes, a full one does not", () => {
+test("an empty bloom excludes a log, and a full one does not", () => {
   const mayContain = createBloomTest([address, topic]);
   expect(mayContain(parseBloom(emptyBloom))).toBe(false);
   expect(mayContain(parseBloom(fullBloom))).toBe(true);
 });
 
-// read-logs.test.ts proves on a real node's blooms that these are the right bits; this test proves
-// that each single bit counts.
-test("a bloom that lacks any one of the bits excludes", () => {
+// read-logs.test.ts proves the bit positions with a real node's blooms. This test proves that each
+// bit matters.
+test("a bloom without any one of the bits excludes a log", () => {
   const mayContain = createBloomTest([address, topic]);
   const digits = Array.from({ length: 512 }, (_, index) => index);
   const requiredDigits = digits.filter(

@@ -1,20 +1,23 @@
 import { type Hex, keccak256 } from "viem";
 
-/** A header's bloom as bytes: many look into it, so it is read once. */
+/** A header's bloom as bytes. It is parsed once because many tests use it. */
 export type Bloom = Uint8Array;
 
-/** Says whether, by a header's bloom, its block may hold a log with these bytes. */
+/**
+ * Returns whether a block may contain a log with certain bytes, according to its header's bloom.
+ */
 export type BloomTest = (bloom: Bloom) => boolean;
 
 const bloomBits = 2048;
 const bitsPerItem = 3;
 
-/** Reads a header's `logsBloom`. */
+/** Parses a header's `logsBloom`. */
 export const parseBloom = (logsBloom: Hex): Bloom => Buffer.from(logsBloom.slice(2), "hex");
 
 /**
- * A test for a log that contains all the items (its address, a topic). Each item sets three bits,
- * taken from its keccak256 (Yellow Paper, §4.4.3). Blooms err on one side only: false is certain.
+ * Creates a test for a log that contains all items (its address, a topic). Each item sets three
+ * bits, derived from its keccak256 (Yellow Paper, §4.4.3). A bloom has false positives, but no
+ * false negatives.
  */
 export const createBloomTest = (items: readonly Hex[]): BloomTest => {
   const positions = items.flatMap(findBitPositions);
@@ -26,7 +29,10 @@ export const createBloomTest = (items: readonly Hex[]): BloomTest => {
   };
 };
 
-/** Which share of what a block does not hold one of these blooms takes for held. */
+/**
+ * Returns the probability that at least one of these blooms matches a log that its block does not
+ * contain.
+ */
 export const estimateFalsePositiveRate = (blooms: readonly Bloom[]): number =>
   1 -
   blooms.reduce(
@@ -42,7 +48,7 @@ const computeFillRatio = (bloom: Bloom): number => {
   return setBitCount / bloomBits;
 };
 
-/** Places count from the highest bit of the first byte. */
+/** Returns bit positions, counted from the highest bit of the first byte. */
 const findBitPositions = (item: Hex): number[] => {
   const hash = keccak256(item, "bytes");
   return Array.from({ length: bitsPerItem }, (_, index) => {

@@ -7,9 +7,9 @@ import { RpcFault } from "../../../rpc/rpc-fault.ts";
 const receiptsPerBatchMax = 400;
 
 /**
- * Asks for the logs of one block that are too many for an answer, without asking for logs: by the
- * receipts of all its transactions, some at a time. Every node can answer that, and nothing is left
- * out. Only the logs of the given contracts are kept.
+ * Returns the logs of one block that has too many for one response. Uses the receipts of all its
+ * transactions, in batches, instead of a log request. Every node supports that, and no log is
+ * missed. Returns only the logs of the given contracts.
  */
 export const fetchBlockLogs = async (
   provider: Provider,

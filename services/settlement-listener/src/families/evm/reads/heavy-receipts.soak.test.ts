@@ -5,7 +5,7 @@ import { watchHeavyChain } from "../../../testing/watch-heavy-chain.ts";
 let node: Awaited<ReturnType<typeof serveHeavyReceipts>> | undefined;
 afterEach(() => node?.close());
 
-test("settlement-listener passes a block with 3 GB of strangers' logs within the heap of the chart, and settles a payment in it", async () => {
+test("settlement-listener reads a block with 3 GB of unrelated logs within the chart's heap limit, and settles a payment in it", async () => {
   node = await serveHeavyReceipts({ count: 901, dataCharacters: 1_700_000 });
   const { blockNumber, link, url } = node;
   const watchOptions = { chainId: "137", link, pastBlock: blockNumber };

@@ -5,7 +5,7 @@ import { readHeavyChain } from "../../../testing/run-heavy-chain.ts";
 let node: Awaited<ReturnType<typeof serveHeavyReceipts>> | undefined;
 afterEach(() => node?.close());
 
-test("a block with 100 MB of strangers' logs is read within a heap of 80 MiB", async () => {
+test("the reader reads a block with 100 MB of unrelated logs within a heap of 80 MiB", async () => {
   node = await serveHeavyReceipts({ count: 60, dataCharacters: 850_000 });
   const { blockNumber, url } = node;
   const range = { from: blockNumber, to: blockNumber };

@@ -10,13 +10,13 @@ import { evmDialect } from "../evm-family.ts";
 import type { EvmReads } from "../evm-reads.ts";
 import { createRpcMetrics } from "../../../rpc/rpc-metrics.ts";
 
-/** Two of them are more than one answer may hold. */
+/** Two of them exceed the response size limit. */
 const dataBytes = 9 * 1024 * 1024;
 const address = `0x${"11".repeat(20)}` as const;
 
 type Call = { id: number; method: string; params: [Hex?] };
 
-/** The receipt of any transaction that is asked for, with a log that no real payment has. */
+/** Creates a receipt for any transaction, with a log larger than any real payment's. */
 const createReceipt = (hash: Hex) => ({
   transactionHash: hash,
   blockNumber: "0x1",
@@ -26,7 +26,10 @@ const createReceipt = (hash: Hex) => ({
   logs: [{ address, topics: [], data: `0x${"00".repeat(dataBytes)}`, logIndex: "0x0" }],
 });
 
-/** How many calls of a batch the node answers; the others get geth's error for what no longer fits. */
+/**
+ * The number of calls in a batch that the node answers. The others get geth's error for calls that
+ * no longer fit.
+ */
 let callsAnsweredMax: number;
 let server: Server;
 let readers: ChainReaders<EvmReads>;
@@ -57,7 +60,7 @@ beforeEach(async () => {
     dialect: evmDialect({ chainName: "0" }),
     urls: [`http://127.0.0.1:${port}`],
     rangeBlocksMax: 1,
-    // This test is about size, not speed: 27 MB take a busy machine a while.
+    // This test is about size, not speed. A busy machine needs a while for 27 MB.
     timing: { timeoutMs: 100_000, failoverMsMax: 100_000 },
     clock: systemClock,
     log: createLog({ service: "test", level: "fatal" }),
@@ -73,13 +76,13 @@ afterEach(() => {
   server.closeAllConnections();
 });
 
-test("receipts that are too large for one answer together are read in several", async () => {
+test("the EVM reader splits receipts that are together too large for one response", async () => {
   const hashes = ["aa", "bb", "cc"].map((byte): Hex => `0x${byte.repeat(32)}`);
   const receipts = await readers.reader.readReceipts(hashes);
   expect([...receipts.keys()]).toEqual(hashes);
 });
 
-test("a batch of which a node answers as much as fits is asked for in parts", async () => {
+test("the EVM reader requests a batch in parts if the node answers only as much as fits", async () => {
   callsAnsweredMax = 1;
   const hashes = ["aa", "bb", "cc"].map((byte): Hex => `0x${byte.repeat(32)}`);
   const receipts = await readers.reader.readReceipts(hashes);

@@ -20,8 +20,8 @@ const createLog = (blockNumber: number, logIndex: number, overrides: Partial<Ind
 const order = (logs: IndexedLog[], blocks: { number: number; hash: `0x${string}` }[] = []) =>
   orderLogs(logs, { filters: [{ address, topic0 }], fromBlock: 1, toBlock: 5, blocks });
 
-describe("a node's logs", () => {
-  test("are put in the order of the chain, each once", () => {
+describe("orderLogs", () => {
+  test("sorts logs by their position on the chain and removes duplicates", () => {
     const { logs, repeatedCount } = order([
       createLog(3, 1),
       createLog(1, 7),
@@ -36,7 +36,7 @@ describe("a node's logs", () => {
     expect(repeatedCount).toBe(1);
   });
 
-  test("that were removed, or are other events of a proxy, are left out", () => {
+  test("leaves out removed logs and a proxy's other events", () => {
     const removed = { ...createLog(2, 0), removed: true };
     expect(
       order([removed, createLog(2, 1, { topics: [toWord("8")] }), createLog(2, 2)]).logs,
@@ -46,10 +46,13 @@ describe("a node's logs", () => {
   test.each([
     ["of another contract", [createLog(2, 0, { address: `0x${"b".repeat(40)}` })]],
     ["of a block before the range", [createLog(0, 0)]],
-    ["of a block behind the range", [createLog(6, 0)]],
+    ["of a block after the range", [createLog(6, 0)]],
     ["of two blocks at one height", [createLog(2, 0), createLog(2, 1, { blockHash: toWord("e") })]],
-    ["of another block than is known at its height", [createLog(4, 0, { blockHash: toWord("e") })]],
-  ])("%s are refused as a whole", (_, logs) => {
+    [
+      "of a block other than the known one at its height",
+      [createLog(4, 0, { blockHash: toWord("e") })],
+    ],
+  ])("rejects the whole response if it has logs %s", (_, logs) => {
     expect(() => order(logs, [{ number: 4, hash: toWord("4") }])).toThrow();
   });
 });

@@ -6,13 +6,13 @@ type ExpectedLogs = {
   filters: readonly { address: Hex; topic0: Hex }[];
   fromBlock: number;
   toBlock: number;
-  /** Blocks whose hashes are known: a log at their height with another hash is of another chain. */
+  /** Blocks with known hashes. A log at their height with another hash is from another fork. */
   blocks: readonly { number: number; hash: Hex }[];
 };
 
 /**
- * Puts a node's logs in order, each once. Throws {@link RpcFault} if they cannot be the answer to
- * the question: from another contract or block, or from two chains at once.
+ * Sorts a node's logs and removes duplicates. Throws {@link RpcFault} if they cannot match the
+ * request: they come from another contract or block, or from two forks.
  */
 export const orderLogs = (
   receivedLogs: readonly (IndexedLog & { removed?: boolean | undefined })[],
@@ -30,7 +30,8 @@ export const orderLogs = (
     const hash = hashes.get(log.blockNumber) ?? log.blockHash;
     if (hash !== log.blockHash) rejectLogs("logs of two chains");
     hashes.set(log.blockNumber, hash);
-    // Addresses and topics are asked for as two lists, so a contract's other events can come through.
+    // Addresses and topics are requested as two lists, so a contract's other events may be
+    // included.
     if (!contractFilters.some(({ topic0 }) => topic0 === log.topics[0])) continue;
     const position = `${log.blockNumber}:${log.logIndex}`;
     if (logByPosition.has(position)) repeatedCount += 1;

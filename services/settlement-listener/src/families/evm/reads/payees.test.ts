@@ -9,7 +9,7 @@ const addresses = Array.from(
 );
 const toTopic = (address: Hex | undefined): Hex => `0x${"0".repeat(24)}${address?.slice(2) ?? ""}`;
 
-/** The bloom of a block that holds these topics, as a node makes it (Yellow Paper, §4.4.3). */
+/** Creates the bloom of a block with these topics, like a node (Yellow Paper, §4.4.3). */
 const createBloom = (topics: readonly Hex[]): Bloom => {
   const bits = new Uint8Array(256);
   for (const topic of topics) {
@@ -27,7 +27,7 @@ const readPayees = async (ownerAddresses: readonly string[] = addresses) => {
   return createPayees({ readAll: readOwners }, (address) => address as Hex).read();
 };
 
-test("of blocks that hold little, those owners alone are asked for whom a bloom may hold", async () => {
+test("filterByBlooms returns only the owners that a bloom may contain if the blocks have few logs", async () => {
   const { filterByBlooms } = await readPayees();
   const [firstTopic, secondTopic] = [toTopic(addresses[7]), toTopic(addresses[1_234])];
   const matchingTopics = await filterByBlooms([
@@ -42,19 +42,19 @@ test("of blocks that hold little, those owners alone are asked for whom a bloom 
   expect(await filterByBlooms([createBloom([])])).toEqual([]);
 });
 
-test("where blooms are full of others, all are, as looking would leave few out", async () => {
+test("filterByBlooms returns all owners if full blooms would exclude only a few", async () => {
   const { topics, filterByBlooms } = await readPayees();
   const otherTopics = Array.from({ length: 250 }, (_, index) =>
     keccak256(`0x${(index + 4096).toString(16)}`),
   );
-  // One such block is looked into; of a hundred in a row nearly each owner is taken for held.
+  // The blooms of one such block exclude most owners. Those of 100 exclude almost none.
   expect((await filterByBlooms([createBloom(otherTopics)])).length).toBeLessThan(topics.length / 4);
   expect(await filterByBlooms(Array.from({ length: 100 }, () => createBloom(otherTopics)))).toBe(
     topics,
   );
 });
 
-test("an owner who is heard of later is asked for from then on", async () => {
+test("createPayees includes an owner at the first read after it was received", async () => {
   const ownerAddresses = addresses.slice(0, 3);
   const readOwners = async () => ownerAddresses;
   const payees = createPayees({ readAll: readOwners }, (address) => address as Hex);
@@ -66,8 +66,9 @@ test("an owner who is heard of later is asked for from then on", async () => {
   expect(await filterByBlooms([createBloom([lateTopic])])).toEqual([lateTopic]);
 });
 
-// An address of a family that the catalogue gave the chain before would stop the whole chain else.
-test("an owner whose address is none of the chain's stands in nobody's way", async () => {
+// Otherwise, an address from before a catalogue change of the chain's family would stop the whole
+// chain.
+test("createPayees ignores an owner address that is invalid on the chain", async () => {
   const ownerAddresses = ["stranger", ...addresses.slice(0, 3)];
   const readOwners = async () => ownerAddresses;
   const toHexAddress = (address: string) => (address === "stranger" ? undefined : (address as Hex));

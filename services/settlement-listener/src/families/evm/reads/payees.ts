@@ -4,32 +4,39 @@ import type { Owners } from "../../../watch/chain/owners.ts";
 import type { IsOwner } from "../verify-receipt.ts";
 import { type Bloom, type BloomTest, createBloomTest, estimateFalsePositiveRate } from "./bloom.ts";
 
-/** Owners as logs name whom a token's transfer went to. */
+/** Owners as topics: the recipients in the logs of token transfers. */
 export type KnownPayees = {
   topics: readonly Hex[];
   isPayee: (topic: Hex) => boolean;
-  /** Those to whom blocks with these blooms may hold a transfer: all, where few would be left out. */
+  /**
+   * Returns the owners to which blocks with these blooms may contain a transfer. Returns all owners
+   * if the blooms would exclude only a few.
+   */
   filterByBlooms: (blooms: readonly Bloom[]) => Promise<readonly Hex[]>;
 };
 
-/** Owners of a chain in the form in which EVM nodes are asked for them. */
+/** The owners of a chain in the form for requests to EVM nodes. */
 export type Payees = {
-  /** All that are heard of by now. */
+  /** Returns all owners received so far. */
   read: () => Promise<KnownPayees>;
-  /** How many were heard of when they were last read. */
+  /** Returns the number of owners at the last read. */
   count: () => number;
-  /** Whether an address, in the form in which links have it, is one of them: also where another process read its logs. */
+  /**
+   * Returns a check whether an address, in the format of links, belongs to an owner. Includes
+   * owners received after another process read the logs.
+   */
   readIsOwner: () => Promise<IsOwner>;
 };
 
-/** Each takes a hash at first: others get their turn between so many. */
+/** The first test of an owner computes a hash, so the loop yields after this many. */
 const testsPerTurnMax = 500;
-/** Looking for owners in blooms costs more than naming them where so many are taken for held. */
+/** Above this rate, testing owners against blooms costs more than requesting all of them. */
 const falsePositiveRateMax = 0.5;
 
 /**
- * Keeps owners in the form of EVM; each is brought into it once. `addressOf` answers undefined for what is no
- * address of the chain, as of a link from before the catalogue was changed: nobody is paid there.
+ * Caches owners in EVM form and converts each once. `toHexAddress` returns undefined for an address
+ * that is invalid on the chain, as a link from before a catalogue change may have. Such an owner is
+ * never paid there.
  */
 export const createPayees = (
   owners: Pick<Owners, "readAll">,

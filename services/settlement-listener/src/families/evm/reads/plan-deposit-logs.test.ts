@@ -9,8 +9,8 @@ const busyChain = {
   transfersPerBlock: 200,
 };
 
-describe("transfers to owners are asked for", () => {
-  test("by the owners' names, each in one question, no more in one than a node takes", () => {
+describe("planDepositLogs", () => {
+  test("lists each owner once, at most as many per request as a node accepts", () => {
     const payees = createPayeeTopics(2_500);
     const requests = planDepositLogs({ ...busyChain, payees });
     expect(requests.map(({ to }) => to?.length)).toEqual([1_000, 1_000, 500]);
@@ -18,19 +18,19 @@ describe("transfers to owners are asked for", () => {
     expect(payeesPerRequest.afterRejection).toBe(1_000);
   });
 
-  test("all together where that is less on the wire", () => {
+  test("requests all transfers if that takes fewer bytes", () => {
     const quietChain = { ...busyChain, blockCount: 1, transfersPerBlock: 10 };
     expect(planDepositLogs({ ...quietChain, payees: createPayeeTopics(2_500) })).toEqual([
       { to: undefined },
     ]);
   });
 
-  test("not at all where there is no owner", () => {
+  test("returns no requests without owners", () => {
     expect(planDepositLogs({ ...busyChain, payees: [] })).toEqual([]);
   });
 });
 
-test("a step reads more new blocks where a question names many owners", () => {
+test("planFreshBlocks returns more new blocks per step if a request lists many owners", () => {
   const blockCounts = [0, 49, 50, 5_000, 10_000, 1_000_000].map(planFreshBlocks);
   expect(blockCounts).toEqual([100, 100, 101, 200, 300, 300]);
 });

@@ -3,21 +3,21 @@ import { freshBlocksMaxDefault } from "../../../domain/plan-scan.ts";
 import { chunk } from "../../../rpc/chunk.ts";
 
 /**
- * Each question has the node look through the blocks once, so as many owners as a host's bound on a
- * request bears; geth takes a thousand values for one topic, which is what is asked for from then on
- * where a provider has refused more.
+ * The number of owners per request. Each request makes the node search the blocks once, so it lists
+ * as many owners as hosts accept in a request body. geth accepts 1,000 values per topic, so that is
+ * the limit once a provider has rejected more.
  */
 export const payeesPerRequest = { initial: 10_000, afterRejection: 1_000 };
 
-/** Some bytes of a question, an owner in it, and a log in its answer, as JSON. */
+/** The estimated JSON bytes of a request, of an owner in it, and of a log in its response. */
 const byteEstimates = { request: 500, payee: 69, log: 700 };
 
-/** A question for tokens' transfers: to these owners, or to anybody. */
+/** A request for token transfers to these owners. Undefined requests transfers to anyone. */
 export type DepositLogRequest = { to: readonly Hex[] | undefined };
 
 /**
- * Decides how tokens' transfers to owners are asked for, by what it costs on the wire: the transfers to
- * owners by name, so many at a time, or all there are.
+ * Plans the requests for token transfers to owners by their bytes on the wire. They either list the
+ * owners in batches or request all transfers.
  */
 export const planDepositLogs = ({
   blockCount,
@@ -27,7 +27,7 @@ export const planDepositLogs = ({
 }: {
   blockCount: number;
   payees: readonly Hex[];
-  /** How many of them one question names at most. */
+  /** The maximum number of owners per request. */
   payeesMax: number;
   transfersPerBlock: number;
 }): readonly DepositLogRequest[] => {
@@ -42,7 +42,9 @@ export const planDepositLogs = ({
 const extraFreshBlocksMax = 200;
 const payeesPerExtraBlock = 50;
 
-/** How many new blocks a step reads: a question that names many owners is put for more of them. */
+/**
+ * Returns how many new blocks to read per step. Requests that list many owners cover more blocks.
+ */
 export const planFreshBlocks = (payeeCount: number): number =>
   freshBlocksMaxDefault +
   Math.min(extraFreshBlocksMax, Math.floor(payeeCount / payeesPerExtraBlock));

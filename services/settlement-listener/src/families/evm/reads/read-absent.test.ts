@@ -7,7 +7,7 @@ import {
   createReaderRig,
 } from "../../../testing/create-reader-rig.ts";
 
-/** Payments in the first and in the fourth block. */
+/** Payments in the first and the fourth block. */
 const setup = useRig(() => startPaidChain([2, 0, 0, 1]));
 let rig: ReaderRig | undefined;
 afterEach(() => rig?.close());
@@ -19,7 +19,7 @@ const createRig = async (): Promise<ReaderRig> => {
 const unknownHash: Hex = `0x${"12".repeat(32)}`;
 const otherBlock: Hex = `0x${"34".repeat(32)}`;
 
-/** A transaction that nobody knows, as seen in a block that lost. */
+/** Creates an unknown transaction, last seen in an orphaned block. */
 const createSeenTransaction = (blockNumber: number) => ({
   transactionHash: unknownHash,
   blockNumber,
@@ -36,8 +36,8 @@ const readBlockHash = async (number: number): Promise<Hex> => {
 
 const range = (fromBlock: number) => ({ fromBlock, toBlock: setup.lastBlock });
 
-describe("which transactions are in no block", () => {
-  test("are those that a node does not know while it has the whole range, in one request", async () => {
+describe("readAbsent", () => {
+  test("returns unknown transactions in one request if the node has the whole range", async () => {
     const { reader, rpc } = await createRig();
     const [firstHash] = setup.paidTransactions.map(({ hash }) => hash);
     if (firstHash === undefined) throw new Error("nobody has paid");
@@ -50,19 +50,19 @@ describe("which transactions are in no block", () => {
       range(setup.firstBlock),
     );
     expect([...absent]).toEqual([unknownHash]);
-    // One for the chain's id, three for the blocks at both ends.
+    // One request for the chain id, three for the blocks at both ends, and one for the receipts.
     expect(rpc.getCounts().requests).toBe(5);
     expect(rpc.getCounts().methods.get("eth_getTransactionReceipt")).toBe(4);
   });
 
-  test("are none by a node that has pruned the oldest receipts (rule CHAIN-5)", async () => {
+  test("returns nothing if the node has pruned the oldest receipts (rule CHAIN-5)", async () => {
     const { reader, rpc } = await createRig();
     const { firstBlock, lastBlock } = setup;
     const pruned = rpc.injectFault({ kind: "no_receipts", beforeBlock: firstBlock + 1 });
     expect(await reader.readAbsent([createSeenTransaction(firstBlock)], range(firstBlock))).toEqual(
       new Set(),
     );
-    // What is above is all that may hold it, and is known.
+    // Only the blocks above may hold it, and the node has their receipts.
     const absentAbove = await reader.readAbsent(
       [createSeenTransaction(firstBlock)],
       range(firstBlock + 1),
@@ -76,7 +76,7 @@ describe("which transactions are in no block", () => {
   });
 
   test.each([[["eth_getTransactionReceipt"]], [["eth_getBlockByNumber"]]])(
-    "are none by a node whose answers to %s lag behind the end of the range (rule CHAIN-5)",
+    "returns nothing if the node's %s results lag behind the end of the range (rule CHAIN-5)",
     async (methods) => {
       const { reader, rpc } = await createRig();
       rpc.injectFault({ kind: "stale_head", blockCount: 1 }, { methods });
@@ -88,7 +88,7 @@ describe("which transactions are in no block", () => {
     },
   );
 
-  test("is none that the block in which it was seen still holds, whatever its receipt says (rule CHAIN-5)", async () => {
+  test("leaves out a transaction that its block still lists, whatever its receipt says (rule CHAIN-5)", async () => {
     const { reader, rpc } = await createRig();
     const { firstBlock } = setup;
     const blockHash = await readBlockHash(firstBlock);
@@ -106,12 +106,12 @@ describe("which transactions are in no block", () => {
     rpc.injectFault({ kind: "hostile", corrupt });
     const seenTransactions = [{ transactionHash: secondHash, blockNumber: firstBlock, blockHash }];
     expect(await reader.readAbsent(seenTransactions, range(firstBlock))).toEqual(new Set());
-    // In the same block a transaction that its list lacks is absent.
+    // A transaction that the block does not list is absent.
     const seenInBlock = [{ ...createSeenTransaction(firstBlock), blockHash }];
     expect(await reader.readAbsent(seenInBlock, range(firstBlock))).toEqual(new Set([unknownHash]));
   });
 
-  test("are none where nothing but empty blocks follow, however many", async () => {
+  test("returns nothing if only empty blocks follow, no matter how many", async () => {
     const { reader, rpc } = await createRig();
     const { lastBlock } = setup;
     expect(

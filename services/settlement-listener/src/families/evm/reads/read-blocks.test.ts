@@ -22,13 +22,13 @@ const createRig = async (
 const paidRange = () => ({ fromBlock: setup.firstBlock, toBlock: setup.lastBlock });
 
 describe("heads", () => {
-  test("are the node's own, with its safe and finalized blocks", async () => {
+  test("include the node's safe and finalized blocks", async () => {
     const { reader } = await createRig();
     const latest = setup.lastBlock;
     expect(await reader.readHeads()).toEqual({ latest, safe: latest - 2, finalized: latest - 4 });
   });
 
-  test("a tag that a node does not know is null, and asked for again only after a while", async () => {
+  test("have null for an unknown tag, which is requested again only after a minute", async () => {
     const clock = createFakeClock(new Date());
     const { reader, rpc } = await createRig({ clock });
     rpc.injectFault({ kind: "no_tags" });
@@ -42,8 +42,8 @@ describe("heads", () => {
     expect(await reader.readHeads()).toMatchObject({ finalized: setup.lastBlock - 4 });
   });
 
-  // Guards against depth that decides instead: what it settles is settled for good.
-  test("a tag that a node told before and refuses now is no unknown one: nothing is told", async () => {
+  // Guards against settling by depth instead, which could not be reversed.
+  test("are not returned if the node rejects a tag that it knew before", async () => {
     const { reader, rpc } = await createRig({
       timing: { failoverMsMax: provokedTimeoutMs(2_000) },
     });
@@ -54,13 +54,13 @@ describe("heads", () => {
     expect(await reader.readHeads()).toMatchObject({ finalized: setup.lastBlock - 4 });
   });
 
-  test("a fault on the way is no unknown tag", async () => {
+  test("are requested again after a temporary fault, which does not make a tag unknown", async () => {
     const { reader, rpc } = await createRig();
     rpc.injectFault({ kind: "rate_limited" }, { times: 2 });
     expect(await reader.readHeads()).toMatchObject({ finalized: setup.lastBlock - 4 });
   });
 
-  test("a head that goes back is not believed where another provider is ahead", async () => {
+  test("do not go back if another provider is ahead", async () => {
     const { countDisagreements, reader, rpc } = await createRig({ providerCount: 2 });
     await reader.readHeads();
     rpc.injectFault({ kind: "stale_head", blockCount: 4 });
@@ -68,7 +68,7 @@ describe("heads", () => {
     expect(await countDisagreements("backward_head")).toBe(1);
   });
 
-  test("a head that goes back everywhere is told as it is", async () => {
+  test("go back if those of all providers do", async () => {
     const { reader, rpc, rpc2 } = await createRig({ providerCount: 2 });
     await reader.readHeads();
     for (const proxy of [rpc, rpc2]) proxy.injectFault({ kind: "stale_head", blockCount: 2 });
@@ -78,7 +78,7 @@ describe("heads", () => {
 });
 
 describe("headers", () => {
-  test("come in order, each the next one's parent, many in one request", async () => {
+  test("come in order, each the parent of the next, many per request", async () => {
     const { reader, rpc, verifiers } = await createRig();
     const headers = await reader.readHeaders(paidRange());
     expect(headers.map(({ number }) => number)).toEqual(
@@ -100,14 +100,14 @@ describe("headers", () => {
     expect(rpc.getCounts().requests).toBe(2);
   });
 
-  test("a range behind the head is short, without an error", async () => {
+  test("end early without an error if the range exceeds the head", async () => {
     const { reader } = await createRig();
     const toBlock = setup.lastBlock + 5;
     expect(await reader.readHeaders({ fromBlock: setup.lastBlock, toBlock })).toHaveLength(1);
     expect(await reader.readHeaders({ fromBlock: toBlock, toBlock })).toEqual([]);
   });
 
-  test("a node that is behind is passed over where another is not", async () => {
+  test("come from another node if the first one lags", async () => {
     const { countDisagreements, reader, rpc } = await createRig({ providerCount: 2 });
     await reader.readHeads();
     rpc.injectFault({ kind: "stale_head", blockCount: 3 });
@@ -115,14 +115,14 @@ describe("headers", () => {
     expect(await countDisagreements("short_headers")).toBe(1);
   });
 
-  test("where all are behind what they told before, what there is is answered", async () => {
+  test("end early if all nodes are behind their earlier heads", async () => {
     const { reader, rpc } = await createRig();
     await reader.readHeads();
     rpc.injectFault({ kind: "stale_head", blockCount: 3 });
     expect(await reader.readHeaders(paidRange())).toHaveLength(4);
   });
 
-  test("headers that are no chain are refused, and another provider asked", async () => {
+  test("are rejected if they are not connected, and another provider is asked", async () => {
     const { countDisagreements, reader, rpc, rpc2, verifiers } = await createRig({
       providerCount: 2,
     });
@@ -137,14 +137,14 @@ describe("headers", () => {
     await expect(reader.readHeaders(paidRange())).rejects.toThrow(ChainUnreachableError);
   });
 
-  test("more than fit in one request are asked for in several", async () => {
+  test("take several requests if they do not fit into one", async () => {
     const { reader, rpc } = await createRig();
     const headers = await reader.readHeaders({ fromBlock: 0, toBlock: setup.lastBlock });
     expect(headers).toHaveLength(setup.lastBlock + 1);
     expect(rpc.getCounts().calls).toBe(setup.lastBlock + 2);
   });
 
-  test("a provider that refuses batches is asked one by one from then on", async () => {
+  test("are requested one by one once a provider has rejected a batch", async () => {
     const { reader, rpc } = await createRig();
     const batchFault = rpc.injectFault({ kind: "no_batches" });
     expect(await reader.readHeaders(paidRange())).toHaveLength(7);
@@ -154,8 +154,8 @@ describe("headers", () => {
   });
 });
 
-describe("transactions", () => {
-  test("receipts come by their hashes, one that is unknown is left out", async () => {
+describe("transaction reads", () => {
+  test("return receipts by hash and leave out unknown ones", async () => {
     const { reader } = await createRig();
     const hashes = setup.paidTransactions.map(({ hash }) => hash);
     const unknownHash = `0x${"1".repeat(64)}` as const;
@@ -169,7 +169,7 @@ describe("transactions", () => {
     expect(await reader.readReceipts([])).toEqual(new Map());
   });
 
-  test("a receipt that one provider does not know is taken from another, and counted", async () => {
+  test("take a receipt unknown to one provider from another, and count the disagreement", async () => {
     const { countDisagreements, reader, rpc } = await createRig({ providerCount: 2 });
     rpc.injectFault({ kind: "no_receipts" });
     const hashes = setup.paidTransactions.map(({ hash }) => hash);
@@ -179,7 +179,7 @@ describe("transactions", () => {
     expect((await reader.readSenders([firstPaid?.hash ?? "0x"])).size).toBe(1);
   });
 
-  test("who sent a transaction with which nonce, and how many an address had used by a block", async () => {
+  test("return a transaction's sender and nonce, and how many nonces an address had used by a block", async () => {
     const { reader } = await createRig();
     const [firstPaid] = setup.paidTransactions;
     if (firstPaid === undefined) throw new Error("the chain was paid on");
@@ -195,7 +195,7 @@ describe("transactions", () => {
     await expect(reader.readUsedNonces(from, 1_000_000)).rejects.toThrow(ChainUnreachableError);
   });
 
-  test("contracts answer all in one request: undefined where a call reverts, 0x where no code is", async () => {
+  test("query contracts in one request: undefined for a reverted call, 0x for no code", async () => {
     const { reader, rpc } = await createRig();
     const token = setup.chain.getTokenAddress("usdc");
     await reader.readChain();

@@ -15,7 +15,7 @@ type HeadersOptions = {
   highestHead: HighestHead;
 };
 
-/** One header by its number. */
+/** Requests a header by number. */
 export const headerRequest = (blockNumber: number): RpcRequest<EvmHeader | null> => ({
   method: "eth_getBlockByNumber",
   params: [numberToHex(blockNumber), false],
@@ -23,8 +23,8 @@ export const headerRequest = (blockNumber: number): RpcRequest<EvmHeader | null>
 });
 
 /**
- * Reads the headers of a range, each the parent of the next. An answer that ends before the range
- * does is accepted only if nobody has reported a further head, or nobody gives a longer answer.
+ * Reads the headers of a range, each the parent of the next. Accepts fewer headers only if no
+ * provider has reported a head that covers the range, or no provider returns more.
  */
 export const createReadHeaders =
   ({ chainId, highestHead, metrics, failover }: HeadersOptions): EvmReads["readHeaders"] =>

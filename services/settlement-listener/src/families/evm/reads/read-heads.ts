@@ -16,15 +16,15 @@ const tagRetryMs = 60_000;
 const tags = ["safe", "finalized"] as const;
 type Tag = (typeof tags)[number];
 
-/** Reads how far the chain is, by what its nodes tell of the head and of its tags. */
+/** Reads the latest block and the blocks of the `safe` and `finalized` tags. */
 export const createReadHeads = (context: HeadsContext): (() => Promise<Heads>) =>
   readFurthestHeads(context, createFetchHeads(context.clock));
 
-/** What is known of a provider's tags. */
+/** The known state of a provider's tags. */
 type TagState = {
-  /** Before this, by the clock's `elapsedMs`, one that it does not know is not asked for again. */
+  /** When to request each tag again that the provider does not know, by the clock's `elapsedMs`. */
   unknownUntilMs: Map<Tag, number>;
-  /** Those that it has told once. */
+  /** The tags that the provider has returned before. */
   knownTags: Set<Tag>;
 };
 
@@ -46,7 +46,7 @@ const createFetchHeads = (clock: Clock) => {
     const heads: Heads = { latest, safe: null, finalized: null };
     for (const [index, tag] of requestedTags.entries()) {
       const block = unwrapTag(tagResults[index]);
-      // Without it depth would decide, and what it settles is settled for good.
+      // Without the tag, depth would decide, and a settlement by depth could not be reversed.
       if (block === null && knownTags.has(tag))
         throw new RpcFault("behind", `no ${tag}, which it had`);
       if (block === null) {
@@ -54,7 +54,7 @@ const createFetchHeads = (clock: Clock) => {
         continue;
       }
       knownTags.add(tag);
-      // On a chain whose blocks are final at once, the tag may be read one block after the head.
+      // On a chain with immediate finality, the tag may be read one block after the head.
       heads[tag] = Math.min(block, latest);
     }
     return heads;
@@ -78,7 +78,7 @@ const unwrapLatest = (result: RpcResult<number | null> | undefined): number => {
   return result?.value ?? 0;
 };
 
-/** Null if the node does not know the tag; a fault that does not say so is thrown. */
+/** Returns null if the node does not know the tag. Throws any other fault. */
 const unwrapTag = (result: RpcResult<number | null> | undefined): number | null => {
   if (result === undefined) return null;
   if (!("fault" in result)) return result.value;

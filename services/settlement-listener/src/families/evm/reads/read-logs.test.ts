@@ -26,7 +26,7 @@ const listHashes = (logs: readonly ProxyLog[]) =>
   logs.map(({ transactionHash }) => transactionHash);
 const listPaidHashes = () => setup.paidTransactions.map(({ hash }) => hash);
 
-/** Reads a range as a watcher does: as far as each answer reaches, then on from there. */
+/** Reads a range like a watch: each request continues where the previous response ended. */
 const readAll = async ({ reader }: ReaderRig, headers?: readonly EvmHeader[]) => {
   const foundLogs: ProxyLog[] = [];
   const ends: number[] = [];
@@ -45,7 +45,7 @@ const readAll = async ({ reader }: ReaderRig, headers?: readonly EvmHeader[]) =>
 };
 
 describe("without faults", () => {
-  test("all logs of the proxies come in order, with the last block that they cover", async () => {
+  test("returns all logs of the proxies in order, with the last covered block", async () => {
     const { reader } = await createRig();
     const { logs, endHeader } = await reader.readLogs(paidRange());
     expect(listHashes(logs)).toEqual(listPaidHashes());
@@ -57,7 +57,7 @@ describe("without faults", () => {
     expect(logs[0]?.address).toMatch(/^0x[0-9a-f]{40}$/);
   });
 
-  test("with headers given, blooms are satisfied and nothing is asked again", async () => {
+  test("sends no further request if the logs satisfy the headers' blooms", async () => {
     const { reader, rpc } = await createRig();
     const headers = await reader.readHeaders(paidRange());
     await reader.readLogs({ ...paidRange(), headers });
@@ -65,8 +65,8 @@ describe("without faults", () => {
   });
 });
 
-describe("logs that are left out", () => {
-  test("empty logs and then full ones: the bloom shows it, and nothing is missed", async () => {
+describe("missing logs", () => {
+  test("are detected by the bloom and requested again", async () => {
     const { countDisagreements, reader, rpc } = await createRig();
     const headers = await reader.readHeaders(paidRange());
     const activeFault = rpc.injectFault({ kind: "empty_logs" }, { times: 1 });
@@ -77,7 +77,7 @@ describe("logs that are left out", () => {
     expect(await countDisagreements("unexplained_bloom")).toBe(0);
   });
 
-  test("a provider that always leaves them out is corrected by the other one", async () => {
+  test("are taken from another provider if one always omits them", async () => {
     const { countDisagreements, reader, rpc, rpc2 } = await createRig({ providerCount: 2 });
     const headers = await reader.readHeaders(paidRange());
     rpc.injectFault({ kind: "empty_logs" });
@@ -87,7 +87,7 @@ describe("logs that are left out", () => {
     expect(rpc2.getCounts().methods.get("eth_getLogs")).toBeGreaterThan(0);
   });
 
-  test("where nobody has more, the bloom is held for a false one, once per block, and counted", async () => {
+  test("are counted once per block as an unexplained bloom if no provider has more logs", async () => {
     const { countDisagreements, reader, rpc } = await createRig();
     const headers = await reader.readHeaders(paidRange());
     const activeFault = rpc.injectFault({ kind: "empty_logs" });
@@ -98,8 +98,9 @@ describe("logs that are left out", () => {
     expect(await countDisagreements("unexplained_bloom")).toBe(blocks.size);
   });
 
-  test("a bloom that is false for one proxy does not double the logs of another", async () => {
-    // The token has logs in these blocks, but no such event: the bloom cannot tell.
+  test("do not duplicate one proxy's logs if the bloom is a false positive for another proxy", async () => {
+    // The blocks contain this token and this event, but in different logs, which a bloom cannot
+    // distinguish.
     const falseProxy = { address: setup.chain.getTokenAddress("usdc"), topic0 } as const;
     const { countDisagreements, reader } = await createRig({
       providerCount: 2,
@@ -112,7 +113,7 @@ describe("logs that are left out", () => {
     expect(await countDisagreements("unexplained_bloom")).toBeGreaterThan(0);
   });
 
-  test("on a chain that keeps no blooms, nothing is asked again", async () => {
+  test("are not detected on a chain without blooms, where no request is repeated", async () => {
     const { reader, rpc } = await createRig({ hasLogsBloom: false });
     const headers = await reader.readHeaders(paidRange());
     const activeFault = rpc.injectFault({ kind: "empty_logs" });
@@ -121,8 +122,8 @@ describe("logs that are left out", () => {
   });
 });
 
-describe("logs that come wrongly", () => {
-  test("duplicate logs are told once, and counted", async () => {
+describe("invalid logs", () => {
+  test("are returned once if they are duplicates, and counted", async () => {
     const { countDisagreements, reader, rpc } = await createRig();
     rpc.injectFault({ kind: "duplicate_logs" });
     const { logs } = await reader.readLogs(paidRange());
@@ -130,7 +131,7 @@ describe("logs that come wrongly", () => {
     expect(await countDisagreements("duplicate_logs")).toBe(1);
   });
 
-  test("logs of an event that nobody asked for are no answer, and no reason to miss one", async () => {
+  test("fail the read if their event was not requested, instead of being skipped", async () => {
     const { reader, rpc } = await createRig();
     const headers = await reader.readHeaders(paidRange());
     const corrupt = (reply: unknown) =>
@@ -141,7 +142,7 @@ describe("logs that come wrongly", () => {
     );
   });
 
-  test("a node whose head is below the range's end is not believed: another one is", async () => {
+  test("are replaced by another node's if the first node's head is below the end of the range", async () => {
     const { reader, rpc, countRequests } = await createRig({ providerCount: 2 });
     rpc.injectFault({ kind: "stale_head", blockCount: 3 });
     const { logs, endHeader } = await reader.readLogs(paidRange());
@@ -150,7 +151,7 @@ describe("logs that come wrongly", () => {
     expect(await countRequests("ok", "rpc-2")).toBeGreaterThan(0);
   });
 
-  test("where all are behind, the range has no answer", async () => {
+  test("fail the read if every node's head is below the end of the range", async () => {
     const { reader, rpc } = await createRig();
     rpc.injectFault({ kind: "stale_head", blockCount: 3 });
     await expect(reader.readLogs(paidRange())).rejects.toThrow(ChainUnreachableError);
@@ -159,7 +160,7 @@ describe("logs that come wrongly", () => {
   });
 
   test.each(["garbage", "nonsense"] as const)(
-    "%s is refused, and another one asked",
+    "are replaced by another node's if the response is %s",
     async (kind) => {
       const { reader, rpc, countRequests } = await createRig({ providerCount: 2 });
       rpc.injectFault({ kind }, { methods: ["eth_getLogs"] });
@@ -170,7 +171,7 @@ describe("logs that come wrongly", () => {
 });
 
 describe("two providers that disagree", () => {
-  test("logs taken from a fork say so by their end's hash, and another provider tells the other chain", async () => {
+  test("return end headers whose hashes identify their forks", async () => {
     const { reader, rpc, rpc2, verifiers } = await createRig({ providerCount: 2 });
     const headers = await reader.readHeaders(paidRange());
     rpc.injectFault({ kind: "forked", fromBlock: setup.firstBlock + 2 });
@@ -184,7 +185,7 @@ describe("two providers that disagree", () => {
     expect(otherRead?.endHeader.hash).toBe(headers.at(-1)?.hash);
   });
 
-  test("a provider on a fork gives no second opinion, and no error either", async () => {
+  test("cause no error if the second opinion comes from another fork", async () => {
     const { countDisagreements, reader, rpc, rpc2 } = await createRig({ providerCount: 2 });
     const headers = await reader.readHeaders(paidRange());
     rpc.injectFault({ kind: "empty_logs" });
@@ -194,8 +195,8 @@ describe("two providers that disagree", () => {
   });
 });
 
-describe("ranges that are too much", () => {
-  test("a range is halved until it is borne, grows back slowly, and nothing is missed", async () => {
+describe("a range that is too large", () => {
+  test("is halved until the node accepts it and grows slowly, and nothing is missed", async () => {
     const readerRig = await createRig();
     const { countRequests, reader, rpc } = readerRig;
     const limit = rpc.injectFault({ kind: "range_limit", blocksMax: 2 });
@@ -214,7 +215,7 @@ describe("ranges that are too much", () => {
     expect(endHeader).toBe(setup.lastBlock);
   });
 
-  test("a provider that times out is asked for less, and the other one for all", async () => {
+  test("is reduced for a provider that timed out, but not for another one", async () => {
     const { reader, countRequests, rpc } = await createRig({
       providerCount: 2,
       timing: { timeoutMs: provokedTimeoutMs(2_000) },
@@ -230,7 +231,7 @@ describe("ranges that are too much", () => {
     );
   });
 
-  test("one block that is refused as too much is read by its receipts", async () => {
+  test("is read by its receipts if it is a single block", async () => {
     const readerRig = await createRig();
     const limit = readerRig.rpc.injectFault({ kind: "range_limit", blocksMax: 0 });
     const { logs } = await readAll(readerRig);
@@ -238,7 +239,7 @@ describe("ranges that are too much", () => {
     expect(limit.getHitCount()).toBeLessThan(20);
   });
 
-  test("one block whose receipts are not there either ends in an error, not in a loop", async () => {
+  test("fails without a loop if the receipts of its only block are missing too", async () => {
     const { reader, rpc } = await createRig();
     rpc.injectFault({ kind: "no_receipts" });
     const limit = rpc.injectFault({ kind: "range_limit", blocksMax: 0 });

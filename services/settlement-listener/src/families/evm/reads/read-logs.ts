@@ -15,22 +15,22 @@ import type { KnownPayees, Payees } from "./payees.ts";
 import { type DepositLogRequest, payeesPerRequest, planDepositLogs } from "./plan-deposit-logs.ts";
 import { headerRequest } from "./read-headers.ts";
 
-/** A contract and its event: of nothing else logs are asked for. */
+/** A contract and the event for which its logs are requested. */
 export type LogFilter = { address: Hex; topic0: Hex };
 
-/** Which logs are read, and what tells that some are missing. */
+/** The logs to read, and how missing logs are detected. */
 export type WatchedLogs = {
   proxies: readonly LogFilter[];
-  /** The contracts whose logs of a receipt are kept: the proxies and the tokens. */
+  /** The contracts whose logs a receipt retains: the proxies and the tokens. */
   contracts: ReadonlySet<Hex>;
-  /** False where headers carry no bloom that says anything (Tron's is always zero). */
+  /** False if the headers have no meaningful bloom. Tron's is always zero. */
   hasLogsBloom: boolean;
   deposits?: WatchedDeposits;
 };
 
-/** Which transfers to owners are read. */
+/** The transfers to owners that are read. */
 export type WatchedDeposits = {
-  /** The tokens, and the least base units that count. */
+  /** The tokens, with the smallest transfer to read in base units. */
   tokens: readonly { address: Hex; minimum: bigint }[];
   payees: Payees;
 };
@@ -44,7 +44,7 @@ type LogsOptions = WatchedLogs & {
 type LogRange = Parameters<EvmReads["readLogs"]>[0];
 type LogSpan = { logs: IndexedLog[]; endHeader: EvmHeader };
 
-/** Reads the proxies' logs; see `EvmReads`. */
+/** Creates the read of the proxies' logs; see `EvmReads`. */
 export const createReadLogs = (options: LogsOptions): EvmReads["readLogs"] => {
   const { failover } = options;
   const proxyFilters = options.proxies.map(({ address, topic0 }) => ({
@@ -82,7 +82,7 @@ export const createReadLogs = (options: LogsOptions): EvmReads["readLogs"] => {
   };
 };
 
-/** About as many as on a busy chain, until it is known. */
+/** The assumed density until it is measured, about that of a busy chain. */
 const initialTransfersPerBlock = 200;
 const readNoPayees = async (): Promise<KnownPayees> => ({
   topics: [],
@@ -96,17 +96,17 @@ type Scope = Omit<LogsOptions, "proxies" | "deposits"> & {
   proxies: readonly WatchedLog[];
   tokens: readonly WatchedToken[];
   payees: KnownPayees;
-  /** How many transfers of the tokens a block held when all were last read. */
+  /** The number of token transfers per block when all were last read. */
   density: { transfersPerBlock: number };
-  /** The providers that take no more than a thousand values for one topic. */
+  /** The providers that accept at most 1,000 values per topic. */
   topicLimitedProviders: Set<string>;
 };
 
 const halvingsMax = 32;
 
 /**
- * Asks for as many blocks as the provider bears, and for fewer if it refuses. Of one block that is
- * still too much, it asks for the receipts.
+ * Requests as many blocks as the provider accepts, and fewer after a rejection. If a single block
+ * is still too large, reads its receipts.
  */
 const fetchSpan = async (scope: Scope, provider: Provider, range: LogRange): Promise<LogSpan> => {
   for (let halvings = 0; halvings <= halvingsMax; halvings += 1) {
@@ -136,7 +136,7 @@ const fetchSpan = async (scope: Scope, provider: Provider, range: LogRange): Pro
   throw new RpcFault("range", "ranges are refused, however small");
 };
 
-/** The same for a single block, by its receipts. */
+/** Reads the logs of a single block by its receipts. */
 const fetchBlockSpan = async (
   scope: Scope,
   provider: Provider,
@@ -162,9 +162,9 @@ const listAddresses = (filters: readonly LogFilter[]): ReadonlySet<Hex> =>
   new Set(filters.map(({ address }) => address));
 
 /**
- * The end of the range is asked for together with the logs, so that the same node behind the
- * provider's address answers both, and once more afterwards: if both answers are equal, the chain
- * did not move in between.
+ * Requests the end of the range together with the logs, so that the same node behind the provider's
+ * URL returns both, and again afterwards. If both results are equal, the chain did not change in
+ * between.
  */
 const fetchLogSpan = async (
   scope: Scope,
@@ -210,10 +210,10 @@ const movedMessage = "the chain moved while it was read";
 const depositRequestsPerBatch = 4;
 
 /**
- * The questions for transfers to owners, those of one request together. Where the provider's blooms tell
- * of each block, the owners that none of them may hold are left out; a false alarm costs a name and no
- * question. By another's bloom one provider would hide what the audit, which may be made by it, then
- * hides as well.
+ * Plans the requests for transfers to owners, grouped by batch. If the provider's own blooms cover
+ * every block, leaves out the owners that none of them may contain. A false positive adds an owner,
+ * but no request. Another provider's blooms are not used: that provider alone could then hide a
+ * transfer from the scan and from an audit that it serves.
  */
 const planDepositRequests = async (
   { density, hasLogsBloom, topicLimitedProviders, payees, tokens }: Scope,
@@ -242,7 +242,10 @@ const planDepositRequests = async (
   return chunk(requests, depositRequestsPerBatch);
 };
 
-/** Of tokens' logs, keeps the transfers to owners that are more than dust; spam costs no receipt. */
+/**
+ * Removes token transfers that go to no owner or are below the minimum, so that spam costs no
+ * receipt.
+ */
 const filterDeposits = ({ payees, tokens }: Scope, logs: readonly IndexedLog[]): IndexedLog[] => {
   const minimums = new Map(tokens.map(({ address, minimum }) => [address, minimum]));
   return logs.filter((log) => {
@@ -258,9 +261,9 @@ const filterDeposits = ({ payees, tokens }: Scope, logs: readonly IndexedLog[]):
 type CheckedSpan = LogSpan & { headers: readonly EvmHeader[] };
 
 /**
- * Checks the logs against the blooms. Blocks whose logs may be missing are asked for by hash: a
- * node that does not know the block then says so, instead of answering that there is nothing. The
- * same provider is asked first, then another.
+ * Checks the logs against the blooms. Requests blocks whose logs may be missing by hash. A node
+ * that does not know such a block reports an error instead of an empty result. Asks the same
+ * provider first, then another.
  */
 const addMissingLogs = async (
   scope: Scope,
@@ -269,14 +272,14 @@ const addMissingLogs = async (
 ): Promise<IndexedLog[]> => {
   const { chainId, hasLogsBloom, metrics, failover } = scope;
   const knownEnd = span.headers.find((header) => header.number === span.endHeader.number);
-  // These logs are of another chain than the headers: the caller sees that by the end's hash.
+  // The logs are from another fork than the headers, which the caller detects by the end's hash.
   if (!hasLogsBloom || (knownEnd !== undefined && knownEnd.hash !== span.endHeader.hash))
     return span.logs;
   const coveredHeaders = span.headers.filter((header) => header.number <= span.endHeader.number);
 
   let logs = span.logs;
   const addLogs = (receivedLogs: readonly IndexedLog[] | undefined) => {
-    // A block may have known logs of one proxy and still be suspected of missing those of another.
+    // A block may have known logs of one proxy and still lack those of another.
     const knownPositions = new Set(
       logs.map(({ blockNumber, logIndex }) => `${blockNumber}:${logIndex}`),
     );
@@ -303,7 +306,7 @@ const addMissingLogs = async (
   return logs;
 };
 
-/** The blocks that, by their bloom, may hold a log of a proxy of which the answer has none. */
+/** Returns the blocks whose bloom may contain an event of a proxy that is not among the logs. */
 const listSuspects = (
   { proxies }: Scope,
   headers: readonly EvmHeader[],
@@ -371,7 +374,7 @@ const createLogsRequest = (
         topics: [[...eventTopics], ...(to === undefined ? [] : [null, to])],
       },
     ],
-    // A log of another event may be one of these, garbled: whoever passed over it would miss it.
+    // A log of another event may be a corrupted log of these events, so skipping it could miss one.
     parseResult: (result) => {
       const logs = parseIndexedLogs(result);
       const areRequested = logs.every(
@@ -386,9 +389,7 @@ const createLogsRequest = (
 const compareByPosition = (a: IndexedLog, b: IndexedLog): number =>
   a.blockNumber - b.blockNumber || a.logIndex - b.logIndex;
 
-/**
- * A log's place in its whole block changes when it is mined again, so it does not leave this room.
- */
+/** Removes a log's index in its block, because it changes when the transaction is mined again. */
 const removeLogIndex = ({ address, topics, data, ...log }: IndexedLog): ProxyLog => {
   const { blockNumber, blockHash, timestampSeconds, transactionHash } = log;
   const location = { blockNumber, blockHash, transactionHash };

@@ -26,7 +26,7 @@ type TransactionReads = Pick<
   "readAbsent" | "readCalls" | "readReceipts" | "readSenders" | "readUsedNonces"
 >;
 
-/** Reads what became of transactions. */
+/** Creates the reads for receipts, calls, senders and nonces. */
 export const createTransactionReads = (context: TransactionContext): TransactionReads => {
   const readByHash = <T extends WithTransactionHash>(
     description: string,
@@ -68,7 +68,7 @@ export const createTransactionReads = (context: TransactionContext): Transaction
 };
 
 type WithTransactionHash = { transactionHash: Hex };
-/** What is asked of a transaction by its hash. */
+/** A lookup of a transaction by its hash. */
 type TransactionLookup<T extends WithTransactionHash> = {
   method: string;
   parseResult: ResultParser<T | null>;
@@ -82,14 +82,17 @@ const senderLookup = {
   parseResult: parseTransactionSender,
   mustExist: false,
 };
-/** Asked for where a receipt is there, whose transaction must be as well. */
+/** Used only for transactions with a receipt, so they must exist. */
 const callLookup = {
   method: transactionByHashMethod,
   parseResult: parseTransactionCall,
   mustExist: true,
 };
 
-/** Where a transaction stands; null where the node does not tell. A receipt that no payment can have counts too. */
+/**
+ * Requests a transaction's location, null if the node does not know its receipt. Also accepts
+ * receipts that `parseReceipt` rejects.
+ */
 const createReceiptRequest = <T>(
   hash: string,
   parseLocation: (location: { blockHash: Hex; transactionHash: Hex } | null) => T,
@@ -100,14 +103,14 @@ const createReceiptRequest = <T>(
 });
 
 const blocksPerRequest = 100;
-/** A quiet chain may have many empty blocks; more of them are not looked through. */
+/** The maximum number of empty blocks to search on a quiet chain. */
 const emptyBlocksMax = 1_000;
 
 /**
- * Proves that a node has all receipts of a range: it has the newest block, the receipt of the last
- * transaction up to there, and the receipt of the first transaction from the oldest block on. A node
- * prunes the oldest receipts first. Undefined if the node has not reached the newest block, or if too
- * many blocks are empty.
+ * Returns requests that prove that a node has all receipts of a range. They cover the newest block,
+ * the receipt of the last transaction up to it, and that of the first transaction from the oldest
+ * block on. A node prunes the oldest receipts first. Undefined if the node has not reached the
+ * newest block, or if too many blocks are empty.
  */
 const findProofs = async (
   provider: Provider,
@@ -127,7 +130,10 @@ const findProofs = async (
   return [headProof, firstProof, lastProof];
 };
 
-/** Asks for the receipt of the first or last transaction of the nearest block that has any. */
+/**
+ * Returns a request for the receipt of the first or last transaction of the nearest non-empty
+ * block.
+ */
 const findReceiptProof = async (
   provider: Provider,
   toBlockNumber: (distance: number) => number,
@@ -160,18 +166,24 @@ const createTransactionHashesRequest = (number: number) => ({
   parseResult: parseTransactionHashes,
 });
 
-/** Whether a node has another block than the one in which a transaction was seen, or one without it. */
+/**
+ * Returns whether a node has a different block than the one in which a transaction was seen, or has
+ * that block without the transaction.
+ */
 const isAbsentFromResult = (
   seenTransaction: SeenTransaction,
   [result]: readonly RpcResult[],
 ): boolean => {
   if (result === undefined || !("value" in result)) return false;
-  // The question's own parser has made this value.
+  // The request's own parser created this value.
   const block = result.value as ReturnType<typeof parseTransactionHashes>;
   return block !== null && isAbsentFromBlock(seenTransaction, block);
 };
 
-/** Anybody can write large receipts: if they are too much for one answer, fewer are asked for. */
+/**
+ * Fetches results by transaction hash. Anyone can create large receipts, so `requestMany` sends
+ * fewer requests at a time if they exceed a response.
+ */
 const fetchByHash = async <T extends WithTransactionHash>(
   provider: Provider,
   hashes: readonly Hex[],

@@ -10,10 +10,10 @@ import {
   parseSlots,
 } from "../rpc-results.ts";
 
-/** What is asked for: never what a fork may yet take away within a second. */
+/** The commitment of all requests. A fork could still orphan anything less within a second. */
 export const commitment = "confirmed";
 
-/** The newest version of transactions that is read here (SIMD-0385). Nodes refuse to tell a later one. */
+/** The latest supported transaction version (SIMD-0385). Nodes reject requests for a later one. */
 export const transactionVersionMax = 1;
 
 const createBlockCall = (slot: number, transactionDetails: "none" | "signatures") => ({
@@ -30,13 +30,13 @@ const createBlockCall = (slot: number, transactionDetails: "none" | "signatures"
   ],
 });
 
-/** A block's header; a slot without a block is an error. */
+/** Requests a block's header. A slot without a block is an error. */
 const createBlockRequest = (slot: number): RpcRequest<SolanaBlock> => ({
   ...createBlockCall(slot, "none"),
   parseResult: parseBlock,
 });
 
-/** Asks which transactions a block holds; a slot without a block is an error. */
+/** Requests a block's transaction signatures. A slot without a block is an error. */
 export const createBlockSignaturesRequest = (
   slot: number,
 ): RpcRequest<ReturnType<typeof parseBlockSignatures>> => ({
@@ -44,7 +44,7 @@ export const createBlockSignaturesRequest = (
   parseResult: parseBlockSignatures,
 });
 
-/** Asks which slots of a range have a block, both ends included. */
+/** Requests the slots of a range that have a block, both ends inclusive. */
 export const createSlotsRequest = (
   fromSlot: number,
   toSlot: number,
@@ -54,7 +54,7 @@ export const createSlotsRequest = (
   parseResult: parseSlots,
 });
 
-/** How far a node has come; the node is behind where that is not as far as a slot. */
+/** Requests the slot that a node has reached. A node below `slot` reports that it lags. */
 export const createReachedSlotRequest = (slot: number): RpcRequest<number> => ({
   method: "getSlot",
   params: [{ commitment, minContextSlot: slot }],
@@ -62,8 +62,8 @@ export const createReachedSlotRequest = (slot: number): RpcRequest<number> => ({
 });
 
 /**
- * Which slots of a range have a block. The same node must have come to the range's end, as one that
- * has not lists fewer and says nothing.
+ * Returns the slots of a range that have a block. The same node must have reached the range's end,
+ * because a node that has not lists fewer slots without an error.
  */
 const fetchSlots = async (
   provider: Provider,
@@ -83,7 +83,7 @@ const fetchSlots = async (
 
 const lookBackSlotCounts = [32, 1_024, 32_768] as const;
 
-/** The last block at a slot or below. Slots without a block are few in a row. */
+/** Returns the last block at or before a slot. */
 const fetchLastSlot = async (provider: Provider, slot: number): Promise<number> => {
   for (const slotCount of lookBackSlotCounts) {
     const slots = await fetchSlots(provider, {
@@ -96,7 +96,7 @@ const fetchLastSlot = async (provider: Provider, slot: number): Promise<number> 
   throw new RpcFault("invalid", "no block in a range of hours");
 };
 
-/** The blocks of slots that have one, by their slot. */
+/** Returns blocks by slot. Each slot must have a block. */
 export const fetchBlocks = async (
   provider: Provider,
   slots: readonly number[],
@@ -108,7 +108,7 @@ export const fetchBlocks = async (
   );
 };
 
-/** The last block at a slot or below. */
+/** Returns the last block at or before a slot. */
 export const fetchBlockUpTo = async (
   provider: Provider,
   slot: number,
@@ -119,8 +119,9 @@ export const fetchBlockUpTo = async (
 };
 
 /**
- * The header of each slot of a range. A slot without a block has that of the block before it, and
- * itself as its parent: so each slot has a header, and it changes only where the chain does.
+ * Returns the header of each slot of a range. A slot without a block gets the previous block's
+ * header, with that block's hash as its parent. So each slot has a header, which changes only if
+ * the chain does.
  */
 export const fetchHeaders = async (
   provider: Provider,

@@ -4,8 +4,8 @@ import { createCatalogue } from "@payment-links/contracts";
 import { toSolanaChain } from "../solana-chain.ts";
 import { createReadAccountState } from "./read-account-state.ts";
 
-describe("reading what payers' transactions are made of", () => {
-  test("eight are answered at once: a ninth is refused, and does not reach a node", async () => {
+describe("createReadAccountState", () => {
+  test("answers eight requests at a time and rejects a ninth without asking a node", async () => {
     const { catalogueData, close, tokens } = await startSolanaChain();
     await close();
     const catalogue = createCatalogue(catalogueData);

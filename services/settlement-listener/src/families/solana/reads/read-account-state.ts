@@ -12,12 +12,15 @@ import { type SolanaChain, getTokenProgram } from "../solana-chain.ts";
 import { createAccountsRequest } from "./accounts-request.ts";
 import { commitment } from "./fetch-blocks.ts";
 
-/** Payers are strangers: what they ask must not use up what a provider grants to the watch. */
+/** Payers are not authenticated, so their requests must not use up the watch's provider quota. */
 const concurrentReadsMax = 8;
 
 const tokenPrograms: ReadonlySet<string> = new Set(Object.values(solanaTokenPrograms));
 
-/** Reads what a payer's transaction is made of. Both answers are of one node. */
+/**
+ * Creates the read of the account state for building a payer's transaction. Both results come from
+ * one node.
+ */
 export const createReadAccountState = (
   { failover }: Pick<ReaderContext, "failover">,
   chain: SolanaChain,
@@ -60,7 +63,7 @@ const blockhashRequest: RpcRequest<string> = {
 const amountOffset = 64;
 const amountBytes = 8;
 
-/** What a token account of either program holds: behind its mint and its owner. */
+/** Returns the amount in a token account of either program. It follows the mint and the owner. */
 const readAmount = (account: Account, program: string): SolanaAccountState["payerAmount"] => {
   if (account?.program !== program || account.data.length < amountOffset + amountBytes) return "0";
   const { buffer, byteOffset, byteLength } = account.data;

@@ -6,8 +6,8 @@ import { fetchHeaders } from "./fetch-blocks.ts";
 type HeadersOptions = Pick<ReaderContext, "chainId" | "failover" | "metrics" | "highestHead">;
 
 /**
- * Reads the header of each slot of a range. A node that has not come so far has none of it, which
- * counts only while nobody has reported a further head.
+ * Reads the header of each slot of a range. Accepts an empty result from a lagging node only if no
+ * provider has reported a head that covers the range.
  */
 export const createReadHeaders =
   ({ chainId, highestHead, metrics, failover }: HeadersOptions): ChainReader["readHeaders"] =>

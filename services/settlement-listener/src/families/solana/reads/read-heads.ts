@@ -5,7 +5,7 @@ import { readFurthestHeads } from "../../../rpc/read-furthest-heads.ts";
 import type { ChainReader } from "../../../watch/chain-reader.ts";
 import { parseCount } from "../rpc-results.ts";
 
-/** Reads how far the chain is: what is confirmed may be seen, what is finalized settles. */
+/** Reads the heads: `confirmed` blocks may be shown, and `finalized` blocks settle. */
 export const createReadHeads = (
   context: Parameters<typeof readFurthestHeads>[0],
 ): ChainReader["readHeads"] => readFurthestHeads(context, fetchHeads);

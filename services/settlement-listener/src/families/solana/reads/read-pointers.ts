@@ -14,13 +14,14 @@ import {
 
 type PointersOptions = Pick<ReaderContext, "failover">;
 
-/** What one read asks for and holds: more is left to the next. */
+/** Creates the limits of one read. The rest is left to the next read. */
 const createBudget = (): ReadBudget => ({ pageCount: 50, signatureCount: 1_000 });
 
 /**
- * Reads what names the owners' token accounts, of those that the schedule has due. The end's block is
- * asked for before and after, and each list of a node that has come to it. In the first pass an account
- * with more signatures than fit stays due, and holds up no other. In the second the range ends earlier.
+ * Creates the read of transactions that involve the owners' due token accounts. Reads the end block
+ * before and after, and requires that each list comes from a node that has reached it. In a scan,
+ * an account with more signatures than the budget stays due and delays no other. In an audit, the
+ * range ends earlier.
  */
 export const createReadPointers = (
   { failover }: PointersOptions,
@@ -53,7 +54,7 @@ export const createReadPointers = (
           budget: createBudget(),
         });
         const endSlot = Math.min(toBlock, ...accounts.map(({ readTo }) => readTo));
-        // The next try goes on where this one stopped.
+        // The next attempt continues where this one stopped.
         if (endSlot < fromBlock) throw new RpcFault("range", "an account with many transactions");
         return { accounts, endSlot };
       }),
@@ -70,10 +71,10 @@ export const createReadPointers = (
 
 type Range = { fromBlock: number; toBlock: number };
 
-/** What was listed of an account that was due, and up to which slot. */
+/** The signatures listed for a due account, and the slot up to which it was read. */
 type ReadAccount = DueAccount & { readTo: number; signatureInfos: readonly SignatureInfo[] };
 
-/** Reads accounts between two looks at a block: it must stand at the end as it did at the beginning. */
+/** Reads accounts between two reads of the end block, which must be the same both times. */
 const readWithStableEnd = async (
   provider: Provider,
   toSlot: number,
@@ -105,8 +106,8 @@ type AccountReadOptions = {
 };
 
 /**
- * Lists the signatures of accounts. Most have few, and are asked for together. Those with more are read
- * from the oldest on, within a budget for all: those that are furthest behind come first.
+ * Lists the signatures of accounts. Accounts with few signatures are requested together. Those with
+ * more are read from the oldest signature on, within a shared budget, furthest behind first.
  */
 const fetchAccounts = async (
   provider: Provider,
@@ -132,7 +133,7 @@ const fetchAccounts = async (
     const signatureInfos = page
       .filter(({ slot }) => slot >= dueAccount.sinceSlot && slot <= toSlot)
       .toReversed();
-    // An audit must read all of its range, and reads the transactions in parts.
+    // An audit must read its whole range, and reads the transactions in parts.
     if (fromSlot === undefined && signatureInfos.length > budget.signatureCount) {
       readAccounts.push({ ...dueAccount, signatureInfos: [], readTo: dueAccount.sinceSlot - 1 });
       continue;
@@ -140,7 +141,7 @@ const fetchAccounts = async (
     budget.signatureCount -= signatureInfos.length;
     readAccounts.push({ ...dueAccount, signatureInfos, readTo: toSlot });
   }
-  // An audit that looks back beyond its range gives that up where there is so much.
+  // For accounts with so many signatures, an audit does not look back beyond its range.
   const longAccounts = dueAccounts
     .filter(({ account }) => trail.has(account))
     .map((dueAccount) => ({
@@ -157,7 +158,10 @@ const fetchAccounts = async (
   return readAccounts;
 };
 
-/** The pointers of what was listed, oldest first; within a block as the account's own list has them. */
+/**
+ * Returns the pointers of the listed signatures, oldest first. Those in one block have the order of
+ * the account's list.
+ */
 const fetchPointers = async (
   provider: Provider,
   accounts: readonly ReadAccount[],
@@ -166,7 +170,7 @@ const fetchPointers = async (
   const infoBySignature = new Map<string, SignatureInfo>();
   for (const { signatureInfos } of accounts) {
     for (const info of signatureInfos) {
-      // What failed moved nothing.
+      // Failed transactions moved nothing.
       if (info.isSuccessful && info.slot <= endSlot) infoBySignature.set(info.signature, info);
     }
   }

@@ -36,10 +36,10 @@ type TransactionReads = Pick<
 >;
 type LandedTransaction = { parsedTransaction: SolanaTransaction; block: SolanaBlock };
 
-/** A transaction lands while the block hash that it names is one of the last 150, and never after. */
+/** A transaction can land while its blockhash is one of the last 150, and never afterwards. */
 const blockhashLifetimeBlocks = 150;
 
-/** Reads what became of transactions. */
+/** Creates the reads for receipts, senders and nonces. */
 export const createTransactionReads = (
   context: Pick<ReaderContext, "chainId" | "metrics" | "failover">,
   { tokens }: Pick<SolanaChain, "tokens">,
@@ -49,7 +49,7 @@ export const createTransactionReads = (
     readKnown(context, { description, keys: signatures, fetchItems: fetchTransactions });
   return {
     readReceipts: async (signatures) => {
-      // Whom deposits go to is read before each is judged: another process may have seen them.
+      // Owners are read again for each call, because another process may have received new ones.
       const [transactions, isOwner] = await Promise.all([
         readTransactions("transactions", signatures),
         readOwners(),
@@ -80,7 +80,8 @@ export const createTransactionReads = (
       const transactions = await readTransactions("senders", signatures);
       return new Map(
         [...transactions].flatMap(([signature, { block, parsedTransaction }]): [string, Sender][] =>
-          // One with a durable nonce never expires: no height proves that it is gone.
+          // A transaction with a durable nonce never expires, so no height proves that it is
+          // dropped.
           usesDurableNonce(parsedTransaction)
             ? []
             : [
@@ -95,7 +96,8 @@ export const createTransactionReads = (
         ),
       );
     },
-    // Heights stand for nonces: a transaction that could land up to one is gone where more have passed.
+    // Block heights serve as nonces: a transaction can no longer land once the height exceeds its
+    // nonce.
     readUsedNonces: (_address, slot) =>
       context.failover.run(
         "a block's height",
@@ -116,7 +118,7 @@ const toReceipt = (
     timestampSeconds,
     sender: getFeePayer(parsedTransaction),
     transfers,
-    // The keys as well: deposits are made of them, and are not compared by themselves.
+    // Includes the keys, because deposits derive from them and are not compared separately.
     evidence,
   };
 };
@@ -158,14 +160,16 @@ const createTransactionRequest = (signature: string): RpcRequest<SolanaTransacti
   parseResult: parseTransaction,
 });
 
-/** A quiet chain may have empty blocks: so many slots and blocks are looked through. */
+/**
+ * The maximum number of slots and blocks to search, because a quiet chain may have empty blocks.
+ */
 const scannedSlotsMax = 64;
 const scannedBlocksMax = 8;
 
 /**
- * Proves that a node has all transactions of a range: it still has the oldest slot, it has reached the
- * newest, and its index knows the last transaction up to there. `minContextSlot` says nothing about that
- * index, which is filled later.
+ * Returns requests that prove that a node has all transactions of a range: it still has the oldest
+ * slot, has reached the newest slot, and its index contains the last transaction up to there.
+ * `minContextSlot` does not cover that index, which is filled later.
  */
 const findProofs = async (
   provider: Provider,
@@ -194,13 +198,16 @@ const findProofs = async (
   return proofs;
 };
 
-/** Whether a slot has another block than the one in which a transaction was seen, none, or one without it. */
+/**
+ * Returns whether a slot has a different block than the one in which a transaction was seen, no
+ * block, or that block without the transaction.
+ */
 const isAbsentFromSlot = (
   seenTransaction: SeenTransaction,
   [block, slots]: readonly RpcResult[],
 ): boolean => {
   if (block !== undefined && "value" in block) {
-    // The question's own parser has made this value.
+    // The request's own parser created this value.
     const { hash, signatures } = block.value as ReturnType<typeof parseBlockSignatures>;
     return isAbsentFromBlock(seenTransaction, { hash, transactionHashes: signatures });
   }

@@ -5,32 +5,32 @@ import type { DueAccount } from "../account-schedule.ts";
 import { type SignatureInfo, parseSignatureInfos } from "../rpc-results.ts";
 import { commitment } from "./fetch-blocks.ts";
 
-/** What one read may still ask for and hold. */
+/** The pages and signatures that one read may still use. */
 export type ReadBudget = { pageCount: number; signatureCount: number };
 
-/** An account's signatures, oldest first, and the slot up to which none is missing. */
+/** An account's signatures, oldest first. None is missing up to the slot `readTo`. */
 type AccountSignatures = { signatureInfos: readonly SignatureInfo[]; readTo: number };
 
-/** A page of signatures: those behind one signature, which stands in that slot. */
+/** A page of signatures older than `beforeSignature`, which is in `slot`. */
 type PageStart = { beforeSignature: string; slot: number };
 
 type Trail = {
-  /** The slot from which on the pages are remembered. */
+  /** The first slot that the stored pages cover. */
   sinceSlot: number;
-  /** The newest page first. */
+  /** Newest page first. */
   pages: PageStart[];
-  /** The slot of the last signature of the oldest page; -1 where none is older. */
+  /** The slot of the oldest page's last signature. -1 if no signature is older. */
   oldestSlot: number;
 };
 
-/** An account, and the slots of which its signatures are asked for, both included. */
+/** An account, and the range of slots whose signatures are requested, both ends inclusive. */
 type AccountRange = DueAccount & { toSlot: number };
 
 export type SignatureTrail = {
   has(account: string): boolean;
-  /** Starts a trail at an account's newest signature, to be read from a slot on. */
+  /** Starts a trail at an account's newest signature. It is read from `sinceSlot` on. */
   start(account: string, newest: SignatureInfo, sinceSlot: number): void;
-  /** Reads the oldest signatures from a slot on, as far as the budget goes. */
+  /** Reads the oldest signatures from a slot on, as far as the budget allows. */
   readOldest(
     provider: Provider,
     accountRange: AccountRange,
@@ -41,14 +41,14 @@ export type SignatureTrail = {
 const pageSizeMax = 500;
 
 /**
- * Lists the signatures of accounts that have more than one page of them. A node lists the newest first,
- * and anybody can add some for a fraction of a cent. So the trail remembers where each page starts, and
- * the pages are read from the oldest on, a bounded number each time. Its memory may be lost without harm.
+ * Lists the signatures of accounts that have more than one page. A node lists the newest first, and
+ * anyone can add some for a fraction of a cent. So the trail stores where each page starts, and
+ * reads a limited number of pages per call, oldest first. Losing this state does no harm.
  */
 export const createSignatureTrail = (): SignatureTrail => {
   const trails = new Map<string, Trail>();
 
-  /** Reads pages from the oldest on, whole slots, and at least one. */
+  /** Reads whole slots, oldest page first, and at least one page. */
   const readPages = async (
     provider: Provider,
     { account, sinceSlot, toSlot }: AccountRange,
@@ -67,10 +67,10 @@ export const createSignatureTrail = (): SignatureTrail => {
       readInfos.push(...page.toReversed());
       budget.pageCount -= 1;
       budget.signatureCount -= page.length;
-      // More of the slot in which a page starts may stand in the next one.
+      // The next page may contain more signatures of the slot in which this page starts.
       readTo = Math.max(readTo, Math.min(toSlot, pageStart.slot - 1));
     }
-    // The next read may begin in the slot in which the last page starts.
+    // The next read may start in the slot in which the last page starts.
     pages.splice(pageIndex + 2);
     trail.sinceSlot = readTo + 1;
     if (pageIndex < 0) trails.delete(account);
@@ -91,7 +91,7 @@ export const createSignatureTrail = (): SignatureTrail => {
       const { account, sinceSlot } = accountRange;
       const trail = trails.get(account);
       const emptyResult = { signatureInfos: [], readTo: sinceSlot - 1 };
-      // What was read may not have been committed: the older pages are not remembered any more.
+      // Earlier results may not have been committed, and the older pages are no longer stored.
       if (trail === undefined || sinceSlot < trail.sinceSlot) {
         trails.delete(account);
         return emptyResult;
@@ -102,7 +102,7 @@ export const createSignatureTrail = (): SignatureTrail => {
           ? await readPages(provider, accountRange, trailOptions)
           : emptyResult;
       } catch (error) {
-        // A fork may have taken away the signature at which a page starts.
+        // A fork may have orphaned the signature at which a page starts.
         if (error instanceof RpcFault) trails.delete(account);
         throw error;
       }
@@ -110,7 +110,7 @@ export const createSignatureTrail = (): SignatureTrail => {
   };
 };
 
-/** Extends a trail down to a slot; returns false where the budget ends before. */
+/** Extends a trail back to a slot. Returns false if the budget ends first. */
 const extendTrail = async (
   provider: Provider,
   { account, sinceSlot }: DueAccount,
@@ -141,7 +141,9 @@ const fetchPage = async (
   return page;
 };
 
-/** Asks for an account's signatures, the newest first; with `before` for those behind that one. */
+/**
+ * Requests an account's signatures, newest first. With `before`, only those older than that one.
+ */
 export const createSignaturesRequest = (
   account: string,
   options: { limit: number; before?: string; minContextSlot?: number },
