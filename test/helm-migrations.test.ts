@@ -53,7 +53,7 @@ describe("the step that waits for the migrations' Secrets", () => {
     const child = startStep(0);
     expect(await waitForExitCode(child)).toBe(78);
     expect(child.output().trim().split("\n").at(-1)).toBe(
-      "the migrations cannot begin: Secret databases lacks links-api-url; " +
+      "the migrations cannot start: Secret databases lacks links-api-url; " +
         "Secret kafka is missing, or has none of password, username",
     );
     expect(child.output()).not.toContain("canary");
@@ -61,7 +61,7 @@ describe("the step that waits for the migrations' Secrets", () => {
 
   test("continues as soon as everything exists, however late", async () => {
     const child = startStep(3_600);
-    await waitUntil("it says what it waits for", () => child.output().includes("waiting 3600 s"));
+    await waitUntil("it says what it waits for", () => child.output().includes("waiting up to 3600 s"));
     for (const { kind, name, keys } of requiredKeys) {
       for (const key of keys) await writeValue(`${kind}/${name}/${key}`, "there");
     }
@@ -103,8 +103,8 @@ describe("the step that waits for the migrations' servers", () => {
     await waitUntil("the step has ended", () => !child.isRunning());
     expect(await child.terminate("SIGTERM")).toBe(78);
     expect(child.output().trim().split("\n").at(-1)).toBe(
-      `the migrations cannot begin: Postgres is not reached at ${postgresAddress}; ` +
-        `Kafka is not reached at ${firstBroker}, ${secondBroker}`,
+      `the migrations cannot start: Postgres is unreachable at ${postgresAddress}; ` +
+        `Kafka is unreachable at ${firstBroker}, ${secondBroker}`,
     );
     expect(child.output()).not.toContain("canary");
   });

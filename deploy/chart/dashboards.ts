@@ -24,10 +24,10 @@ const sloDashboard: Dashboard = {
   title: "Payment Links / Objectives",
   panels: burnRates.flatMap(({ severity, factor, longWindow, shortWindow }): Panel[] => [
     {
-      title: `Bad part, ${longWindow} and ${shortWindow}`,
+      title: `Bad ratio, ${longWindow} and ${shortWindow}`,
       description:
-        "The part of each objective's events that was bad. " +
-        `A ${severity} where both windows are above ${factor} × (1 − objective).`,
+        "The share of each objective's events that were bad. " +
+        `Both windows above ${factor} × (1 − objective) are a ${severity}.`,
       unit: "percentunit",
       queries: [longWindow, shortWindow].map((window) => ({
         expr: `${getRatioMetric(window)}{${namespaceSelector}}`,
@@ -36,8 +36,7 @@ const sloDashboard: Dashboard = {
     },
     {
       title: `Bad events, ${longWindow}`,
-      description:
-        "Fewer than ten alarm nobody; of outbox-age they are minutes, and two are enough.",
+      description: "An alert needs at least 10; for outbox-age, at least 2 bad minutes.",
       unit: "short",
       queries: [{ expr: `${getCountMetric(longWindow)}{${namespaceSelector}}`, legend: "{{slo}}" }],
     },
@@ -61,7 +60,7 @@ const requestsDashboard: Dashboard = {
     },
     {
       title: "Errors",
-      description: "The part answered with 5xx, by route.",
+      description: "Share of 5xx responses, by route.",
       unit: "percentunit",
       queries: [
         {
@@ -74,7 +73,7 @@ const requestsDashboard: Dashboard = {
     },
     ...[0.5, 0.95, 0.99].map((quantileRank) => ({
       title: `Duration, p${quantileRank * 100}`,
-      description: "From a request's arrival to the end of its answer.",
+      description: "From the arrival of a request to the end of its response.",
       unit: "s" as const,
       queries: [
         {
@@ -84,8 +83,8 @@ const requestsDashboard: Dashboard = {
       ],
     })),
     {
-      title: "Status",
-      description: "429 is a limit at work; 499 is a client that left.",
+      title: "Status codes",
+      description: "429: rate limited. 499: the client disconnected.",
       unit: "reqps",
       queries: [
         {
@@ -96,7 +95,7 @@ const requestsDashboard: Dashboard = {
     },
     {
       title: "Rate limits",
-      description: "Tokens taken and requests kept out, by policy.",
+      description: "Tokens taken and requests rejected, by policy.",
       unit: "reqps",
       queries: [
         {
@@ -111,7 +110,7 @@ const requestsDashboard: Dashboard = {
     },
     {
       title: "Connections",
-      description: "Open connections by state; those that the service ended or refused in an hour.",
+      description: "Open connections by state; connections closed or rejected per hour.",
       unit: "short",
       queries: [
         {
@@ -120,13 +119,13 @@ const requestsDashboard: Dashboard = {
         },
         {
           expr: `sum by (reason) (increase(payment_links_connections_ended_total{${serviceSelector}}[1h]))`,
-          legend: "ended, {{reason}}",
+          legend: "closed, {{reason}}",
         },
       ],
     },
     {
       title: "Exports",
-      description: "Exports under way by state, and how they ended in an hour.",
+      description: "Running exports by state, and results per hour.",
       unit: "short",
       queries: [
         {
@@ -141,8 +140,7 @@ const requestsDashboard: Dashboard = {
     },
     {
       title: "Event streams",
-      description:
-        "Pages that follow their link; those refused or ended by us, and failed looks, an hour.",
+      description: "Open streams by pod; rejected and closed streams, and failed reads, per hour.",
       unit: "short",
       queries: [
         {
@@ -151,21 +149,21 @@ const requestsDashboard: Dashboard = {
         },
         {
           expr: `sum by (bound) (increase(payment_links_event_streams_refused_total{${serviceSelector}}[1h]))`,
-          legend: "refused, bound of the {{bound}}",
+          legend: "rejected, limit per {{bound}}",
         },
         {
           expr: `sum by (why) (increase(payment_links_event_streams_ended_total{${serviceSelector}}[1h]))`,
-          legend: "ended, {{why}}",
+          legend: "closed, {{why}}",
         },
         {
           expr: `sum(increase(payment_links_failed_looks_total{${serviceSelector}}[1h]))`,
-          legend: "failed looks",
+          legend: "failed reads",
         },
       ],
     },
     {
-      title: "Questions to auth-keys",
-      description: "By outcome, and how long one of a hundred takes.",
+      title: "Requests to auth-keys",
+      description: "By outcome, and p99 of their duration.",
       unit: "reqps",
       queries: [
         {
@@ -184,8 +182,9 @@ const requestsDashboard: Dashboard = {
       ],
     },
     {
-      title: "Without answers of auth-keys",
-      description: "1: creating links fails at once, listing and the console after a minute.",
+      title: "auth-keys unreachable",
+      description:
+        "1: creating links fails immediately; listing links and the console fail after a minute.",
       unit: "short",
       queries: [
         {
@@ -203,7 +202,7 @@ const eventsDashboard: Dashboard = {
   panels: [
     {
       title: "Oldest unsent event",
-      description: "How long it has waited in the outbox; promised below 5 s.",
+      description: "Its wait in the outbox. Objective: under 5 s.",
       unit: "s",
       queries: [
         {
@@ -214,7 +213,7 @@ const eventsDashboard: Dashboard = {
     },
     {
       title: "Unsent events",
-      description: "Counted up to 10 000.",
+      description: "Counted up to 10,000.",
       unit: "short",
       queries: [
         {
@@ -225,7 +224,7 @@ const eventsDashboard: Dashboard = {
     },
     {
       title: "Events sent",
-      description: "And turns of the relay that failed.",
+      description: "Sent events, and failed runs of the relay.",
       unit: "reqps",
       queries: [
         {
@@ -240,7 +239,7 @@ const eventsDashboard: Dashboard = {
     },
     {
       title: "Lag, p99",
-      description: "From an event's happening to its application.",
+      description: "From an event to its application.",
       unit: "s",
       queries: [
         {
@@ -256,7 +255,7 @@ const eventsDashboard: Dashboard = {
     },
     {
       title: "Events consumed",
-      description: "Applied, repeated, ignored or parked.",
+      description: "By outcome: applied, repeated, ignored or parked (dead letter).",
       unit: "reqps",
       queries: [
         {
@@ -266,8 +265,8 @@ const eventsDashboard: Dashboard = {
       ],
     },
     {
-      title: "Since the last fetch",
-      description: "A consumer at work fetches once a second, also where there is nothing.",
+      title: "Time since last fetch",
+      description: "A working consumer fetches every second, also without new records.",
       unit: "s",
       queries: [
         {
@@ -277,8 +276,8 @@ const eventsDashboard: Dashboard = {
       ],
     },
     {
-      title: "Since the last record",
-      description: "Grows where nothing happens, too.",
+      title: "Time since last record",
+      description: "Also grows when nothing happens.",
       unit: "s",
       queries: [
         {
@@ -288,8 +287,8 @@ const eventsDashboard: Dashboard = {
       ],
     },
     {
-      title: "All is heard",
-      description: "Since the last marks of the topic's sender; everything before has been heard.",
+      title: "All links received",
+      description: "Age of the sender's last marks; everything sent before them has been received.",
       unit: "s",
       queries: [
         {
@@ -299,13 +298,13 @@ const eventsDashboard: Dashboard = {
       ],
     },
     {
-      title: "Troubles",
-      description: "Records parked now; waits, crashes, lost positions, jumps of versions an hour.",
+      title: "Problems",
+      description: "Dead letters now; waits, crashes, position resets and version jumps per hour.",
       unit: "short",
       queries: [
         {
           expr: `max by (group) (payment_links_dead_letters_parked{${serviceSelector}})`,
-          legend: "{{group}} parked",
+          legend: "{{group}} dead letters",
         },
         {
           expr: `sum by (group) (increase(payment_links_consumer_waits_total{${serviceSelector}}[1h]))`,
@@ -317,15 +316,15 @@ const eventsDashboard: Dashboard = {
         },
         {
           expr: `sum by (group) (increase(payment_links_bus_positions_reset_total{${serviceSelector}}[1h]))`,
-          legend: "{{group}} positions",
+          legend: "{{group}} position resets",
         },
         {
           expr: `sum by (service) (increase(payment_links_version_jumps_total{${serviceSelector}}[1h]))`,
-          legend: "{{service}} jumps",
+          legend: "{{service}} version jumps",
         },
         {
           expr: `sum by (service) (increase(payment_links_link_version_jumps_total{${serviceSelector}}[1h]))`,
-          legend: "{{service}} jumps of links",
+          legend: "{{service}} link version jumps",
         },
       ],
     },
@@ -337,8 +336,8 @@ const settlementDashboard: Dashboard = {
   title: "Payment Links / Settlement",
   panels: [
     {
-      title: "Behind the head",
-      description: "Age of the last scanned block by its own time.",
+      title: "Scan lag",
+      description: "Age of the last scanned block, by its timestamp.",
       unit: "s",
       queries: [
         {
@@ -348,8 +347,8 @@ const settlementDashboard: Dashboard = {
       ],
     },
     {
-      title: "Behind finality",
-      description: "Age of the last final block by its own time.",
+      title: "Finality lag",
+      description: "Age of the last final block, by its timestamp.",
       unit: "s",
       queries: [
         {
@@ -359,8 +358,8 @@ const settlementDashboard: Dashboard = {
       ],
     },
     {
-      title: "Behind with the second look",
-      description: "Final blocks that were read once and wait to be read by another provider.",
+      title: "Audit lag",
+      description: "Final blocks that were scanned and wait for the audit by another provider.",
       unit: "short",
       queries: [
         {
@@ -370,8 +369,9 @@ const settlementDashboard: Dashboard = {
       ],
     },
     {
-      title: "Chains that stand",
-      description: "1: waits for an operator, or is not what the catalogue says.",
+      title: "Stopped chains",
+      description:
+        "1: halted until an operator decides, or rejected because it differs from the catalogue.",
       unit: "short",
       queries: [
         {
@@ -380,13 +380,13 @@ const settlementDashboard: Dashboard = {
         },
         {
           expr: `max by (chain) (payment_links_chain_refused{${namespaceSelector}})`,
-          legend: "{{chain}} refused",
+          legend: "{{chain}} rejected",
         },
       ],
     },
     {
-      title: "Waiting to be read",
-      description: "Transactions in the mempools of chains that are read before they are mined.",
+      title: "Unread mempool transactions",
+      description: "On chains whose unconfirmed transactions are read.",
       unit: "short",
       queries: [
         {
@@ -397,7 +397,7 @@ const settlementDashboard: Dashboard = {
     },
     {
       title: "Transfers",
-      description: "Through fee proxies, by what became of them.",
+      description: "Through fee proxies, by outcome.",
       unit: "reqps",
       queries: [
         {
@@ -407,8 +407,8 @@ const settlementDashboard: Dashboard = {
       ],
     },
     {
-      title: "Notices of providers",
-      description: "By what became of them.",
+      title: "Provider notices",
+      description: "By outcome.",
       unit: "reqps",
       queries: [
         {
@@ -419,12 +419,12 @@ const settlementDashboard: Dashboard = {
     },
     {
       title: "Waiting payments",
-      description: "For their link to be heard of, or for their final notice.",
+      description: "Deferred until their link is received, or processing until they are final.",
       unit: "short",
       queries: [
         {
           expr: `max(payment_links_settlement_parked_payments{${namespaceSelector}})`,
-          legend: "parked",
+          legend: "deferred",
         },
         {
           expr: `max(payment_links_settlement_processing_payments{${namespaceSelector}})`,
@@ -439,7 +439,7 @@ const settlementDashboard: Dashboard = {
       queries: [
         {
           expr: `max(payment_links_settlement_oldest_parked_age_seconds{${namespaceSelector}})`,
-          legend: "parked",
+          legend: "deferred",
         },
         {
           expr: `max(payment_links_settlement_oldest_processing_age_seconds{${namespaceSelector}})`,
@@ -459,9 +459,8 @@ const settlementDashboard: Dashboard = {
       ],
     },
     {
-      title: "RPC providers left alone",
-      description:
-        "1: it failed so often that it is not asked for a while, or differs from the catalogue.",
+      title: "Unused RPC providers",
+      description: "1: paused after failures, or ignored because it differs from the catalogue.",
       unit: "short",
       queries: [
         {
@@ -475,9 +474,9 @@ const settlementDashboard: Dashboard = {
       ],
     },
     {
-      title: "What does not agree, an hour",
+      title: "Disagreements per hour",
       description:
-        "Answers of providers, second passes, notices, and payments that a reorg took away.",
+        "Between providers, scan and audit, and notices; failing background jobs; orphaned payments.",
       unit: "short",
       queries: [
         {
@@ -490,11 +489,11 @@ const settlementDashboard: Dashboard = {
         },
         {
           expr: `sum by (chain, kind) (increase(payment_links_chain_contradictions_total{${namespaceSelector}}[1h]))`,
-          legend: "{{chain}} contradicted {{kind}}",
+          legend: "{{chain}} contradiction {{kind}}",
         },
         {
           expr: `max by (chain) (payment_links_chain_providers{${namespaceSelector}}) - max by (chain) (payment_links_chain_agreeing_providers{${namespaceSelector}})`,
-          legend: "{{chain}} providers that do not agree",
+          legend: "{{chain}} disagreeing providers",
         },
         {
           expr: `max by (chain, duty) (payment_links_chain_duty_failing{${namespaceSelector}})`,
@@ -515,8 +514,8 @@ const settlementDashboard: Dashboard = {
       ],
     },
     {
-      title: "Reorgs, p99 of depth, and scans",
-      description: "Blocks taken away; seconds from asking for blocks to their commit.",
+      title: "Reorg depth and scan duration, p99",
+      description: "Blocks removed by a reorg; seconds from requesting blocks to their commit.",
       unit: "short",
       queries: [
         {
@@ -567,7 +566,7 @@ const webhooksDashboard: Dashboard = {
   panels: [
     {
       title: "Attempts",
-      description: "By how they ended.",
+      description: "By outcome.",
       unit: "reqps",
       queries: [
         {
@@ -578,7 +577,7 @@ const webhooksDashboard: Dashboard = {
     },
     {
       title: "Event to first attempt",
-      description: "Promised below 10 s.",
+      description: "Objective: under 10 s.",
       unit: "s",
       queries: [0.5, 0.99].map((quantileRank) => ({
         expr: `histogram_quantile(${quantileRank}, sum by (le) (rate(payment_links_webhook_first_attempt_delay_seconds_bucket{${namespaceSelector}}[${rateInterval}])))`,
@@ -586,8 +585,8 @@ const webhooksDashboard: Dashboard = {
       })),
     },
     {
-      title: "Oldest due",
-      description: "How long the delivery that has waited longest has been due.",
+      title: "Oldest due delivery",
+      description: "How long it has been due.",
       unit: "s",
       queries: [
         {
@@ -597,9 +596,8 @@ const webhooksDashboard: Dashboard = {
       ],
     },
     {
-      title: "Pending and under way",
-      description:
-        "Deliveries waiting or under way, counted up to 10 000, and attempts being made.",
+      title: "Deliveries and attempts",
+      description: "Unfinished deliveries, counted up to 10,000, and running attempts.",
       unit: "short",
       queries: [
         {
@@ -608,7 +606,7 @@ const webhooksDashboard: Dashboard = {
         },
         {
           expr: `sum(payment_links_webhook_attempts_under_way{${namespaceSelector}})`,
-          legend: "under way",
+          legend: "running",
         },
       ],
     },
@@ -632,7 +630,7 @@ const runtimeDashboard: Dashboard = {
     },
     {
       title: "Memory",
-      description: "Resident, and the heap's part.",
+      description: "Resident memory and used heap.",
       unit: "bytes",
       queries: [
         {
@@ -647,7 +645,7 @@ const runtimeDashboard: Dashboard = {
     },
     {
       title: "Event loop",
-      description: "p99 of its delay, beyond the 500 ms between two samples.",
+      description: "p99 of its delay, without the sampling interval of 500 ms.",
       unit: "s",
       queries: [
         {
@@ -658,7 +656,7 @@ const runtimeDashboard: Dashboard = {
     },
     {
       title: "Garbage collection",
-      description: "Part of the time.",
+      description: "Share of time.",
       unit: "percentunit",
       queries: [
         {
@@ -669,7 +667,7 @@ const runtimeDashboard: Dashboard = {
     },
     {
       title: "Clock",
-      description: "By how much it is ahead of Postgres', looked at once a minute.",
+      description: "How far it is ahead of Postgres' clock, measured once a minute.",
       unit: "s",
       queries: [
         {
@@ -680,13 +678,13 @@ const runtimeDashboard: Dashboard = {
     },
     {
       title: "Open files",
-      description: "Sockets included.",
+      description: "Including sockets.",
       unit: "short",
       queries: [{ expr: `process_open_fds{${serviceSelector}}`, legend: "{{service}} {{pod}}" }],
     },
     {
-      title: "Age",
-      description: "Seconds since each process began.",
+      title: "Uptime",
+      description: "Time since the process started.",
       unit: "s",
       queries: [
         {

@@ -92,7 +92,7 @@ export const slos: readonly Slo[] = [
   {
     name: "api-availability",
     alert: "PaymentLinksApiErrorBudgetBurn",
-    objectiveText: "calls of the public API are answered without a fault of ours; 429 is no fault",
+    objectiveText: "public API calls are answered without a 5xx",
     objective: 0.999,
     ...createLabelRatio(`${requestsMetric}_count`, {
       totalSelector: publicApiSelector,
@@ -102,14 +102,14 @@ export const slos: readonly Slo[] = [
   {
     name: "api-latency",
     alert: "PaymentLinksApiLatencyBudgetBurn",
-    objectiveText: "calls of the public API are answered within 300 ms",
+    objectiveText: "public API calls are answered within 300 ms",
     objective: 0.99,
     ...createLatencyRatio(requestsMetric, publicApiSelector, 0.3),
   },
   {
     name: "settlement-delay",
     alert: "PaymentLinksSettlementDelayBudgetBurn",
-    objectiveText: "what settlement-listener tells of a payment is on its link within 15 s",
+    objectiveText: "payment events of settlement-listener are applied to their link within 15 s",
     objective: 0.99,
     ...createLatencyRatio(
       "payment_links_consumer_lag_seconds",
@@ -120,14 +120,14 @@ export const slos: readonly Slo[] = [
   {
     name: "webhook-first-attempt",
     alert: "PaymentLinksFirstAttemptBudgetBurn",
-    objectiveText: "a webhook is first attempted within 10 s of its event",
+    objectiveText: "webhooks are first attempted within 10 s of their event",
     objective: 0.99,
     ...createLatencyRatio("payment_links_webhook_first_attempt_delay_seconds", "", 10),
   },
   {
     name: "webhook-delivery",
     alert: "PaymentLinksWebhookDeliveryBudgetBurn",
-    objectiveText: "a webhook attempt ends by an answer or by a fault of its receiver, not of ours",
+    objectiveText: "webhook attempts end with a response or receiver error, not an internal error",
     objective: 0.995,
     ...createLabelRatio("payment_links_webhook_attempts_total", {
       totalSelector: "",
@@ -137,7 +137,7 @@ export const slos: readonly Slo[] = [
   {
     name: "outbox-age",
     alert: "PaymentLinksOutboxBudgetBurn",
-    objectiveText: "no event waits in an outbox for more than 5 s, by time, for the worst service",
+    objectiveText: "no event waits in an outbox for more than 5 s (share of time, worst service)",
     objective: 0.999,
     badCountMin: 2,
     badRatio: getLateRatio,

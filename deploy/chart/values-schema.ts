@@ -98,18 +98,18 @@ const securityProperties: Record<string, Schema> = {
 };
 
 const kedaProperties: Record<string, Schema> = {
-  enabled: withDescription("Scale by what waits.", booleanSchema),
-  minReplicas: withDescription("Least pods.", integerSchema(1, 100)),
-  maxReplicas: withDescription("Most pods.", integerSchema(1, 100)),
+  enabled: withDescription("Scale by waiting work and CPU.", booleanSchema),
+  minReplicas: withDescription("Minimum number of pods.", integerSchema(1, 100)),
+  maxReplicas: withDescription("Maximum number of pods.", integerSchema(1, 100)),
   targetCpuPercent: withDescription(
-    "Use of the requested CPU that is aimed at, in percent.",
+    "Target use of the requested CPU, in percent.",
     integerSchema(1, 1000),
   ),
   lagSeconds: withDescription(
-    "Seconds from an event to its application that are aimed at.",
+    "Target seconds from an event to its application.",
     integerSchema(1, 86_400),
   ),
-  behavior: withDescription("How fast.", openObjectSchema()),
+  behavior: withDescription("`behavior` of the HorizontalPodAutoscaler.", openObjectSchema()),
 };
 
 const createDeploymentSchema = (
@@ -119,13 +119,13 @@ const createDeploymentSchema = (
   objectSchema(description, {
     replicas: integerSchema(0, 100),
     databaseConnectionsMax: integerSchema(1, 200),
-    image: withDescription("The image.", extendRef("image")),
-    autoscaling: withDescription("Scale by CPU between two bounds.", extendRef("autoscaling")),
-    keda: objectSchema("Scale by what waits.", kedaProperties),
+    image: withDescription("Image of this service.", extendRef("image")),
+    autoscaling: withDescription("Scaling by CPU.", extendRef("autoscaling")),
+    keda: objectSchema("Scaling by waiting work and CPU (KEDA).", kedaProperties),
     maxUnavailable: extendRef("maxUnavailable"),
     strategy: objectSchema("How an upgrade replaces pods.", {
       type: enumSchema("RollingUpdate", "Recreate"),
-      rollingUpdate: objectSchema("A few at a time.", {
+      rollingUpdate: objectSchema("Limits of a rolling update.", {
         maxSurge: extendRef("podsOrShare"),
         maxUnavailable: extendRef("podsOrShare"),
       }),
@@ -133,7 +133,7 @@ const createDeploymentSchema = (
     // Less than the 600 s after which Kubernetes reports a rollout as stuck; Kubernetes requires
     // that.
     minReadySeconds: integerSchema(0, 599),
-    probes: objectSchema("How often and how patiently Kubernetes asks.", {
+    probes: objectSchema("Timing of the probes.", {
       startup: extendRef("probe"),
       readiness: extendRef("probe"),
       liveness: extendRef("probe"),
@@ -149,7 +149,7 @@ const createDeploymentSchema = (
 
 /** The schemas of the values. The descriptions come from values.yaml. */
 const valueSchemas: Record<string, Schema> = {
-  global: withDescription("Helm's own, for charts that contain this one.", openObjectSchema()),
+  global: withDescription("Global values of a parent chart.", openObjectSchema()),
   nameOverride: stringSchema(namePattern, { maxLength: 38 }),
   fullnameOverride: stringSchema(namePattern, { maxLength: 38 }),
   commonLabels: stringsSchema,
@@ -162,14 +162,14 @@ const valueSchemas: Record<string, Schema> = {
       `^(?:${ipv4Pattern}(?:${ipv4PrefixPattern})?|${ipv6Pattern}(?:${ipv6PrefixPattern})?)$`,
     ),
   ),
-  image: objectSchema("The images.", {
+  image: objectSchema("Images of the services.", {
     registry: registrySchema,
     repository: stringSchema(`^${imagePathPattern}$`),
     tag: tagSchema,
     pullPolicy: enumSchema("Always", "IfNotPresent", "Never"),
     pullSecrets: arraySchema(stringSchema(undefined, { minLength: 1 })),
   }),
-  secrets: objectSchema("Where each secret is read from.", {
+  secrets: objectSchema("Sources of the secrets.", {
     existingSecret: stringSchema(),
     internalToken: tokenSchema,
     operatorToken: tokenSchema,
@@ -198,27 +198,27 @@ const valueSchemas: Record<string, Schema> = {
     oidcClientSecret: secretSchema,
     signInRpcUrls: secretSchema,
   }),
-  kafka: objectSchema("The brokers.", {
+  kafka: objectSchema("Kafka.", {
     brokers: arraySchema(stringSchema(String.raw`^[^\s,:]+:\d{1,5}$`)),
     topicPrefix: stringSchema("^[a-z0-9._-]{0,40}$"),
     replicationFactor: integerSchema(1, 9),
     ssl: booleanSchema,
-    sasl: objectSchema("How the brokers know us.", {
+    sasl: objectSchema("SASL authentication.", {
       mechanism: enumSchema("", "plain", "scram-sha-256", "scram-sha-512"),
       perService: booleanSchema,
       grant: booleanSchema,
     }),
   }),
-  trustedCertificates: objectSchema("Certificates that Node trusts beside its own.", {
+  trustedCertificates: objectSchema("Additional certificates that Node trusts.", {
     existingConfigMap: stringSchema(),
     key: stringSchema(keyPattern),
   }),
-  rateLimit: objectSchema("Limits of callers.", {
+  rateLimit: objectSchema("Rate limits.", {
     perKey: stringSchema(ratePattern),
     perIp: stringSchema(ratePattern),
     noticesPerIp: stringSchema(ratePattern),
   }),
-  connections: objectSchema("Limits of connections.", {
+  connections: objectSchema("Connection limits.", {
     max: integerSchema(1, 100_000),
     perIpMax: integerSchema(1, 100_000),
   }),
@@ -226,7 +226,7 @@ const valueSchemas: Record<string, Schema> = {
   transferChains: arraySchema(stringSchema(String.raw`^[1-9]\d*$`)),
   independentRpcHosts: arraySchema(stringSchema(String.raw`^[^\s,/:@]+$|^\[[0-9A-Fa-f:.]+\]$`)),
   logLevel: enumSchema("fatal", "error", "warn", "info", "debug", "trace"),
-  tracing: objectSchema("Traces.", {
+  tracing: objectSchema("Tracing.", {
     endpoint: stringSchema(webUrlPattern),
     sampleRatio: numberSchema(0, 1),
   }),
@@ -237,10 +237,10 @@ const valueSchemas: Record<string, Schema> = {
   terminationGracePeriodSeconds: integerSchema(30, 3600),
   podSecurityContext: extendRef("podSecurityContext"),
   containerSecurityContext: extendRef("containerSecurityContext"),
-  linksApi: createDeploymentSchema("The links-api.", {
+  linksApi: createDeploymentSchema("links-api.", {
     settlementChains: arraySchema(stringSchema("^[a-z0-9-]+$")),
   }),
-  authKeys: createDeploymentSchema("The auth-keys.", {
+  authKeys: createDeploymentSchema("auth-keys.", {
     apiKeyMode: enumSchema("", "live", "test"),
     oidc: objectSchema("Sign-in with OpenID Connect.", {
       issuer: stringSchema(String.raw`^(https://[^?#@\s]+)?$`),
@@ -257,33 +257,33 @@ const valueSchemas: Record<string, Schema> = {
       uniqueItems: true,
     }),
   }),
-  settlementListener: createDeploymentSchema("The settlement-listener.", {
-    chains: objectSchema("EVM chains that are watched.", {
+  settlementListener: createDeploymentSchema("settlement-listener.", {
+    chains: objectSchema("Watched chains.", {
       enabled: booleanSchema,
       settings: stringSchema(),
       ports: arraySchema(createRef("port"), { minItems: 1 }),
     }),
   }),
-  webhookDispatcher: createDeploymentSchema("The webhook-dispatcher.", {
-    keda: objectSchema("Scale by what waits.", {
+  webhookDispatcher: createDeploymentSchema("webhook-dispatcher.", {
+    keda: objectSchema("Scaling by waiting work and CPU (KEDA).", {
       ...kedaProperties,
       overdueSeconds: withDescription(
-        "Seconds that the oldest due webhook has waited that are aimed at.",
+        "Target age of the oldest due webhook, in seconds.",
         integerSchema(1, 86_400),
       ),
     }),
     concurrency: objectSchema(undefined, {
-      total: withDescription("In all.", integerSchema(1, 5000)),
-      perEndpoint: withDescription("To one endpoint.", integerSchema(1, 1000)),
-      perAccount: withDescription("Of one account.", integerSchema(1, 5000)),
-      perOrigin: withDescription("To one origin.", integerSchema(1, 5000)),
+      total: withDescription("In total.", integerSchema(1, 5000)),
+      perEndpoint: withDescription("Per endpoint.", integerSchema(1, 1000)),
+      perAccount: withDescription("Per account.", integerSchema(1, 5000)),
+      perOrigin: withDescription("Per origin.", integerSchema(1, 5000)),
     }),
     retryScheduleSeconds: arraySchema(numberSchema(0, 2_592_000), { minItems: 1, maxItems: 6 }),
     timeoutSeconds: numberSchema(0.1, 60),
     headerPrefix: stringSchema("^[A-Za-z][A-Za-z0-9-]{0,63}$"),
     logDays: integerSchema(1, 3650),
   }),
-  migrations: objectSchema("The Job that makes roles, schemas and topics.", {
+  migrations: objectSchema("The Job that creates roles, schemas and topics.", {
     enabled: booleanSchema,
     useHelmHooks: booleanSchema,
     activeDeadlineSeconds: integerSchema(30, 86_400),
@@ -296,11 +296,11 @@ const valueSchemas: Record<string, Schema> = {
     ...extraPodProperties,
     extraEgress: arraySchema(openObjectSchema()),
   }),
-  quickstart: objectSchema("Postgres, Kafka and Redis, to try it.", {
+  quickstart: objectSchema("Postgres, Kafka and Redis for a trial.", {
     enabled: booleanSchema,
     storage: stringSchema("^([1-9][0-9]*([KMGTP]i?)?)?$"),
     pullPolicy: extendRef("pullPolicy"),
-    images: objectSchema("Images of somebody else.", {
+    images: objectSchema("Third-party images.", {
       postgres: extendRef("foreignImage"),
       kafka: extendRef("foreignImage"),
       redis: extendRef("foreignImage"),
@@ -308,7 +308,7 @@ const valueSchemas: Record<string, Schema> = {
     }),
   }),
   test: objectSchema("The pod of `helm test`.", podProperties),
-  ingress: objectSchema("A way in by an Ingress.", {
+  ingress: objectSchema("Ingress.", {
     enabled: booleanSchema,
     className: stringSchema(),
     annotations: stringsSchema,
@@ -323,14 +323,14 @@ const valueSchemas: Record<string, Schema> = {
       },
     }),
   }),
-  httpRoute: objectSchema("A way in by the Gateway API.", {
+  httpRoute: objectSchema("HTTPRoute of the Gateway API.", {
     enabled: booleanSchema,
     annotations: stringsSchema,
     parentRefs: arraySchema(openObjectSchema("name")),
     hostnames: arraySchema(stringSchema("^[a-z0-9.*-]+$")),
     requestTimeout: stringSchema("^([0-9]{1,5}(h|m|s|ms))*$"),
   }),
-  networkPolicy: objectSchema("What may reach what.", {
+  networkPolicy: objectSchema("NetworkPolicies.", {
     enabled: booleanSchema,
     edgeFrom: peersSchema,
     metricsFrom: peersSchema,
@@ -346,18 +346,18 @@ const valueSchemas: Record<string, Schema> = {
       ),
     ),
   }),
-  keda: objectSchema("Where KEDA reads what waits.", {
+  keda: objectSchema("Where KEDA reads the waiting work.", {
     prometheus: objectSchema("The Prometheus.", {
       serverAddress: stringSchema(webUrlPattern),
       authModes: stringSchema("^((basic|bearer|tls|custom)(,(basic|bearer|tls|custom))*)?$"),
-      authenticationRef: objectSchema("What it needs for that.", {
+      authenticationRef: objectSchema("Credentials for Prometheus.", {
         name: stringSchema(),
         kind: enumSchema("TriggerAuthentication", "ClusterTriggerAuthentication"),
       }),
     }),
   }),
-  metrics: objectSchema("What an SRE gets.", {
-    serviceMonitor: objectSchema("Scraping by the Prometheus operator.", {
+  metrics: objectSchema("Monitoring.", {
+    serviceMonitor: objectSchema("ServiceMonitor of the Prometheus operator.", {
       enabled: booleanSchema,
       interval: stringSchema(String.raw`^\d+(ms|s|m|h)$`),
       scrapeTimeout: stringSchema(String.raw`^(\d+(ms|s|m|h))?$`),
@@ -385,11 +385,11 @@ const valueSchemas: Record<string, Schema> = {
 const definitions: Record<string, Schema> = {
   secret: objectSchema(undefined, {
     existingSecret: withDescription(
-      "Secret with this value; secrets.existingSecret if empty.",
+      "Secret with this value; `secrets.existingSecret` if empty.",
       stringSchema(),
     ),
-    key: withDescription("Its key.", stringSchema(keyPattern)),
-    value: withDescription("The value itself; for trying out alone.", stringSchema()),
+    key: withDescription("Key in the Secret.", stringSchema(keyPattern)),
+    value: withDescription("The value itself; only for trials.", stringSchema()),
   }),
   strings: { type: "object", additionalProperties: stringSchema() },
   quantities: {
@@ -400,29 +400,29 @@ const definitions: Record<string, Schema> = {
     },
   },
   resources: objectSchema(undefined, {
-    requests: withDescription("What is reserved.", extendRef("quantities")),
-    limits: withDescription("What is never exceeded.", extendRef("quantities")),
+    requests: withDescription("Requests.", extendRef("quantities")),
+    limits: withDescription("Limits.", extendRef("quantities")),
   }),
   port: integerSchema(1, 65_535),
   peers: arraySchema(openObjectSchema()),
   place: objectSchema(undefined, {
-    to: withDescription("Peers, as in a NetworkPolicy; empty means any address.", peersSchema),
-    ports: withDescription("Its ports.", arraySchema(createRef("port"), { minItems: 1 })),
+    to: withDescription("Peers, as in a NetworkPolicy; any address if empty.", peersSchema),
+    ports: withDescription("Ports.", arraySchema(createRef("port"), { minItems: 1 })),
   }),
   autoscaling: objectSchema(undefined, {
-    enabled: withDescription("Scale by CPU between the two bounds.", booleanSchema),
-    minReplicas: withDescription("Least pods.", integerSchema(1, 100)),
-    maxReplicas: withDescription("Most pods.", integerSchema(1, 100)),
+    enabled: withDescription("Scale by CPU between the bounds.", booleanSchema),
+    minReplicas: withDescription("Minimum number of pods.", integerSchema(1, 100)),
+    maxReplicas: withDescription("Maximum number of pods.", integerSchema(1, 100)),
     targetCpuPercent: withDescription(
-      "Use of the requested CPU that is aimed at, in percent.",
+      "Target use of the requested CPU, in percent.",
       integerSchema(1, 1000),
     ),
-    behavior: withDescription("How fast.", openObjectSchema()),
+    behavior: withDescription("`behavior` of the HorizontalPodAutoscaler.", openObjectSchema()),
   }),
   probe: objectSchema(undefined, {
-    periodSeconds: withDescription("How often.", integerSchema(1, 300)),
-    timeoutSeconds: withDescription("How long an answer may take.", integerSchema(1, 60)),
-    failureThreshold: withDescription("After how many failures in a row.", integerSchema(1, 1000)),
+    periodSeconds: withDescription("Seconds between attempts.", integerSchema(1, 300)),
+    timeoutSeconds: withDescription("Seconds until an attempt fails.", integerSchema(1, 60)),
+    failureThreshold: withDescription("Number of failures in a row.", integerSchema(1, 1000)),
   }),
   podSecurityContext: optionalObjectSchema({
     ...securityProperties,
@@ -454,18 +454,18 @@ const definitions: Record<string, Schema> = {
     not: { pattern: ":latest$" },
   }),
   image: objectSchema(undefined, {
-    registry: withDescription("Registry of this image; that of all if empty.", registrySchema),
+    registry: withDescription("Registry of this image; `image.registry` if empty.", registrySchema),
     repository: withDescription(
       "Path of this image in the registry.",
       stringSchema(`^(${imagePathPattern})?$`),
     ),
-    tag: withDescription("Tag of this image; that of all if empty.", tagSchema),
+    tag: withDescription("Tag of this image; `image.tag` if empty.", tagSchema),
     digest: withDescription(
-      "Digest of this image (sha256:…), above any tag.",
+      "Digest of this image (`sha256:…`); overrides any tag.",
       stringSchema("^(sha256:[0-9a-f]{64})?$"),
     ),
     pullPolicy: withDescription(
-      "When nodes pull this image; as all if empty.",
+      "Pull policy of this image; `image.pullPolicy` if empty.",
       extendRef("pullPolicy"),
     ),
   }),

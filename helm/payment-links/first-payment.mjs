@@ -19,7 +19,7 @@ const sendRequest = async (url, { method = "POST", headers = {}, body } = {}) =>
     signal: AbortSignal.timeout(requestMsMax),
   });
   const text = await response.text();
-  if (!response.ok) throw new Error(`${method} ${url} answered ${response.status} ${text}`);
+  if (!response.ok) throw new Error(`${method} ${url} returned ${response.status} ${text}`);
   return { response, body: text.startsWith("{") ? JSON.parse(text) : {} };
 };
 
@@ -82,10 +82,10 @@ for (;;) {
   const { status } = (await sendRequest(linkUrl, { method: "GET" })).body;
   if (status === "completed") break;
   if (performance.now() > deadline) {
-    throw new Error(`the link is ${status} after ${paymentMsMax} ms`);
+    throw new Error(`the link is still ${status} after ${paymentMsMax} ms`);
   }
   await new Promise((resolve) => setTimeout(resolve, pollIntervalMs));
 }
-console.log("paid: by a notice, as a payment provider sends it");
+console.log("paid: by a settlement notice, as from a payment provider");
 const { body } = await callOperatorApi("/internal/sign-in-links", { handle });
-console.log(`sign in, once, within 15 minutes: ${body.signInUrl}`);
+console.log(`sign-in link, works once, for 15 minutes: ${body.signInUrl}`);

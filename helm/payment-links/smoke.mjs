@@ -20,7 +20,7 @@ const sendRequest = async (url, options) => {
 const expectResponse = async (responsePromise, expectedStatus, bodyPattern = /^/) => {
   const response = await responsePromise;
   if (response.status === expectedStatus && bodyPattern.test(response.text)) return;
-  throw new Error(`answered ${response.status} ${response.text.slice(0, 200)}`);
+  throw new Error(`got ${response.status} ${response.text.slice(0, 200)}`);
 };
 
 // A well-formed key that does not exist: the services must look it up in auth-keys, Redis and Postgres.
@@ -33,38 +33,38 @@ const usesRedisPattern = /^payment_links_rate_limit_degraded(?:\{[^}]*\})? 0$/m;
 const checks = {};
 for (const service of ["auth-keys", "links-api", "settlement-listener", "webhook-dispatcher"]) {
   checks[`${service} is ready`] = () => expectResponse(requestInternal(service, "/readyz"), 200);
-  checks[`${service} reaches Redis and shows its metrics`] = () =>
+  checks[`${service} serves metrics and reaches Redis`] = () =>
     expectResponse(requestInternal(service, "/metrics"), 200, usesRedisPattern);
 }
 Object.assign(checks, {
-  "links-api knows that there is no such link": () =>
+  "links-api returns 404 for an unknown link": () =>
     expectResponse(
       requestPublic("links-api", "/v1/payment-link/none"),
       404,
       /CANNOT_FIND_PAYMENT_LINK/,
     ),
-  "links-api asks auth-keys who is calling": () =>
+  "links-api rejects an unknown API key by asking auth-keys": () =>
     expectResponse(
       requestPublic("links-api", "/v1/payment-link", unknownKeyRequest),
       401,
       /INVALID_API_KEY/,
     ),
-  "auth-keys lets nobody in without a session": () =>
+  "auth-keys requires a session": () =>
     expectResponse(requestPublic("auth-keys", "/console/api/session"), 401, /UNAUTHENTICATED/),
-  "webhook-dispatcher lets nobody in without a session": () =>
+  "webhook-dispatcher requires a session": () =>
     expectResponse(
       requestPublic("webhook-dispatcher", "/console/api/webhook-endpoints"),
       401,
       /UNAUTHENTICATED/,
     ),
-  "settlement-listener takes no notice from strangers": () =>
+  "settlement-listener rejects notices of unknown providers": () =>
     expectResponse(
       requestPublic("settlement-listener", "/settlement-notices/nobody", { method: "POST" }),
       404,
     ),
-  "the internal port wants the token of operators": () =>
+  "the internal port requires the operator token": () =>
     expectResponse(requestInternal("settlement-listener", "/internal/settlement/status"), 401),
-  "the internal port takes the token of operators": () =>
+  "the internal port accepts the operator token": () =>
     expectResponse(
       requestInternal("settlement-listener", "/internal/settlement/status", {
         headers: operatorHeaders,

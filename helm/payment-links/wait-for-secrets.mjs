@@ -27,13 +27,13 @@ const describeMissing = () =>
 process.on("SIGTERM", () => process.exit(143));
 
 let missing = describeMissing();
-if (missing.length > 0) console.log(`waiting ${waitSeconds} s at most: ${missing.join("; ")}`);
+if (missing.length > 0) console.log(`waiting up to ${waitSeconds} s: ${missing.join("; ")}`);
 while (missing.length > 0 && Date.now() < deadlineMs) {
   await sleep(pollIntervalMs);
   missing = describeMissing();
 }
 if (missing.length > 0) {
-  console.error(`the migrations cannot begin: ${missing.join("; ")}`);
+  console.error(`the migrations cannot start: ${missing.join("; ")}`);
   process.exit(78);
 }
-console.log("all that the migrations read is there");
+console.log("all Secrets and ConfigMaps of the migrations are complete");

@@ -32,7 +32,7 @@ const findConnectionError = (server) =>
     };
     socket.once("connect", () => finish(undefined));
     socket
-      .once("timeout", () => finish("no answer"))
+      .once("timeout", () => finish("timeout"))
       .once("error", ({ code }) => finish(code ?? "error"));
   });
 
@@ -42,7 +42,7 @@ const describeUnreachable = async () => {
     const connectionErrors = await Promise.all(servers.map(findConnectionError));
     if (connectionErrors.includes(undefined)) return [];
     const failedServers = servers.map((server, index) => `${server} (${connectionErrors[index]})`);
-    return [`${name} is not reached at ${failedServers.join(", ")}`];
+    return [`${name} is unreachable at ${failedServers.join(", ")}`];
   });
   return (await Promise.all(groupChecks)).flat();
 };
@@ -52,14 +52,14 @@ process.on("SIGTERM", () => process.exit(143));
 
 let unreachable = await describeUnreachable();
 if (unreachable.length > 0) {
-  console.log(`waiting ${waitSeconds} s at most: ${unreachable.join("; ")}`);
+  console.log(`waiting up to ${waitSeconds} s: ${unreachable.join("; ")}`);
 }
 while (unreachable.length > 0 && Date.now() < deadlineMs) {
   await sleep(pollIntervalMs);
   unreachable = await describeUnreachable();
 }
 if (unreachable.length > 0) {
-  console.error(`the migrations cannot begin: ${unreachable.join("; ")}`);
+  console.error(`the migrations cannot start: ${unreachable.join("; ")}`);
   process.exit(78);
 }
-console.log("all servers that the migrations need are there");
+console.log("all servers of the migrations are reachable");

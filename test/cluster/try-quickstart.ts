@@ -38,9 +38,9 @@ export const tryQuickstart = async ({ cluster, config }: Release): Promise<void>
   const output = await ownCluster.helm(["test", "payment-links", "--logs", "--timeout", "200s"], {
     timeoutMs: testMsMax,
   });
-  assert.match(output, /paid: by a notice/);
+  assert.match(output, /paid: by a settlement notice/);
   const link = findUrl(output, "created: ");
-  const signIn = findUrl(output, "sign in, once, within 15 minutes: ");
+  const signIn = findUrl(output, "sign-in link, works once, for 15 minutes: ");
 
   const portForward = spawn(
     "kubectl",

@@ -38,7 +38,7 @@ service with a user of its own; without it the common user's are taken.
   value: /etc/payment-links/certificates/{{ .root.Values.trustedCertificates.key }}
 {{- end }}
 - { name: LOG_LEVEL, value: {{ .root.Values.logLevel | quote }} }
-# The heap must reach its limit before the container does: that is an error with a message, not a kill.
+# The heap reaches its limit before the container does, so a leak ends in an error message, not a kill.
 - { name: NODE_OPTIONS, value: "--max-old-space-size-percentage=75" }
 {{- end -}}
 
@@ -68,7 +68,7 @@ service with a user of its own; without it the common user's are taken.
 {{- end }}
 - { name: BASE_URL, value: {{ include "payment-links.baseUrl" .root | quote }} }
 {{- if include "payment-links.isOnLoopback" .root }}
-# Callers reach the pod through a port forward of their own machine.
+# Callers reach the pod through a port forward on their own machine.
 - { name: PUBLISHED_ON_LOOPBACK, value: "1" }
 {{- end }}
 {{- with $values.checkoutUrl }}
@@ -88,7 +88,7 @@ service with a user of its own; without it the common user's are taken.
 - { name: RATE_LIMIT_PER_IP, value: {{ $values.rateLimit.perIp | quote }} }
 - { name: CONNECTIONS_MAX, value: {{ $values.connections.max | quote }} }
 - { name: CONNECTIONS_PER_IP_MAX, value: {{ $values.connections.perIpMax | quote }} }
-# How many pods share a limit while Redis is away.
+# The number of pods that share a limit while Redis is unavailable.
 - { name: RATE_LIMIT_REPLICAS, value: {{ include "payment-links.replicasMin" . | int | max 1 | quote }} }
 - { name: DRAIN_DELAY_SECONDS, value: {{ $values.drainDelaySeconds | quote }} }
 {{- if $values.catalogue }}

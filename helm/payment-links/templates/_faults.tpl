@@ -1,6 +1,6 @@
 {{/*
-What keeps these values from being rendered, as a YAML list: what is missing comes first, in one line. The forms
-of single values are in values.schema.json; here is what one value requires of another.
+The errors of these values, as a YAML list; the first line names all missing values. values.schema.json checks single
+values, this file their combinations.
 */}}
 {{- define "payment-links.faults" -}}
 {{- $faults := list -}}
@@ -14,7 +14,7 @@ of single values are in values.schema.json; here is what one value requires of a
 {{ toYaml $faults }}
 {{- end -}}
 
-{{/* The values that are missing, each by its name. */}}
+{{/* The names of missing values. */}}
 {{- define "payment-links.missing" -}}
 {{- $values := .Values -}}
 {{- $oidc := $values.authKeys.oidc -}}
@@ -22,9 +22,9 @@ of single values are in values.schema.json; here is what one value requires of a
 {{- if not (include "payment-links.baseUrl" .) }}{{ $missing = append $missing "baseUrl" }}{{ end -}}
 {{- if not (include "payment-links.brokers" . | fromJsonArray) }}{{ $missing = append $missing "kafka.brokers" }}{{ end -}}
 {{- if or $values.ingress.enabled $values.httpRoute.enabled -}}
-{{- if not $values.trustedProxies }}{{ $missing = append $missing "trustedProxies (behind an ingress or httpRoute)" }}{{ end -}}
+{{- if not $values.trustedProxies }}{{ $missing = append $missing "trustedProxies (with ingress or httpRoute)" }}{{ end -}}
 {{- if and $values.networkPolicy.enabled (not $values.networkPolicy.edgeFrom) -}}
-{{- $missing = append $missing "networkPolicy.edgeFrom (behind an ingress or httpRoute)" -}}
+{{- $missing = append $missing "networkPolicy.edgeFrom (with ingress or httpRoute)" -}}
 {{- end -}}
 {{- end -}}
 {{- if and $values.metrics.serviceMonitor.enabled $values.networkPolicy.enabled (not $values.networkPolicy.metricsFrom) -}}
@@ -35,7 +35,7 @@ of single values are in values.schema.json; here is what one value requires of a
 {{- $wantsOidc := or $oidc.clientId $oidc.allowedGroups (eq $values.authKeys.signUp "oidc") (has "oidc" $values.authKeys.signInMethods) -}}
 {{- if and $wantsOidc (not $oidc.issuer) }}{{ $missing = append $missing "authKeys.oidc.issuer" }}{{ end -}}
 {{- $chains := $values.settlementListener.chains -}}
-{{- /* Payers would be asked for money on a chain that nobody watches. */ -}}
+{{- /* Otherwise the checkout would ask for payments on a chain that is not watched. */ -}}
 {{- $ofChains := dict "linksApi.settlementChains" $values.linksApi.settlementChains "settlementListener.chains.settings" $chains.settings "transferChains" $values.transferChains -}}
 {{- range $name, $given := $ofChains -}}
 {{- if and $given (not $chains.enabled) }}{{ $missing = append $missing (printf "settlementListener.chains.enabled (with %s)" $name) }}{{ end -}}
@@ -55,7 +55,7 @@ of single values are in values.schema.json; here is what one value requires of a
 {{ toYaml $missing }}
 {{- end -}}
 
-{{/* The secrets without which these values cannot be run. */}}
+{{/* The secrets that these values require. */}}
 {{- define "payment-links.neededSecrets" -}}
 {{- $values := .Values -}}
 {{- $services := values (include "payment-links.services" . | fromYaml) | sortAlpha -}}
@@ -80,7 +80,7 @@ of single values are in values.schema.json; here is what one value requires of a
 {{- $faults := list -}}
 {{- range $name, $secret := omit .Values.secrets "existingSecret" -}}
 {{- if and $secret.existingSecret $secret.value -}}
-{{- $faults = append $faults (printf "secrets.%s: existingSecret and value are both given; one of them must go" $name) -}}
+{{- $faults = append $faults (printf "secrets.%s: existingSecret and value are both set; remove one" $name) -}}
 {{- end -}}
 {{- end -}}
 {{ toYaml $faults }}
@@ -89,16 +89,16 @@ of single values are in values.schema.json; here is what one value requires of a
 {{- define "payment-links.workloadFaults" -}}
 {{- $faults := list -}}
 {{- if le (int .Values.terminationGracePeriodSeconds) (add (mulf 2 .Values.drainDelaySeconds | ceil | int) 25) -}}
-{{- $faults = append $faults "terminationGracePeriodSeconds: is not more than twice drainDelaySeconds and 25 s" -}}
+{{- $faults = append $faults "terminationGracePeriodSeconds: must be more than twice drainDelaySeconds plus 25 s" -}}
 {{- end -}}
-{{- /* An attempt under way at SIGTERM has as long as the process gives itself, less 5 s in which its result is written. */ -}}
+{{- /* An attempt that runs at SIGTERM may take as long as the process does to stop, minus 5 s to store its result. */ -}}
 {{- $attemptMax := addf (mulf 2 .Values.drainDelaySeconds) 20 -}}
 {{- if gt (float64 .Values.webhookDispatcher.timeoutSeconds) $attemptMax -}}
-{{- $faults = append $faults (printf "webhookDispatcher.timeoutSeconds: is more than twice drainDelaySeconds and 20 s, so a pod that ends would cut attempts; lower it to %v, or raise drainDelaySeconds" $attemptMax) -}}
+{{- $faults = append $faults (printf "webhookDispatcher.timeoutSeconds: is more than twice drainDelaySeconds plus 20 s, so a stopping pod would interrupt attempts; lower it to %v, or raise drainDelaySeconds" $attemptMax) -}}
 {{- end -}}
 {{- $hasIpv6 := or (has "IPv6" .Values.ipFamilies) (eq .Values.ipFamilyPolicy "RequireDualStack") -}}
 {{- if and $hasIpv6 (ne .Values.listenAddress "::") -}}
-{{- $faults = append $faults "listenAddress: must be \"::\" where Services have IPv6, or pods do not hear it" -}}
+{{- $faults = append $faults "listenAddress: must be \"::\" if Services have IPv6; otherwise pods do not accept it" -}}
 {{- end -}}
 {{- range $service, $key := include "payment-links.services" . | fromYaml -}}
 {{- $values := index $.Values $key -}}
@@ -108,19 +108,19 @@ of single values are in values.schema.json; here is what one value requires of a
 {{- $faults = append $faults (printf "%s.%s.maxReplicas: is less than minReplicas" $key $scaler) -}}
 {{- end -}}
 {{- if and $bounds.enabled (not (hasKey (default dict $values.resources.requests) "cpu")) -}}
-{{- $faults = append $faults (printf "%s.resources.requests.cpu: is what %s measures by" $key $scaler) -}}
+{{- $faults = append $faults (printf "%s.resources.requests.cpu: is required with %s" $key $scaler) -}}
 {{- end -}}
 {{- end -}}
 {{- if eq $values.strategy.type "Recreate" -}}
-{{- $faults = append $faults (printf "%s.strategy.type: Recreate ends all pods before the first new one; rollingUpdate with maxSurge 0 needs no more room" $key) -}}
+{{- $faults = append $faults (printf "%s.strategy.type: Recreate stops all pods before it starts a new one; use rollingUpdate, with maxSurge 0 if there is no room for another pod" $key) -}}
 {{- end -}}
 {{- with $values.strategy.rollingUpdate -}}
 {{- if eq (printf "%v+%v" .maxSurge .maxUnavailable | replace "%" "") "0+0" -}}
-{{- $faults = append $faults (printf "%s.strategy.rollingUpdate: maxSurge and maxUnavailable are both 0, so no pod could be replaced" $key) -}}
+{{- $faults = append $faults (printf "%s.strategy.rollingUpdate: maxSurge and maxUnavailable are both 0, so no pod can be replaced" $key) -}}
 {{- end -}}
 {{- end -}}
 {{- if and $values.autoscaling.enabled $values.keda.enabled -}}
-{{- $faults = append $faults (printf "%s.keda.enabled: autoscaling.enabled scales the same pods; one of them must go" $key) -}}
+{{- $faults = append $faults (printf "%s.keda.enabled: autoscaling.enabled scales the same pods; disable one" $key) -}}
 {{- end -}}
 {{- end -}}
 {{- with .Values.keda.prometheus -}}
@@ -129,15 +129,15 @@ of single values are in values.schema.json; here is what one value requires of a
 {{- end -}}
 {{- end -}}
 {{- with .Values.migrations -}}
-{{- /* It waits for Secrets, then for servers. */ -}}
+{{- /* The Job waits for Secrets, then for servers. */ -}}
 {{- if ge (mul 2 .waitSeconds) (int64 .activeDeadlineSeconds) -}}
-{{- $faults = append $faults "migrations.waitSeconds: is not less than half of activeDeadlineSeconds, so the Job could not say what it lacks" -}}
+{{- $faults = append $faults "migrations.waitSeconds: must be less than half of activeDeadlineSeconds, so that the Job can name what is missing" -}}
 {{- end -}}
 {{- end -}}
 {{ toYaml $faults }}
 {{- end -}}
 
-{{/* What operators add to a pod and the chart has there already, or they give twice: Kubernetes merges these lists by name. */}}
+{{/* Additions to a pod that the chart already has, or that are given twice: Kubernetes merges these lists by name. */}}
 {{- define "payment-links.podFaults" -}}
 {{- $faults := list -}}
 {{- $services := include "payment-links.services" . | fromYaml -}}
@@ -170,7 +170,7 @@ of single values are in values.schema.json; here is what one value requires of a
 {{- $volumes := list "tmp" "certificates" "settings" -}}
 {{- range $values.extraVolumes }}{{ $volumes = append $volumes .name }}{{ end -}}
 {{- range $values.extraVolumeMounts -}}
-{{- if not (has .name $volumes) }}{{ $faults = append $faults (printf "%s.extraVolumeMounts: %s is none of the pod's volumes" $key .name) }}{{ end -}}
+{{- if not (has .name $volumes) }}{{ $faults = append $faults (printf "%s.extraVolumeMounts: %s is not a volume of the pod" $key .name) }}{{ end -}}
 {{- end -}}
 {{- end -}}
 {{- range $key := concat (values $services | sortAlpha) (list "migrations" "test") -}}
@@ -181,7 +181,7 @@ of single values are in values.schema.json; here is what one value requires of a
 {{ toYaml $faults }}
 {{- end -}}
 
-{{/* Who leaves the restricted level may have a reason. For these two there is none: nothing here binds a low port or touches its node. */}}
+{{/* Leaving the restricted level may have reasons, but not root or privileged: no pod binds a low port or needs its node. */}}
 {{- define "payment-links.securityFaults" -}}
 {{- $faults := list -}}
 {{- $blocks := dict "" .Values -}}
@@ -192,10 +192,10 @@ of single values are in values.schema.json; here is what one value requires of a
 {{- range $field := list "podSecurityContext" "containerSecurityContext" -}}
 {{- with index $values $field -}}
 {{- if eq (toString .runAsUser) "0" -}}
-{{- $faults = append $faults (printf "%s%s.runAsUser: is 0, and nothing here needs root" $prefix $field) -}}
+{{- $faults = append $faults (printf "%s%s.runAsUser: must not be 0; no pod of the chart needs root" $prefix $field) -}}
 {{- end -}}
 {{- if .privileged -}}
-{{- $faults = append $faults (printf "%s%s.privileged: is true, and nothing here needs its node" $prefix $field) -}}
+{{- $faults = append $faults (printf "%s%s.privileged: must not be true; no pod of the chart needs access to its node" $prefix $field) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
@@ -203,7 +203,7 @@ of single values are in values.schema.json; here is what one value requires of a
 {{ toYaml $faults }}
 {{- end -}}
 
-{{/* Labels and annotations by which the chart, Helm or Kubernetes knows what is whose. */}}
+{{/* Labels and annotations that the chart, Helm or Kubernetes uses to identify objects. */}}
 {{- define "payment-links.metadataFaults" -}}
 {{- $faults := list -}}
 {{- $labels := dict "commonLabels" .Values.commonLabels -}}
@@ -223,7 +223,7 @@ of single values are in values.schema.json; here is what one value requires of a
 {{- with $values.serviceAccount -}}
 {{- $_ := set $annotations (printf "%s.serviceAccount.annotations" $key) .annotations -}}
 {{- if and .name .annotations -}}
-{{- $faults = append $faults (printf "%s.serviceAccount: name and annotations are both given; an account that is there already has its own" $key) -}}
+{{- $faults = append $faults (printf "%s.serviceAccount: name and annotations are both set; annotate the existing ServiceAccount itself" $key) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
@@ -235,18 +235,18 @@ of single values are in values.schema.json; here is what one value requires of a
 {{- end -}}
 {{- range $name, $given := $annotations -}}
 {{- range keys $given | sortAlpha -}}
-{{- if regexMatch "^(checksum/|helm[.]sh/)" . }}{{ $faults = append $faults (printf "%s: %s is the chart's own" $name .) }}{{ end -}}
+{{- if regexMatch "^(checksum/|helm[.]sh/)" . }}{{ $faults = append $faults (printf "%s: %s is reserved for the chart" $name .) }}{{ end -}}
 {{- end -}}
 {{- end -}}
 {{ toYaml $faults }}
 {{- end -}}
 
-{{/* An origin to which nothing leads is found out by payers, not by the platform. */}}
+{{/* The platform does not detect an origin without a route; payers would. */}}
 {{- define "payment-links.routeFaults" -}}
 {{- $faults := list -}}
 {{- if and (hasPrefix "http://" (include "payment-links.baseUrl" .)) (not .Values.allowInsecureCookie) -}}
 {{- if not (include "payment-links.isOnLoopback" .) -}}
-{{- $faults = append $faults "allowInsecureCookie: must be true where baseUrl is plain http on a host that is not loopback" -}}
+{{- $faults = append $faults "allowInsecureCookie: must be true if baseUrl is plain http on a host that is not loopback" -}}
 {{- end -}}
 {{- end -}}
 {{- range $kind, $hosts := include "payment-links.routedHosts" . | fromYaml -}}
@@ -254,7 +254,7 @@ of single values are in values.schema.json; here is what one value requires of a
 {{- $host := include "payment-links.hostOf" (index $.Values $origin) -}}
 {{- $wildcard := printf "*.%s" (rest (splitList "." $host) | join ".") -}}
 {{- if and $host (not (has $host $hosts)) (not (has $wildcard $hosts)) -}}
-{{- $faults = append $faults (printf "%s: does not have %s, the host of %s" $kind $host $origin) -}}
+{{- $faults = append $faults (printf "%s: must include %s, the host of %s" $kind $host $origin) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
@@ -278,9 +278,9 @@ of single values are in values.schema.json; here is what one value requires of a
 {{- $texts := dict "catalogue" .Values.catalogue "settlementListener.chains.settings" .Values.settlementListener.chains.settings -}}
 {{- range $name, $text := $texts -}}
 {{- if and $text (not (hasPrefix "{" (trim $text))) -}}
-{{- $faults = append $faults (printf "%s: is no JSON object" $name) -}}
+{{- $faults = append $faults (printf "%s: is not a JSON object" $name) -}}
 {{- else -}}
-{{- with (fromJson (default "{}" $text)).Error }}{{ $faults = append $faults (printf "%s: is no JSON: %s" $name .) }}{{ end -}}
+{{- with (fromJson (default "{}" $text)).Error }}{{ $faults = append $faults (printf "%s: is not valid JSON: %s" $name .) }}{{ end -}}
 {{- end -}}
 {{- end -}}
 {{ toYaml $faults }}
@@ -303,15 +303,15 @@ of single values are in values.schema.json; here is what one value requires of a
 {{ toYaml $faults }}
 {{- end -}}
 
-{{/* A time of Prometheus, such as `30s`. */}}
+{{/* Converts a Prometheus duration, such as `30s`. */}}
 {{- define "payment-links.milliseconds" -}}
 {{- $unit := regexFind "[a-z]+$" . -}}
 {{- mul (trimSuffix $unit .) (get (dict "ms" 1 "s" 1000 "m" 60000 "h" 3600000) $unit) -}}
 {{- end -}}
 
 {{/*
-What brings a Secret comes too late if the hook that needs that Secret runs before it. A hook of its own has a weight
-below the Job's.
+An object that creates a Secret comes too late if the hook that needs the Secret runs first, unless it is a hook with a
+lower weight than the Job.
 */}}
 {{- define "payment-links.objectFaults" -}}
 {{- $faults := list -}}
@@ -320,18 +320,18 @@ below the Job's.
 {{- $annotations := default dict (default dict $object.metadata).annotations -}}
 {{- $isBefore := and (contains "pre-install" (index $annotations "helm.sh/hook" | default "")) (lt (index $annotations "helm.sh/hook-weight" | default "0" | int) 0) -}}
 {{- if and (regexMatch "Secret" $object.kind) (not $isBefore) -}}
-{{- $faults = append $faults (printf "extraObjects[%d]: %s comes after the migrations Job, which may need it: it belongs into migrations.extraObjects" $index $object.kind) -}}
+{{- $faults = append $faults (printf "extraObjects[%d]: %s is created after the migrations Job, which may need it; move it to migrations.extraObjects" $index $object.kind) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
 {{ toYaml $faults }}
 {{- end -}}
 
-{{/* What runs once, on one node and without a backup must not be mistaken for what money passes through. */}}
+{{/* The quickstart, with one pod of each and no backup, must not be used for real money. */}}
 {{- define "payment-links.quickstartFaults" -}}
 {{- $faults := list -}}
 {{- if .Values.quickstart.enabled -}}
-{{- $alone := "quickstart brings its own; one of them must go" -}}
+{{- $alone := "cannot be set with quickstart, which creates its own" -}}
 {{- if .Values.kafka.brokers }}{{ $faults = append $faults (printf "kafka.brokers: %s" $alone) }}{{ end -}}
 {{- if .Values.kafka.sasl.mechanism }}{{ $faults = append $faults (printf "kafka.sasl.mechanism: %s" $alone) }}{{ end -}}
 {{- if .Values.kafka.ssl }}{{ $faults = append $faults (printf "kafka.ssl: %s" $alone) }}{{ end -}}
@@ -340,15 +340,15 @@ below the Job's.
 {{- if or $secret.existingSecret $secret.value }}{{ $faults = append $faults (printf "secrets.%s: %s" $name $alone) }}{{ end -}}
 {{- end -}}
 {{- if eq .Values.authKeys.apiKeyMode "live" -}}
-{{- $faults = append $faults "authKeys.apiKeyMode: is live, and quickstart is not for money" -}}
+{{- $faults = append $faults "authKeys.apiKeyMode: must not be live with quickstart, which is not for real money" -}}
 {{- end -}}
 {{- if not (include "payment-links.isOnLoopback" .) -}}
-{{- $faults = append $faults "baseUrl: is not loopback, where alone quickstart may be reached" -}}
+{{- $faults = append $faults "baseUrl: must be loopback with quickstart" -}}
 {{- end -}}
 {{- range list "ingress" "httpRoute" -}}
-{{- if (index $.Values .).enabled }}{{ $faults = append $faults (printf "%s.enabled: shows quickstart to others; one of them must go" .) }}{{ end -}}
+{{- if (index $.Values .).enabled }}{{ $faults = append $faults (printf "%s.enabled: cannot be combined with quickstart, which must not be public" .) }}{{ end -}}
 {{- end -}}
-{{- if not .Values.migrations.enabled }}{{ $faults = append $faults "migrations.enabled: nothing else knows quickstart's database" }}{{ end -}}
+{{- if not .Values.migrations.enabled }}{{ $faults = append $faults "migrations.enabled: must be true with quickstart" }}{{ end -}}
 {{- end -}}
 {{ toYaml $faults }}
 {{- end -}}

@@ -45,7 +45,7 @@ never reads these.
 
 {{- define "payment-links.quickstartPostgres" -}}
 port: 5432
-# Of the image.
+# The image's user.
 user: 999
 env:
   - { name: POSTGRES_DB, value: payment_links }
@@ -80,7 +80,7 @@ resources: { requests: { cpu: 100m, memory: 512Mi }, limits: { memory: 1Gi } }
 {{- define "payment-links.quickstartRedis" -}}
 port: 6379
 user: 999
-# Without a password Redis answers its own machine alone, unless it is told not to.
+# Without a password, Redis accepts only local connections unless protected mode is off.
 args: [redis-server, --protected-mode, "no", --save, "", --maxmemory, 64mb, --maxmemory-policy, volatile-ttl]
 mounts: { work: /data }
 resources: { requests: { cpu: 50m, memory: 32Mi }, limits: { memory: 128Mi } }

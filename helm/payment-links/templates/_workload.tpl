@@ -42,7 +42,7 @@ metadata:
   {{- include "payment-links.metadata" $context | nindent 2 }}
 spec:
   maxUnavailable: {{ $values.maxUnavailable }}
-  # A pod that is not ready must not keep a node from being drained.
+  # A pod that is not ready must not block draining a node.
   unhealthyPodEvictionPolicy: AlwaysAllow
   selector:
     matchLabels: {{- include "payment-links.selector" $context | nindent 6 }}
@@ -81,7 +81,7 @@ spec:
         {{- $own := include "payment-links.ownLabels" . | fromYaml }}
         {{- merge (dict) $own .values.podLabels .root.Values.commonLabels | toYaml | nindent 8 }}
       annotations:
-        # Pods read this only when they start, so they are restarted when it changes.
+        # Pods read this only at startup, so a change restarts them.
         checksum/settings: {{ include "payment-links.settings" .root | sha256sum }}
         checksum/secrets: {{ include "payment-links.inlineSecrets" .root | sha256sum }}
         {{- with .values.podAnnotations }}
@@ -140,7 +140,7 @@ readinessProbe:
 livenessProbe:
   httpGet: { path: /livez, port: internal }
   {{- toYaml .liveness | nindent 2 }}
-  # A process that does not answer will not end in order either, so it is killed soon.
+  # A process that does not respond will not stop gracefully, so it is killed soon.
   terminationGracePeriodSeconds: 5
 {{- end -}}
 
