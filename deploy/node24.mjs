@@ -53,7 +53,7 @@ export const runOnNode24 = async (scriptPath, args, options) => {
  */
 export const ensureDependencies = async ({ withDev = true } = {}) => {
   if (Number.parseInt(process.versions.node, 10) < nodeMajorMin) {
-    throw new Error(`Node ${nodeMajorMin} or newer is needed to begin; this is ${process.version}`);
+    throw new Error(`Node ${nodeMajorMin} or later is required; this is ${process.version}`);
   }
   if (await hasInstalledDependencies({ withDev })) return;
   await mkdir(join(root, "node_modules"), { recursive: true });
@@ -93,10 +93,8 @@ const installDependencies = async (options) => {
   const lockedPackages = await readLockedPackages();
   const installedPackages = await readInstalledPackages();
   const withDev = options.withDev || hasDevPackages(installedPackages);
-  const description = withDev
-    ? "the packages and development tools"
-    : "the packages that npm start runs";
-  printToStderr(`installing ${description}, this once`);
+  const description = withDev ? "the packages and development tools" : "the packages for npm start";
+  printToStderr(`installing ${description}`);
   const reportProgress = () => printToStderr(`installing ${description} (${formatElapsed()})`);
   const progressTimer = setInterval(reportProgress, progressIntervalMs);
   const incompletePaths = listPackagesToInstall(lockedPackages, installedPackages).map((path) =>
@@ -125,8 +123,8 @@ const installDependencies = async (options) => {
   if (npmExit.code !== 0) throw new Error(`npm install failed (${npmExit.signal ?? npmExit.code})`);
   if (!(await hasInstalledDependencies({ withDev }))) {
     throw new Error(
-      "npm install went well, yet node_modules is not complete: are install scripts switched off " +
-        "(npm config get ignore-scripts)? If not, remove node_modules and start again",
+      "npm install succeeded, but node_modules is incomplete: enable install scripts if they are disabled " +
+        "(npm config get ignore-scripts); otherwise, remove node_modules and try again",
     );
   }
   // Removes 70 MB of C++ headers that nothing compiles with. The executable has a hard link elsewhere.
@@ -155,7 +153,7 @@ const acquireInstallLock = async () => {
       };
     }
     if (attempt === 1) {
-      printToStderr("another process is installing the dependencies: waiting for it");
+      printToStderr("another process is installing the dependencies, waiting for it");
     }
     const lockStat = await stat(installLockPath).catch(() => undefined);
     const isStale = lockStat && Date.now() - lockStat.mtimeMs > lockStaleMs;
@@ -163,7 +161,7 @@ const acquireInstallLock = async () => {
     await sleep(lockHeartbeatMs);
   }
   throw new Error(
-    `another process has been installing for too long; if none is, rm ${installLockPath}`,
+    `timed out waiting for another process to install; if none is running, delete ${installLockPath}`,
   );
 };
 

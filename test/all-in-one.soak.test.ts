@@ -32,7 +32,7 @@ const dataFolder = useDataFolder();
 
 /** The log is written after the console output, so a log line may come after "ready". */
 const waitUntilLogged = (child: Child, line: string) =>
-  waitUntil(`it logs "${line}"`, () => child.output().includes(line));
+  waitUntil(`the output contains "${line}"`, () => child.output().includes(line));
 
 /** Returns the pid of the database; NaN if none has started. */
 const readPostgresPid = async (): Promise<number> => {
@@ -50,8 +50,9 @@ describe("the all-in-one", () => {
     await rm(join(dataFolder.dataDir, "secret.key"));
 
     const second = dataFolder.start(env);
-    await waitUntil("its end", () => {
-      if (second.output().includes("Payment Links is ready")) throw new Error("it has started");
+    await waitUntil("the process exits", () => {
+      if (second.output().includes("Payment Links is ready"))
+        throw new Error("the all-in-one started");
       return !second.isRunning();
     });
     expect(second.output()).toContain("WEBHOOK_SECRET_KEYS: secrets are sealed under local-");
@@ -60,7 +61,7 @@ describe("the all-in-one", () => {
 
   test("starts without the demo, and says so, when sign-in links are disabled", async () => {
     const child = await dataFolder.startAndWait({ SIGN_IN_METHODS: "siwe" });
-    await waitUntilLogged(child, "the demo account could not be made");
+    await waitUntilLogged(child, "could not create the demo account");
     expect(child.output()).not.toContain('Demo account "demo"');
   });
 
@@ -85,7 +86,7 @@ describe("the all-in-one", () => {
 
   test("leaves no database process when stopped while its database starts", async () => {
     const child = dataFolder.start();
-    await waitUntil("the database is launched", async () => (await readPostgresPid()) > 0);
+    await waitUntil("the database process has started", async () => (await readPostgresPid()) > 0);
     const pid = await readPostgresPid();
     expect(await child.terminate("SIGTERM")).toBe(0);
     expect(() => process.kill(pid, "SIGQUIT")).toThrow("ESRCH");
@@ -95,8 +96,8 @@ describe("the all-in-one", () => {
   test("exits when its database exits by itself, so that a supervisor can restart it", async () => {
     const child = await dataFolder.startAndWait();
     process.kill(await readPostgresPid(), "SIGKILL");
-    await waitUntil("its end", () => !child.isRunning());
-    expect(child.output()).toContain("PostgreSQL ended by itself");
+    await waitUntil("the process exits", () => !child.isRunning());
+    expect(child.output()).toContain("PostgreSQL exited unexpectedly");
     expect(await child.terminate("SIGTERM")).toBe(1);
     await dataFolder.startAndWait();
   });

@@ -47,14 +47,14 @@ describe("the all-in-one", () => {
 
   test("exits with code 2 and lists the known options when given an unknown option", async () => {
     const child = dataFolder.start({}, ["--devnet"]);
-    await waitUntil("its end", () => !child.isRunning());
+    await waitUntil("the process exits", () => !child.isRunning());
     expect(child.output()).toContain("usage: npm start [-- --no-devnet]");
     expect(await child.terminate("SIGTERM")).toBe(2);
   });
 
   test("exits with code 2 and names the missing variable when HOST is set without BASE_URL (rule CALLER-39)", async () => {
     const child = dataFolder.start({ HOST: "0.0.0.0" }, []);
-    await waitUntil("its end", () => !child.isRunning());
+    await waitUntil("the process exits", () => !child.isRunning());
     expect(child.output()).toContain("BASE_URL: is not set, or is plain http on a loopback host");
     expect(await child.terminate("SIGTERM")).toBe(2);
   });
@@ -67,10 +67,10 @@ describe("the all-in-one", () => {
     "says which chain to remove when %s names a chain with the id of a local one",
     async (variable, chainId, title, name) => {
       const child = dataFolder.start({ [variable]: `${chainId}=http://key.test/` }, []);
-      await waitUntil("its end", () => !child.isRunning());
+      await waitUntil("the process exits", () => !child.isRunning());
       expect(child.output()).toContain(
-        `${variable}: names chain ${chainId}, which is the ${title} that is started here; ` +
-          `take it out, or leave ${name} out of DEVNET_CHAINS, or start with --no-devnet`,
+        `${variable}: contains chain ${chainId}, which is the ${title} that npm start runs; ` +
+          `remove it, or remove ${name} from DEVNET_CHAINS, or start with --no-devnet`,
       );
       expect(child.output()).not.toContain("key.test");
       expect(await child.terminate("SIGTERM")).toBe(2);
@@ -81,7 +81,7 @@ describe("the all-in-one", () => {
     const portHolder = createServer();
     await new Promise<void>((resolve) => portHolder.listen(dataFolder.port, "127.0.0.1", resolve));
     const child = dataFolder.start();
-    await waitUntil("its end", () => !child.isRunning());
+    await waitUntil("the process exits", () => !child.isRunning());
     expect(child.output()).toContain(`Port ${dataFolder.port} on 127.0.0.1 is taken`);
     expect(await child.terminate("SIGTERM")).toBe(2);
     await new Promise((resolve) => portHolder.close(resolve));
@@ -95,7 +95,7 @@ describe("the all-in-one", () => {
     [{ LOG_LEVEL: "verbose" }, "LOG_LEVEL"],
     [
       { DEVNET_CHAINS: "local-evm,local-doge" },
-      "DEVNET_CHAINS: takes local-evm, local-solana, local-tron, local-bitcoin, with commas between them",
+      "DEVNET_CHAINS: must be a comma-separated list of local-evm, local-solana, local-tron, local-bitcoin",
     ],
     [
       { NODE_ENV: "production", WEBHOOK_HOST_OVERRIDES: "receiver.test=http://127.0.0.1:9000" },
@@ -103,7 +103,7 @@ describe("the all-in-one", () => {
     ],
   ])("with %j, refuses to start and names %s (rule CALLER-8)", async (env, name) => {
     const child = dataFolder.start(env);
-    await waitUntil("its end", () => !child.isRunning());
+    await waitUntil("the process exits", () => !child.isRunning());
     expect(child.output()).toContain(name);
     // The logger is created first, and must accept the invalid level.
     expect(child.output()).not.toContain("verbose");

@@ -19,7 +19,7 @@ const runGit = async (...args) => {
 /** Returns the changed files and the tests that they may affect, or the reason why that is unknown. */
 export const listChangedTests = async () => {
   const changedFiles = await listChangedFiles().catch(() => undefined);
-  if (changedFiles === undefined) return { reason: "there is no git, or no main to compare with" };
+  if (changedFiles === undefined) return { reason: "git or the branch main is missing" };
   const sharedFile = changedFiles.find((file) =>
     sharedPaths.some((prefix) => file.startsWith(prefix)),
   );

@@ -96,25 +96,25 @@ for (const file of listFiles("")) {
   }
   for (const { 0: id, index } of text.matchAll(bareIdPattern)) {
     const isAllowed = referenceOffsets.has(index) || file === rulesPath;
-    if (!isAllowed) addProblem(index, `write "rule ${id}", as everywhere`);
+    if (!isAllowed) addProblem(index, `write "rule ${id}" instead of "${id}"`);
   }
   for (const { 0: matchedText, index } of text.matchAll(missingDocumentPattern)) {
     addProblem(
       index,
-      `"${matchedText.replace(/\s+[*/#-]*\s*/g, " ")}" points to a document that is not here`,
+      `"${matchedText.replace(/\s+[*/#-]*\s*/g, " ")}" refers to a document outside the repository`,
     );
   }
 }
 
 for (const id of definedRules) {
-  if (!testedRules.has(id)) problems.push(`${rulesPath}: the title of no test names rule ${id}`);
+  if (!testedRules.has(id)) problems.push(`${rulesPath}: no test title names rule ${id}`);
 }
 
 for (const problem of problems) process.stdout.write(`${problem}\n`);
 const summary = [
   `${definedRules.size} rules`,
   `${referenceCount} references`,
-  `${problems.length} faults`,
+  `${problems.length} problems`,
 ];
 process.stdout.write(`${summary.join(", ")}\n`);
 process.exit(problems.length === 0 ? 0 : 1);

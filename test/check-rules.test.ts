@@ -36,7 +36,7 @@ describe("the check of rule references", () => {
       "packages/a/src/a.ts": a,
       "README.md": "(rule\nSTATE-1)",
     });
-    expect(lines).toEqual(["3 rules, 8 references, 0 faults"]);
+    expect(lines).toEqual(["3 rules, 8 references, 0 problems"]);
     expect(status).toBe(0);
   });
 
@@ -44,15 +44,15 @@ describe("the check of rule references", () => {
     ["a rule that does not exist", "(rule API-9)", "there is no rule API-9"],
     ["a group that does not exist", "(rule APIS-1)", "there is no rule APIS-1"],
     ["an unknown rule among known ones", "(rules API-1, STATE-9)", "there is no rule STATE-9"],
-    ["a rule reference in another form", "(see API-1)", 'write "rule API-1", as everywhere'],
-    ["a document outside the repository", "(spec §6.3)", '"spec §" points to a document'],
+    ["a rule reference in another form", "(see API-1)", 'write "rule API-1" instead of "API-1"'],
+    ["a document outside the repository", "(spec §6.3)", '"spec §" refers to a document'],
     [
       "a document reference across two lines",
       "(interfaces\n * §1)",
-      "points to a document that is not here",
+      "refers to a document outside the repository",
     ],
-    ["a design document outside the repository", '(design, "Payments")', "points to a document"],
-    ["an issue of another tracker", "as issue 12 wants", '"issue 12" points to a document'],
+    ["a design document outside the repository", '(design, "Payments")', "refers to a document"],
+    ["an issue of another tracker", "as issue 12 wants", '"issue 12" refers to a document'],
   ])("fails on %s and names its location", (_case, commentText, problem) => {
     const { status, lines } = checkRules({ "services/a/src/b.ts": `\n/** ${commentText} */\n` });
     expect(lines[0]).toMatch(/^services\/a\/src\/b\.ts:[23]: /);
@@ -85,7 +85,7 @@ describe("the check of rule references", () => {
       [testPath]: testOfOtherRules,
       "services/a/src/b.test.ts": text,
     });
-    expect(lines).toEqual(["3 rules, 3 references, 0 faults"]);
+    expect(lines).toEqual(["3 rules, 3 references, 0 problems"]);
     expect(status).toBe(0);
   });
 
@@ -116,7 +116,7 @@ describe("the check of rule references", () => {
   ])("fails on a rule named only in %s", (_case, path, text) => {
     const testOfOtherRules = 'test("is tested (rules API-1 and API-2)", () => {});\n';
     const { status, lines } = checkRules({ [testPath]: testOfOtherRules, [path]: text });
-    expect(lines[0]).toBe(`${rulesPage}: the title of no test names rule STATE-1`);
+    expect(lines[0]).toBe(`${rulesPage}: no test title names rule STATE-1`);
     expect(status).toBe(1);
   });
 

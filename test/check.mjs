@@ -10,9 +10,9 @@ const root = fileURLToPath(new URL("..", import.meta.url));
  */
 const steps = [
   ["types", "//#check:types"],
-  ["lint and rooms", "//#check:lint"],
+  ["lint and import rules", "//#check:lint"],
   ["format", "//#check:format"],
-  ["unused and undeclared", "//#check:unused"],
+  ["unused code and undeclared dependencies", "//#check:unused"],
   ["rules and references", "//#check:rules"],
 ];
 

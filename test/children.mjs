@@ -45,7 +45,7 @@ export const startNode = (args, options) => {
 /** Waits until a child exits, and terminates it after the timeout; returns the exit code. */
 export const waitForExit = async (child, timeoutMs) => {
   const timer = setTimeout(() => {
-    printToStderr(`given up after ${timeoutMs / 60_000} minutes`);
+    printToStderr(`timed out after ${timeoutMs / 60_000} minutes`);
     terminate(child);
   }, timeoutMs);
   return await child.exited.finally(() => clearTimeout(timer));

@@ -245,11 +245,11 @@ const forbiddenTopics = {
 const usersSuite = getTestSaslConnection("auth-keys") === undefined ? describe.skip : describe;
 
 usersSuite.each(Object.keys(pathsByService) as CompromisedService[])(
-  "whoever has taken %s over, with its user at Kafka",
+  "an attacker who controls %s, with its Kafka user",
   (service) => {
     const createKafka = () => {
       const connection = getTestSaslConnection(service);
-      if (connection === undefined) throw new Error("there are users");
+      if (connection === undefined) throw new Error("the Kafka users are missing");
       const { brokers, sasl } = connection;
       return new Kafka({
         brokers,

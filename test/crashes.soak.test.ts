@@ -118,7 +118,7 @@ describe("500 payments on 50 links while services are killed", () => {
         sendUntilAccepted(payment, "processing"),
         sendUntilAccepted(payment, "settled"),
       ]);
-      const pendingAtKill = await waitUntil("work under way", async () => {
+      const pendingAtKill = await waitUntil("work is pending", async () => {
         const unsentRowCount = await countUnsentRows();
         return pendingNoticeCount > 0 || unsentRowCount > 0
           ? { pendingNoticeCount, unsentRowCount }
@@ -126,7 +126,7 @@ describe("500 payments on 50 links while services are killed", () => {
       });
       await replica.kill();
       process.stderr.write(
-        `kill ${round + 1}: ${replica.service}, ${pendingAtKill.pendingNoticeCount} notices unanswered, ` +
+        `kill ${round + 1}: ${replica.service}, ${pendingAtKill.pendingNoticeCount} notices without a response, ` +
           `${pendingAtKill.unsentRowCount} outbox rows unsent\n`,
       );
       expect(pendingAtKill.pendingNoticeCount + pendingAtKill.unsentRowCount).toBeGreaterThan(0);
@@ -138,7 +138,7 @@ describe("500 payments on 50 links while services are killed", () => {
       new Set(receiver.received.map(({ headers }) => headers["service-event-id"]));
     const expected = 2 * (payments.length + linkCount);
     await waitUntil(`${expected} webhooks`, () => getDistinctEventIds().size >= expected);
-    await waitUntil("empty outboxes", async () => (await countUnsentRows()) === 0);
+    await waitUntil("all outboxes are empty", async () => (await countUnsentRows()) === 0);
 
     const duplicateWebhookCount = receiver.received.length - getDistinctEventIds().size;
     process.stderr.write(

@@ -60,7 +60,9 @@ const startAllInOne = async (...args: string[]): Promise<Child> => {
   const child = startChild("deploy/src/main.ts", env, args);
   children.push(child);
   await waitUntilReady(child, ports.internalPort);
-  await waitUntil("its word", () => child.output().includes("Payment Links is ready"));
+  await waitUntil("the all-in-one is ready", () =>
+    child.output().includes("Payment Links is ready"),
+  );
   return child;
 };
 
@@ -71,7 +73,7 @@ const runAdmin = async (...args: string[]) => {
     { SETTLEMENT_LISTENER_INTERNAL_URL: internalUrl },
     args,
   );
-  await waitUntil("its end", () => !child.isRunning());
+  await waitUntil("the command exits", () => !child.isRunning());
   return { code: await child.terminate("SIGTERM"), output: child.output() };
 };
 
@@ -117,11 +119,11 @@ const readCheckout = async (linkId: string) =>
 const waitUntilReceived = async (linkId: string, amount: string): Promise<void> => {
   try {
     await waitUntil(
-      `${amount} received`,
+      `the link has received ${amount}`,
       async () => (await readLink(linkId))["receivedAmount"] === amount,
     );
   } catch (cause) {
-    throw new Error(`the start said:\n${children.at(-1)?.output().slice(-4000)}`, { cause });
+    throw new Error(`output of the start:\n${children.at(-1)?.output().slice(-4000)}`, { cause });
   }
 };
 
@@ -212,7 +214,7 @@ const createLinks = async (merchant: Merchant, wallets: readonly LocalWallet[]) 
     const { tokenId, walletAddress, amounts } = wallet;
     await addWallet(merchant, { tokenId, walletAddress });
     // A new default wallet takes effect within 1 second (rule CALLER-3).
-    const linkId = await waitUntil("a link to this wallet", async () => {
+    const linkId = await waitUntil("a new link uses this wallet", async () => {
       const id = await createLink(merchant, { toAmount: amounts[0] });
       return (await getTokenId(id)) === tokenId && id;
     });
@@ -245,7 +247,7 @@ const payAcrossCrash = async (wallets: readonly LocalWallet[]): Promise<void> =>
     await waitUntilReceived(linkId, fullAmount);
     expect(await readLink(linkId)).toMatchObject({ status: "completed" });
     const succeededType = "payment_link.transaction.succeeded";
-    await waitUntil("its webhooks", () => listWebhookTypes(secret, linkId).length >= 3);
+    await waitUntil("the webhooks arrive", () => listWebhookTypes(secret, linkId).length >= 3);
     const types = ["payment_link.completed", succeededType, succeededType];
     expect(listWebhookTypes(secret, linkId)).toEqual(types);
   }
@@ -329,14 +331,14 @@ describe("the development chain of npm start", () => {
       reason: string,
     ): Promise<void> => {
       await waitUntil(
-        `it is ${reason}`,
+        `the link is ${reason}`,
         async () => (await readCheckout(linkId)).reason === reason,
       );
       const payResult = await runAdmin("devnet", "pay", "--link", linkId);
       expect(payResult).toMatchObject({ code: 0 });
       expect(JSON.parse(payResult.output)).toMatchObject({ amount, paymentLinkId: linkId });
       const latePayment = { status: "settled", applied: false, amount, reason };
-      await waitUntil("its owner sees it", async () =>
+      await waitUntil("the owner sees the payment", async () =>
         ((await readPayments(linkId)) as object[]).some((payment) =>
           Object.entries(latePayment).every(
             ([name, value]) => Reflect.get(payment, name) === value,
@@ -380,7 +382,7 @@ describe("the development chain of npm start", () => {
   test("skips a local chain whose programs are missing, and says so in one line", async () => {
     extraEnv = { NODE_OPTIONS: buildMissingPackageOption("litesvm") };
     const child = await startAllInOne();
-    expect(child.output()).toMatch(/^There is no Local Solana: litesvm is not here$/m);
+    expect(child.output()).toMatch(/^Local Solana is not available: litesvm is not here$/m);
     expect(child.output()).not.toContain("and more of it");
     expect(child.output()).toMatch(/^Local Tron \(chain local-tron\) at http:/m);
     const { cookie } = await createMerchant({ baseUrl, internalUrl }, "alice");
@@ -470,7 +472,7 @@ describe("the development chain of npm start", () => {
     const noDevnetResult = await runAdmin("devnet", "pay", "--link", "plink_x");
     expect([noDevnetResult.code, noDevnetResult.output]).toEqual([
       1,
-      "no local chain runs there; npm start brings them up, without --no-devnet\n",
+      "no local chain is running; use npm start without --no-devnet\n",
     ]);
     await firstRun.terminate("SIGTERM");
 

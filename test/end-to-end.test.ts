@@ -98,9 +98,9 @@ const payLink = async (tab: Tab, url: string): Promise<void> => {
   await tab.waitForText("TEST: Local devnet is a test network.");
   await tab.waitForText("Order 7");
   await tab.click("Pay 25 USDC");
-  await tab.waitForText("This payment link has been paid.");
-  await followLink(tab, "Receipt of the last payment");
-  await tab.waitForText("This payment has settled.");
+  await tab.waitForText("Payment complete");
+  await followLink(tab, "View receipt");
+  await tab.waitForText("Payment settled");
   await tab.waitForText("Order 7");
 };
 
@@ -138,7 +138,10 @@ describe("npm start with its development chain, end to end", () => {
     await followLink(shopTab, "till");
     await shopTab.waitForText("Delivery log");
     const deliveredRows = shopTab.page.getByRole("row").filter({ hasText: "Delivered" });
-    await waitUntil("two deliveries", async () => (await deliveredRows.count()) === 2);
+    await waitUntil(
+      "the page shows two deliveries",
+      async () => (await deliveredRows.count()) === 2,
+    );
     await openSetupStep(shopTab, "Completed");
     await shopTab.waitForText("Order 7");
     await followLink(shopTab, "Overview");

@@ -36,7 +36,7 @@ test("a bench terminated by a signal leaves no process and no file", async () =>
   let [output, errorOutput] = ["", ""];
   bench.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()));
   bench.stderr.on("data", (chunk: Buffer) => (errorOutput += chunk.toString()));
-  await waitUntil("it has told of a round", () => {
+  await waitUntil("the bench has reported a round", () => {
     if (bench.exitCode !== null) throw new Error(errorOutput);
     return output.includes("\n");
   });
@@ -46,6 +46,6 @@ test("a bench terminated by a signal leaves no process and no file", async () =>
   bench.kill("SIGTERM");
   await exited;
   const isAnyRunning = async () => (await Promise.all(descendants.map(isRunning))).includes(true);
-  await waitUntil("nothing of it runs", async () => !(await isAnyRunning()));
+  await waitUntil("none of its processes is running", async () => !(await isAnyRunning()));
   expect(await readdir(directory)).toEqual([]);
 });

@@ -122,7 +122,7 @@ const copyBuiltConsole = (copy) => {
 /** Runs the named test files without a fault; maps each file that fails, or skips all tests, to the reason. */
 const findUnusableTests = async (context, faults) => {
   const files = [...new Set(faults.flatMap(({ caughtBy }) => caughtBy))];
-  printToStderr(`without a fault: ${files.length} test files`);
+  printToStderr(`running ${files.length} test files without a fault`);
   const unusableTests = new Map();
   const pendingFiles = files.values();
   const runPendingFiles = async (workerId) => {
@@ -140,7 +140,7 @@ const findUnusableTests = async (context, faults) => {
 };
 
 const classifyCleanRun = ({ failed, isLoaded, passedCount }) => {
-  if (!isLoaded) return { status: "failed", reason: "does not load without a fault" };
+  if (!isLoaded) return { status: "failed", reason: "cannot be loaded without a fault" };
   if (failed.length > 0) return { status: "failed", reason: `fails without a fault: ${failed[0]}` };
   return passedCount === 0 ? { status: "skipped", reason: "skips all its tests here" } : undefined;
 };
@@ -208,7 +208,7 @@ const findDetection = async (context, { id, caughtBy, changedFiles }) => {
   if (otherFailure === undefined) return { status: "missed", line: `MISSED ${id}` };
   return {
     status: "caught",
-    line: `${describeDetection(id, otherFailure)}; ${caughtBy.join(" ")} misses it`,
+    line: `${describeDetection(id, otherFailure)}; missed by ${caughtBy.join(" ")}`,
   };
 };
 
@@ -241,7 +241,7 @@ const findFirstFailure = async (context, files) => {
   for (const file of files) {
     if (getInterruptSignal()) return undefined;
     const { failed, isLoaded } = await runTestFile(context, file);
-    if (!isLoaded) throw new Error(`${file} does not load with it`);
+    if (!isLoaded) throw new Error(`${file} cannot be loaded with the fault`);
     if (failed.length > 0) return { file, title: failed[0] };
   }
   return undefined;
@@ -275,7 +275,7 @@ const runTestFile = async ({ config, copy, env, globalConfig }, file, workerId =
   const { result, error } = reply ?? {};
   if (result === undefined) {
     const exitReason = child.signalCode ?? child.exitCode;
-    printToStderr(`${file} gave no result (${exitReason}): ${error?.stack ?? errors}`);
+    printToStderr(`${file} returned no result (${exitReason}): ${error?.stack ?? errors}`);
     return { failed: [], isLoaded: false, passedCount: 0 };
   }
   const listTestsByStatus = (status) => result.testResults.filter((test) => test.status === status);

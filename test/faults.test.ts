@@ -47,22 +47,26 @@ describe("a planted fault", () => {
   });
 
   test.each([
-    ["a missing header", createPatch({ Breaks: undefined }), "its headers must be Room, Undoes"],
-    ["an unknown header", createPatch({ Severity: "high" }), "its headers must be Room, Undoes"],
-    ["a line that is not a header", `A note\n${createPatch()}`, '"A note" is no header'],
-    ["a header without a value", createPatch({ Breaks: "" }), '"Breaks: " is no header'],
+    ["a missing header", createPatch({ Breaks: undefined }), "the headers must be Room, Undoes"],
+    ["an unknown header", createPatch({ Severity: "high" }), "the headers must be Room, Undoes"],
+    ["a line that is not a header", `A note\n${createPatch()}`, '"A note" is not a header'],
+    ["a header without a value", createPatch({ Breaks: "" }), '"Breaks: " is not a header'],
     [
       "the package of another folder",
       createPatch({ Room: "packages/http" }),
-      "its room is packages/bus",
+      "Room must be packages/bus",
     ],
-    ["a commit without a subject", createPatch({ Undoes: "0123abcd" }), "Undoes must be a hash"],
+    [
+      "a commit without a subject",
+      createPatch({ Undoes: "0123abcd" }),
+      "Undoes must be a commit hash",
+    ],
     [
       "an incomplete sentence",
       createPatch({ Breaks: "a webhook twice" }),
       "Breaks must be a sentence",
     ],
-    ["no diff", createPatch({}, ""), "it has no diff"],
+    ["no diff", createPatch({}, ""), "the patch has no diff"],
     [
       "a changed test",
       createPatch({}, diff.replaceAll("relay.ts", "relay.test.ts")),
@@ -80,7 +84,7 @@ describe("a planted fault", () => {
       packageName: "packages/bus",
       seeds: [17, 4711],
     });
-    expect(() => parsePatch(text)).toThrow("its headers must be");
+    expect(() => parsePatch(text)).toThrow("the headers must be");
     for (const invalidPatch of [createPatch(), createPatch({ Seeds: "17 and 4711" })]) {
       expect(() => parsePatch(invalidPatch, "simulation/sends-an-event-twice")).toThrow(
         /headers|Seeds/,
@@ -90,7 +94,7 @@ describe("a planted fault", () => {
 
   test("is rejected with a name that is not in kebab case", () => {
     expect(() => parsePatch(createPatch(), "packages/bus/Twice")).toThrow(
-      "its name is not in kebab case",
+      "the name is not in kebab case",
     );
   });
 
@@ -107,7 +111,7 @@ describe("a planted fault", () => {
     expect(selectIds("packages/bus")).toEqual(allIds);
     expect(selectIds("loses-an-event")).toEqual(["packages/bus/loses-an-event"]);
     expect(selectIds("packages/bus/loses-an-event")).toEqual(["packages/bus/loses-an-event"]);
-    expect(() => selectIds("loses")).toThrow("no fault and no room is named loses");
+    expect(() => selectIds("loses")).toThrow("no fault and no folder is named loses");
   });
 });
 
@@ -134,7 +138,7 @@ describe("the planted faults", () => {
   const hasGit = spawnSync("git", ["--version"]).status === 0;
   const testWithGit = hasGit ? test : test.skip;
 
-  testWithGit(`apply to the code as it is${hasGit ? "" : " (no git)"}`, () => {
+  testWithGit(`apply to the current code${hasGit ? "" : " (no git)"}`, () => {
     const failingPatches = plantedFaults.flatMap(({ id, path }) => {
       const args = ["apply", "--check", path];
       const { status, stderr } = spawnSync("git", args, { cwd: projectRoot, encoding: "utf8" });

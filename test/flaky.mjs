@@ -39,12 +39,13 @@ const main = async (args) => {
     allowPositionals: true,
   });
   const runCount = Number(values.times);
-  if (!Number.isSafeInteger(runCount) || runCount < 1) throw new Error("--times must be 1 or more");
+  if (!Number.isSafeInteger(runCount) || runCount < 1)
+    throw new Error("--times must be an integer of 1 or more");
   return await withTemporaryDirectory("payment-links-flaky-", async ({ env, directory }) => {
     const tests = await listSelectedTests(positionals);
-    if (tests.length === 0) throw new Error("no test has changed; name the tests by their paths");
+    if (tests.length === 0) throw new Error("no test has changed; specify the paths of the tests");
     printToStderr(
-      `${tests.length} test files, ${runCount} times beside ${busyProcessCount} busy processes`,
+      `running ${tests.length} test files ${runCount} times next to ${busyProcessCount} busy processes`,
     );
     const context = {
       env: { ...env, NODE_COMPILE_CACHE: compileCachePath, SHUFFLED_IDS: "1" },
@@ -60,7 +61,7 @@ const main = async (args) => {
 const listSelectedTests = async (patterns) => {
   if (patterns.length > 0) return await listTests(...patterns);
   const { tests, reason } = await listChangedTests();
-  if (tests === undefined) throw new Error(`${reason}: name the tests by their paths`);
+  if (tests === undefined) throw new Error(`${reason}; specify the paths of the tests`);
   return tests;
 };
 
@@ -112,7 +113,10 @@ const runTestsOnce = async ({ env, directory, tests }) => {
   const exitCode = await waitForExit(child, runMsMax);
   const resultsJson = await readFile(outputFile, "utf8").catch(() => undefined);
   if (resultsJson === undefined) {
-    return { passed: 0, failed: [{ name: "Jest", message: `ended (${exitCode})` }] };
+    return {
+      passed: 0,
+      failed: [{ name: "Jest", message: `exited without a result (${exitCode})` }],
+    };
   }
   const { numPassedTests, testResults } = JSON.parse(resultsJson);
   return { passed: numPassedTests, failed: testResults.flatMap(listFailures) };

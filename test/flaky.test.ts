@@ -51,7 +51,7 @@ test("counts a test that fails in some runs, and fails the command", async () =>
 
 test("stops its busy processes when interrupted", async () => {
   const { child, exited, output } = startFlakyCommand(1_000, flakyTestSource);
-  await waitUntil("a run is over", () => output().includes("run 1 of"));
+  await waitUntil("the first run ends", () => output().includes("run 1 of"));
   const busyPids = await listDescendants(child.pid ?? -1, "MainThread");
   expect(busyPids.length).toBeGreaterThanOrEqual(4);
   child.kill("SIGINT");

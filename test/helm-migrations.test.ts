@@ -70,7 +70,7 @@ describe("the step that waits for the migrations' Secrets", () => {
 
   test("stops on SIGTERM", async () => {
     const child = startStep(3_600);
-    await waitUntil("it says what it waits for", () => child.output().includes("waiting"));
+    await waitUntil("the step reports what it waits for", () => child.output().includes("waiting"));
     expect(await child.terminate("SIGTERM")).toBe(143);
   });
 });
@@ -112,7 +112,9 @@ describe("the step that waits for the migrations' servers", () => {
   test("continues as soon as Postgres and one broker are reachable, however late", async () => {
     const ports = await findFreePorts(3);
     const child = startStep(ports, 3_600);
-    await waitUntil("it waits for both", () => /Postgres .* Kafka/.test(child.output()));
+    await waitUntil("the step waits for Postgres and Kafka", () =>
+      /Postgres .* Kafka/.test(child.output()),
+    );
     await startServer(ports[0]);
     await startServer(ports[2]);
     await waitUntil("the step has ended", () => !child.isRunning());
@@ -136,7 +138,7 @@ describe("the step that waits for the migrations' servers", () => {
 
   test("stops on SIGTERM", async () => {
     const child = startStep(await findFreePorts(2), 3_600);
-    await waitUntil("it says what it waits for", () => child.output().includes("waiting"));
+    await waitUntil("the step reports what it waits for", () => child.output().includes("waiting"));
     expect(await child.terminate("SIGTERM")).toBe(143);
   });
 });
@@ -160,7 +162,7 @@ type RequiredKeys = { kind: string; name: string; keys: string[] };
 const renderJob = async (topology: string, extraArgs: readonly string[] = []) => {
   const manifests = await renderChart(topology, extraArgs);
   const job = manifests.find(({ kind }) => kind === "Job");
-  if (job === undefined) throw new Error("there is no Job");
+  if (job === undefined) throw new Error("the chart rendered no Job");
   return { manifests, job: job as unknown as Job, containers: listContainers([job]) };
 };
 

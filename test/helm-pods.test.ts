@@ -21,7 +21,7 @@ const findManifest = (manifests: readonly Manifest[], kind: RegExp, name: string
     (candidate) =>
       kind.test(candidate.kind) && candidate.metadata.name === `${releaseFullName}-${name}`,
   );
-  if (manifest === undefined) throw new Error(`there is no ${kind.source} ${name}`);
+  if (manifest === undefined) throw new Error(`the chart rendered no ${kind.source} ${name}`);
   return manifest;
 };
 
@@ -58,7 +58,7 @@ const schedulingValues = {
 const labels = { "example.com/tier": "public" };
 const annotations = { "example.com/team": "payments" };
 
-helmSuite.describe("where pods run", () => {
+helmSuite.describe("pod placement", () => {
   test.each(Object.entries(namesByBlock))(
     "is set by %s only for its own pods, along with labels, annotations and resources",
     async (block, name) => {
@@ -143,7 +143,7 @@ const extraValues = {
 const sidecars = [{ name: "sidecar", image: "sidecar:1", securityContext: {} }];
 const accountAnnotations = { "example.com/role": "payments" };
 
-helmSuite.describe("what operators add to pods", () => {
+helmSuite.describe("additional pod configuration", () => {
   test.each(Object.entries(serviceBlocks))(
     "for %s comes after the chart's own entries",
     async (block, name) => {
@@ -415,7 +415,7 @@ helmSuite.describe("probes", () => {
   });
 });
 
-helmSuite.describe("an image of its own", () => {
+helmSuite.describe("a custom image", () => {
   test("overrides the common registry, path, tag and pull policy, wherever it runs", async () => {
     const ownImage = { registry: "other.example.com", repository: "that-one", tag: "9.9.9" };
     for (const [block, name] of Object.entries(serviceBlocks)) {

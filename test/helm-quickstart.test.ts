@@ -32,7 +32,7 @@ const findManifest = (manifests: readonly Manifest[], kind: string, name: string
   const manifest = manifests.find(
     (candidate) => candidate.kind === kind && candidate.metadata.name === name,
   );
-  if (manifest === undefined) throw new Error(`there is no ${kind} ${name}`);
+  if (manifest === undefined) throw new Error(`the chart rendered no ${kind} ${name}`);
   return manifest;
 };
 
@@ -116,7 +116,7 @@ requireTools("helm").describe("a quickstart", () => {
     expect(manifests.filter(({ kind }) => kind === "PodDisruptionBudget")).toEqual([]);
   });
 
-  test("routes every path of the one origin like an Ingress", () => {
+  test("routes every path of the single origin like an Ingress", () => {
     const { data } = OriginConfig.parse(
       findManifest(manifests, "ConfigMap", `${releaseFullName}-quickstart`),
     );
@@ -147,7 +147,7 @@ requireTools("helm").describe("a quickstart", () => {
   });
 
   requireTools("nginx").test(
-    "a real nginx takes that configuration, and leads each path there",
+    "has a configuration that a real nginx accepts, and that routes each path to its service",
     async () => {
       const { data } = OriginConfig.parse(
         findManifest(manifests, "ConfigMap", `${releaseFullName}-quickstart`),
@@ -187,7 +187,7 @@ requireTools("helm").describe("a quickstart", () => {
     },
   );
 
-  test("stores data worth keeping on volumes, only if storage is requested", async () => {
+  test("stores persistent data on volumes only if storage is requested", async () => {
     const listVolumeClaims = (serverName: string) =>
       VolumeClaims.parse(findManifest(manifests, "StatefulSet", `${releaseFullName}-${serverName}`))
         .spec.volumeClaimTemplates;

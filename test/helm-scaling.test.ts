@@ -51,7 +51,7 @@ const findManifest = (manifests: readonly Manifest[], kind: string, name: string
       candidate.kind === kind && candidate.metadata.name === `${releaseFullName}-${name}`,
   );
 
-helmSuite.describe("scaling by what waits", () => {
+helmSuite.describe("scaling by pending work", () => {
   test("is off by default", async () => {
     expect(listScaledObjects(await renderChart("minimal"))).toEqual([]);
   });
@@ -129,7 +129,7 @@ helmSuite.describe("scaling by what waits", () => {
   });
 });
 
-requireTools("helm", "promtool").describe("what KEDA asks Prometheus", () => {
+requireTools("helm", "promtool").describe("the result of KEDA's Prometheus queries", () => {
   const groupLabels = 'namespace="shop",service="webhook-dispatcher",group="webhook-dispatcher"';
   /** Returns a topic's events per minute, with a lag of `lagSeconds` each. */
   const createLagSeries = (labels: string, perMinute: number, lagSeconds: number) => [
@@ -144,7 +144,7 @@ requireTools("helm", "promtool").describe("what KEDA asks Prometheus", () => {
     values: `${lagSeconds}x9`,
   });
   const cases = {
-    "the topic that is latest, over its pods, of this service here": {
+    "the lag of this service's slowest topic in this namespace, averaged over its pods": {
       series: [
         ...createLagSeries(`${groupLabels},topic="payment-links.v1",pod="a"`, 60, 50),
         ...createLagSeries(`${groupLabels},topic="payment-links.v1",pod="b"`, 60, 30),
@@ -155,12 +155,12 @@ requireTools("helm", "promtool").describe("what KEDA asks Prometheus", () => {
       lag: 40,
       overdue: 0,
     },
-    "0, and not nothing, where nothing happens": {
+    "0 instead of an empty result when nothing is pending": {
       series: createLagSeries(`${groupLabels},topic="accounts.v1"`, 0, 5),
       lag: 0,
       overdue: 0,
     },
-    "the oldest due webhook here, as the pods tell it": {
+    "the age of the oldest due webhook that any pod in this namespace reports": {
       series: [
         createDueSeries('namespace="shop",pod="a"', 90),
         createDueSeries('namespace="shop",pod="b"', 91),
@@ -260,7 +260,7 @@ const listShellBlocks = (text: string) =>
  * If this step reports a stop too early, the operator restores data under running services, which
  * then write to it.
  */
-describe("the stop in the chart's after-install page", () => {
+describe("the stop command in the chart's after-install page", () => {
   const pageText = readFileSync(join(chartDirectory, "after-install.md"), "utf8");
   const [helperScript = ""] = listShellBlocks(pageText);
 
@@ -320,7 +320,7 @@ describe("the stop in the chart's after-install page", () => {
 });
 
 /** Helm 4 refuses to change a replica count that it did not set, and Helm 3 reverts it. */
-helmSuite.describe("more pods", () => {
+helmSuite.describe("additional pods", () => {
   const files = [
     ...readDirectory(join(chartDirectory, "runbooks"), ".md"),
     ...readDirectory(chartDirectory, ".md"),

@@ -48,8 +48,8 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 const listDifferences = (value: unknown, schemaNode: Schema, path: string): string[] => {
   const { properties, additionalProperties } = resolveSchema(schemaNode);
   if (properties === undefined) return [];
-  if (!isObject(value)) return [`${path} is no object in values.yaml`];
-  const closedProblems = additionalProperties === false ? [] : [`${path} takes any property`];
+  if (!isObject(value)) return [`${path} is not an object in values.yaml`];
+  const closedProblems = additionalProperties === false ? [] : [`${path} accepts any property`];
   const undocumentedProblems = Object.keys(value)
     .filter((key) => !(key in properties))
     .map((key) => `${path}/${key} is not in the schema`);
@@ -79,10 +79,10 @@ describe("invalid values", () => {
   // The first lines of each file say what one error must contain: every fault, with its path.
   for (const { name, text } of files) {
     const expected = [...text.matchAll(/^# (.*)\n/gm)].map(([, line]) => line ?? "");
-    helmSuite.test(`${name} is refused: ${expected.join("; ")}`, async () => {
+    helmSuite.test(`${name} is rejected: ${expected.join("; ")}`, async () => {
       const file = join(projectRoot, "test/helm/bad-values", name);
       const errorText = await renderText("minimal", ["--values", file]).then(
-        () => "it was rendered",
+        () => "the chart was rendered",
         (error: unknown) =>
           String(error instanceof Error && "stderr" in error ? error.stderr : error),
       );
@@ -96,7 +96,7 @@ describe("invalid values", () => {
   });
 
   helmSuite.test(
-    "an attempt may take as long as every pod that ends leaves it, to the second",
+    "an attempt may take as long as a terminating pod allows, to the second",
     async () => {
       const renderWithTimeout = (drainDelaySeconds: number, timeoutSeconds: number) =>
         renderText("minimal", [
@@ -117,7 +117,7 @@ describe("invalid values", () => {
 });
 
 describe("the chart's README", () => {
-  helmDocsSuite.test("is what helm-docs makes of the values", async () => {
+  helmDocsSuite.test("is what helm-docs generates from the values", async () => {
     const args = ["--chart-search-root", chartDirectory, "--dry-run", "--skip-version-footer"];
     const { stdout } = await run(helmDocsPath ?? "", args, { timeout: 60_000 });
     const readme = readFileSync(join(chartDirectory, "README.md"), "utf8");

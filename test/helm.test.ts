@@ -129,12 +129,15 @@ helmSuite.describe("the chart itself", () => {
   );
 
   for (const topology of topologies) {
-    requireTools("helm", "helm3").test(`is the same by Helm 3, with ${topology}`, async () => {
-      const manifestsByHelm3 = await renderChart(topology, [], findTool("helm3"));
-      expect(manifestsByHelm3.map(hideGeneratedValues)).toEqual(
-        (await renderChart(topology)).map(hideGeneratedValues),
-      );
-    });
+    requireTools("helm", "helm3").test(
+      `is rendered identically by Helm 3, with ${topology}`,
+      async () => {
+        const manifestsByHelm3 = await renderChart(topology, [], findTool("helm3"));
+        expect(manifestsByHelm3.map(hideGeneratedValues)).toEqual(
+          (await renderChart(topology)).map(hideGeneratedValues),
+        );
+      },
+    );
   }
 
   test("has the current version and the checkout's icon", () => {
@@ -156,7 +159,7 @@ helmSuite.describe("the chart itself", () => {
   });
 });
 
-helmSuite.describe("users of a guarded Kafka", () => {
+helmSuite.describe("users of a Kafka with access control", () => {
   type Container = ReturnType<typeof listContainers>[number];
   const listSecretKeys = (containers: readonly Container[], variable: string) =>
     containers
@@ -197,7 +200,7 @@ helmSuite.describe("users of a guarded Kafka", () => {
   });
 });
 
-helmSuite.describe("the token of operators", () => {
+helmSuite.describe("the operators' token", () => {
   test("is known only to its own service (rule OPS-12)", async () => {
     for (const topology of topologies) {
       const containers = listContainers(await renderChart(topology));
@@ -300,7 +303,7 @@ helmSuite.describe("images", () => {
   });
 });
 
-helmSuite.describe("the one origin", () => {
+helmSuite.describe("the single origin", () => {
   const paths = [
     "/v1/payment-link",
     "/v1/openapi.json",
@@ -355,7 +358,7 @@ helmSuite.describe("the one origin", () => {
 
   test("is routed by an Ingress like the all-in-one", async () => {
     const [ingress] = filterByKind(await renderChart("production"), "Ingress");
-    if (ingress === undefined) throw new Error("there is no Ingress");
+    if (ingress === undefined) throw new Error("the chart rendered no Ingress");
     const { rules: ingressRules } = ingress["spec"] as IngressSpec;
     expect(ingressRules.map(({ host }) => host)).toEqual(["api.example.com", "pay.example.com"]);
     for (const { http } of ingressRules) {
@@ -384,7 +387,7 @@ helmSuite.describe("the one origin", () => {
 
   test("is routed by an HTTPRoute like the all-in-one", async () => {
     const [route] = filterByKind(await renderChart("http-route"), "HTTPRoute");
-    if (route === undefined) throw new Error("there is no HTTPRoute");
+    if (route === undefined) throw new Error("the chart rendered no HTTPRoute");
     const { hostnames, rules: ingressRules } = route["spec"] as RouteSpec;
     expect(hostnames).toEqual(["pay.example.com"]);
     const rules = ingressRules.map(({ matches, backendRefs }) => ({
@@ -398,7 +401,7 @@ helmSuite.describe("the one origin", () => {
   test("has the configured response timeout in each rule of an HTTPRoute", async () => {
     const listRequestTimeouts = async (...values: string[]) => {
       const [route] = filterByKind(await renderChart("http-route", values), "HTTPRoute");
-      if (route === undefined) throw new Error("there is no HTTPRoute");
+      if (route === undefined) throw new Error("the chart rendered no HTTPRoute");
       const { rules } = route["spec"] as RouteSpec;
       return [...new Set(rules.map(({ timeouts }) => timeouts?.request))];
     };
@@ -614,24 +617,21 @@ describe("kube-score", () => {
     );
   };
 
-  testEachTopology("kube-score")(
-    "finds nothing in %s but what is ignored there, and all of that",
-    async (topology) => {
-      const ignoredHere = ignoredFindings.filter(
-        (entry) => entry.topologies?.includes(topology) ?? true,
-      );
-      const foundFindings = await listFindings(topology);
-      const isIgnored = ({ check, summary }: { check: string; summary: string }) =>
-        ignoredHere.some((entry) => entry.check === check && entry.summary === summary);
-      expect(foundFindings.filter((finding) => !isIgnored(finding))).toEqual([]);
-      const staleIgnores = ignoredHere.filter(
-        ({ check, topologies: ignoredTopologies }) =>
-          ignoredTopologies !== undefined &&
-          !foundFindings.some((finding) => finding.check === check),
-      );
-      expect(staleIgnores).toEqual([]);
-    },
-  );
+  testEachTopology("kube-score")("finds exactly the ignored problems in %s", async (topology) => {
+    const ignoredHere = ignoredFindings.filter(
+      (entry) => entry.topologies?.includes(topology) ?? true,
+    );
+    const foundFindings = await listFindings(topology);
+    const isIgnored = ({ check, summary }: { check: string; summary: string }) =>
+      ignoredHere.some((entry) => entry.check === check && entry.summary === summary);
+    expect(foundFindings.filter((finding) => !isIgnored(finding))).toEqual([]);
+    const staleIgnores = ignoredHere.filter(
+      ({ check, topologies: ignoredTopologies }) =>
+        ignoredTopologies !== undefined &&
+        !foundFindings.some((finding) => finding.check === check),
+    );
+    expect(staleIgnores).toEqual([]);
+  });
 });
 
 /** kube-score's grades: 1 critical, 5 warning, 7 almost ok, 10 ok. */

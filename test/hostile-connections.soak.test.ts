@@ -133,7 +133,7 @@ const formatMib = (bytes: number): string => `${(bytes / 1024 / 1024).toFixed(0)
 
 const getAuthKeysReplica = () => {
   const [replica] = system.replicas;
-  if (replica === undefined) throw new Error("there is no process");
+  if (replica === undefined) throw new Error("the process is missing");
   return replica;
 };
 
@@ -147,9 +147,15 @@ describe("2,000 slow connections with requests that never end", () => {
     const memory = watchMemory(authKeysReplica.pid());
     const slowConnections = openSlowConnections(port);
     try {
-      await waitUntil("all are held", () => slowConnections.getHeldCount() >= slowConnectionCount);
+      await waitUntil(
+        "all slow connections are open",
+        () => slowConnections.getHeldCount() >= slowConnectionCount,
+      );
       const p99DuringMs = await measureP99(port);
-      await waitUntil("each was cut", () => slowConnections.getCutCount() >= slowConnectionCount);
+      await waitUntil(
+        "each connection was closed",
+        () => slowConnections.getCutCount() >= slowConnectionCount,
+      );
       const maxResidentBytes = memory.stop();
       process.stderr.write(
         `p99 ${p99BeforeMs.toFixed(0)} ms before, ${p99DuringMs.toFixed(0)} ms during (${(p99DuringMs / p99BeforeMs).toFixed(2)}); ` +
@@ -180,7 +186,7 @@ describe("pipelined requests", () => {
     const splitResponses = () => received.split("HTTP/1.1 ").slice(1);
     const hasAllResponses = () =>
       splitResponses().length === pipelinedCount && received.endsWith("}");
-    await waitUntil("all answers", hasAllResponses);
+    await waitUntil("all responses arrive", hasAllResponses);
     socket.destroy();
     const userIds = splitResponses().map(
       (response) => /"id":"(user_\w+)"/.exec(response)?.[1] ?? "",
@@ -201,7 +207,9 @@ describe("pipelined requests", () => {
     );
     try {
       const p99DuringMs = await measureP99(port);
-      await waitUntil("each was cut", () => callers.every(({ getCutCount }) => getCutCount() > 0));
+      await waitUntil("each connection was closed", () =>
+        callers.every(({ getCutCount }) => getCutCount() > 0),
+      );
       const maxResidentBytes = memory.stop();
       process.stderr.write(
         `p99 ${p99BeforeMs.toFixed(0)} ms before, ${p99DuringMs.toFixed(0)} ms during (${(p99DuringMs / p99BeforeMs).toFixed(2)}); ` +

@@ -134,7 +134,7 @@ describe("100 endpoints that drip and 100 with endless bodies", () => {
 
   const getDispatcher = () => {
     const replica = system.replicas.find(({ service }) => service === "webhook-dispatcher");
-    if (replica === undefined) throw new Error("there is no dispatcher");
+    if (replica === undefined) throw new Error("the dispatcher is missing");
     return replica;
   };
 
@@ -152,8 +152,8 @@ describe("100 endpoints that drip and 100 with endless bodies", () => {
     await publisher.publish(
       Array.from({ length: warmUpCount }, () => createCompletedLinkRecord(merchant.userId)),
     );
-    await waitUntil("it is warm", () => receivers.healthyCount() >= warmUpCount);
-    await waitUntil("it rests", async () => (await readInFlightCount()) === 0);
+    await waitUntil("the dispatcher is warmed up", () => receivers.healthyCount() >= warmUpCount);
+    await waitUntil("no attempt is in flight", async () => (await readInFlightCount()) === 0);
   };
 
   /**
@@ -164,10 +164,13 @@ describe("100 endpoints that drip and 100 with endless bodies", () => {
     const { drip, endless } = receivers.connectionStats;
     const endedCountsBefore = [drip, endless].map(({ durationsMs }) => durationsMs.length);
     await publisher.publish(merchants.map(({ userId }) => createCompletedLinkRecord(userId)));
-    await waitUntil("all that drip hold a slot", () => drip.openCount === endpointCount / 2);
+    await waitUntil(
+      "all dripping endpoints occupy a slot",
+      () => drip.openCount === endpointCount / 2,
+    );
     expect(await readInFlightCount()).toBeGreaterThanOrEqual(endpointCount / 2);
     // Without a deadline, these attempts would never end.
-    await waitUntil("every slot is back", async () => (await readInFlightCount()) === 0);
+    await waitUntil("all slots are free again", async () => (await readInFlightCount()) === 0);
     expect([drip, endless].map(({ durationsMs }) => durationsMs.length)).toEqual(
       endedCountsBefore.map((count) => count + endpointCount / 2),
     );

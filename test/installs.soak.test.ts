@@ -97,9 +97,9 @@ describe("a fresh clone", () => {
         stream.on("data", (chunk: Buffer) => (output += chunk.toString()));
       }
       const isReady = () => output.includes("Payment Links is ready") || child.exitCode !== null;
-      await waitUntil("the start", isReady, installMsMax);
+      await waitUntil("the all-in-one is ready", isReady, installMsMax);
       try {
-        expect(output).toMatch(/installing the packages that npm start runs, this once/);
+        expect(output).toMatch(/installing the packages for npm start/);
         expect(output).toMatch(/Payment Links is ready/);
         expect(output.match(/\(chain (31337|local-solana|local-tron)\)/g)).toHaveLength(3);
         const page = await fetch(`http://127.0.0.1:${port}/console`);
@@ -152,7 +152,7 @@ describe("a fresh clone", () => {
       const modulesDirectory = join(killedClone, "node_modules");
       const isInstalling = () =>
         existsSync(modulesDirectory) && readdirSync(modulesDirectory).length > 100;
-      await waitUntil("the install is under way", isInstalling, installMsMax);
+      await waitUntil("the install has started", isInstalling, installMsMax);
       process.kill(-(child.pid ?? 0), "SIGKILL");
       await exited;
       // What a kill may leave of a package: its name and version, and no code.

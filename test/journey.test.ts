@@ -76,7 +76,7 @@ describe.each(wiringVariants)("%s", (_case, startSystem) => {
       await sendNotice(system.baseUrl, acmeProvider, { ...firstNotice, status: "settled" }),
     ).toBe(202);
     await waitUntil(
-      "the first part",
+      "the first part is credited",
       async () => (await readLink(id))["receivedAmount"] === "10.5",
     );
 
@@ -88,13 +88,13 @@ describe.each(wiringVariants)("%s", (_case, startSystem) => {
     };
     expect(await sendNotice(system.baseUrl, acmeProvider, secondNotice)).toBe(202);
     expect(await sendNotice(system.baseUrl, acmeProvider, secondNotice)).toBe(202);
-    const completedLink = await waitUntil("completion", async () => {
+    const completedLink = await waitUntil("the link is completed", async () => {
       const link = await readLink(id);
       return link["status"] === "completed" ? link : undefined;
     });
     expect(completedLink["receivedAmount"]).toBe("25");
 
-    const webhooks = await waitUntil("three webhooks", () => {
+    const webhooks = await waitUntil("three webhooks arrive", () => {
       const linkWebhooks = listWebhooks(id);
       return linkWebhooks.length >= 3 ? linkWebhooks : undefined;
     });
@@ -130,9 +130,12 @@ describe.each(wiringVariants)("%s", (_case, startSystem) => {
         status: "settled",
       });
     expect(await sendSettledNotice("first")).toBe(202);
-    await waitUntil("completion", async () => (await readLink(id))["status"] === "completed");
+    await waitUntil(
+      "the link is completed",
+      async () => (await readLink(id))["status"] === "completed",
+    );
     expect(await sendSettledNotice("second")).toBe(202);
-    const allPayments = await waitUntil("the unapplied payment", async () => {
+    const allPayments = await waitUntil("the unapplied payment is listed", async () => {
       const response = await call(`${system.baseUrl}/console/api/payment-links/${id}`, {
         headers: { cookie: merchant.cookie },
       });
@@ -144,7 +147,7 @@ describe.each(wiringVariants)("%s", (_case, startSystem) => {
       [true, null],
     ]);
     expect((await readLink(id))["receivedAmount"]).toBe("5");
-    await waitUntil("both webhooks", () => listWebhooks(id).length >= 2);
+    await waitUntil("both webhooks arrive", () => listWebhooks(id).length >= 2);
     expect(listWebhooks(id)).toHaveLength(2);
   });
 
@@ -179,7 +182,7 @@ describe.each(wiringVariants)("%s", (_case, startSystem) => {
       return data.map(({ action }) => action).sort();
     };
     await waitUntil(
-      "the last deed of another service",
+      "the audit log has the last event of another service",
       async () => (await listAuditActions("action=payment_link.deactivated")).length === 1,
     );
     expect(await listAuditActions("action=payment_link")).toEqual([
@@ -202,7 +205,7 @@ describe.each(wiringVariants)("%s", (_case, startSystem) => {
       method: "DELETE",
       headers: { cookie: merchant.cookie },
     });
-    const rejectedResponse = await waitUntil("the refusal", async () => {
+    const rejectedResponse = await waitUntil("the key is rejected", async () => {
       const response = await call(`${system.baseUrl}/v1/payment-link`, {
         headers: { "x-api-key": merchant.apiKey },
       });

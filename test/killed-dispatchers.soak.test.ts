@@ -183,18 +183,18 @@ describe("20,000 deliveries while dispatchers are killed", () => {
     const kills = await killDispatchersInTurn();
     // There may be no pending delivery for a moment while a dispatcher is still receiving events.
     await waitUntil(
-      "every delivery is over",
+      "all deliveries are finished",
       async () =>
         (await countEndedDeliveries()) >= deliveryCount && (await countPendingDeliveries()) === 0,
     );
     // A result may be stored just before the receiver records its response.
-    await waitUntil("every answer is out", () => receiver.getInFlightCount() === 0);
+    await waitUntil("all responses are sent", () => receiver.getInFlightCount() === 0);
 
     const attemptsByDelivery = Map.groupBy(receiver.attempts, ({ deliveryId }) => deliveryId);
     const repeatedAttemptCount = receiver.attempts.length - attemptsByDelivery.size;
     process.stderr.write(
       `${attemptsByDelivery.size} deliveries, ${repeatedAttemptCount} attempts repeated, ` +
-        `${kills.reduce((sum, { inFlightCount }) => sum + inFlightCount, 0)} under way at kills\n`,
+        `${kills.reduce((sum, { inFlightCount }) => sum + inFlightCount, 0)} in flight at kills\n`,
     );
     expect(attemptsByDelivery.size).toBe(deliveryCount);
     expect(receiver.overlappingDeliveryIds).toEqual([]);
@@ -235,11 +235,11 @@ describe("20,000 deliveries while dispatchers are killed", () => {
     const restarts: Promise<void>[] = [];
     for (let index = 0; index < killCount; index += 1) {
       const dispatcher = dispatchers[index % dispatchers.length];
-      if (dispatcher === undefined) throw new Error("there is no dispatcher");
+      if (dispatcher === undefined) throw new Error("the dispatcher is missing");
       // Waits for the previous restart, so that only one dispatcher is down at a time.
       await restarts.at(-1);
       const nextKillCount = receiver.attempts.length + attemptsPerKill;
-      await waitUntil("more attempts", () => receiver.attempts.length >= nextKillCount);
+      await waitUntil("more attempts arrive", () => receiver.attempts.length >= nextKillCount);
       const inFlightCount = receiver.getInFlightCount();
       const killedAt = performance.now();
       await dispatcher.kill();

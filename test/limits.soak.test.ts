@@ -81,7 +81,7 @@ describe("limits of two processes that share a Redis", () => {
     ]);
     const waitForCallsSince = (sinceMs: number) =>
       waitUntil(
-        "calls of both",
+        "both keys have enough calls",
         () =>
           load.getSamples(calmKey, sinceMs, Infinity).length > requiredCallCount &&
           load.getSamples(busyKey, sinceMs, Infinity).some(({ status }) => status === 429),
@@ -140,7 +140,7 @@ describe("limits of two processes that share a Redis", () => {
       REDIS_ANSWER_MS: "400",
     };
     const [limitedProcess] = await startProcesses([key], env, 1);
-    if (limitedProcess === undefined) throw new Error("there is a process");
+    if (limitedProcess === undefined) throw new Error("the process is missing");
     const sendCalls = async (count: number): Promise<void> => {
       for (let sentCount = 0; sentCount < count; sentCount += 1)
         expect((await sendRequest(limitedProcess, key)).status).toBe(200);
@@ -183,7 +183,7 @@ const countConcurrentStatuses = async (
 ) => {
   const calls = Array.from({ length: count }, (_, index) => {
     const limitedProcess = startedProcesses[index % startedProcesses.length];
-    if (limitedProcess === undefined) throw new Error("there is a process");
+    if (limitedProcess === undefined) throw new Error("the process is missing");
     return sendRequest(limitedProcess, key);
   });
   const counts: Record<number, number> = {};
@@ -233,6 +233,6 @@ const readDegradedGauge = async ({ internalPort }: LimitedProcess): Promise<numb
 };
 
 const waitUntilShared = (startedProcesses: readonly LimitedProcess[]) =>
-  waitUntil("all count in Redis", async () =>
+  waitUntil("all processes use Redis", async () =>
     (await Promise.all(startedProcesses.map(readDegradedGauge))).every((value) => value === 0),
   );

@@ -68,15 +68,15 @@ describe("a payer's Chromium", () => {
     await setImages({ profileImage, backgroundImage });
     const logoUrl = `${system.baseUrl}${buildOwnerImagePath(shop.userId, profileImage)}`;
     const isImageAvailable = async () => (await call(logoUrl)).status === 200;
-    await waitUntil("webhook-dispatcher has heard of it", isImageAvailable);
+    await waitUntil("webhook-dispatcher serves the image", isImageAvailable);
 
     const { openTab, violations } = await chromium.createBrowserUser({ origin });
     const { page, ...tab } = await openTab();
     await tab.goTo(await createLink());
-    await tab.waitForText("This payment link is open.");
+    await tab.waitForText("25 USDC");
     const areImagesLoaded = async () =>
       (await page.evaluate(`[...document.images].every(({ complete }) => complete)`)) === true;
-    await waitUntil("its images have loaded, or not", areImagesLoaded);
+    await waitUntil("the images have loaded or failed", areImagesLoaded);
     const resourceCount = await page.evaluate(`performance.getEntriesByType("resource").length`);
     expect(resourceCount).toBeGreaterThan(2);
     expect(violations).toEqual([]);
@@ -94,10 +94,10 @@ describe("a payer's Chromium", () => {
     const { openTab, violations } = await chromium.createBrowserUser({ origin });
     const { page, ...tab } = await openTab();
     await tab.goTo(await createLink());
-    await tab.waitForText("This payment link is open.");
+    await tab.waitForText("25 USDC");
     await page.evaluate(`new Promise((onerror) =>
       document.body.append(Object.assign(new Image(), { onerror, src: "https://tracker.test/a.png" })))`);
     const isImageBlocked = () => violations.includes("img-src https://tracker.test/a.png");
-    await waitUntil("the policy's word", isImageBlocked);
+    await waitUntil("the content security policy blocks the image", isImageBlocked);
   });
 });

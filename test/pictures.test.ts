@@ -16,7 +16,7 @@ describe("the README's pictures", () => {
   test("show the current pages", () => {
     const storedDigest = readFileSync(digestFile, "utf8");
     const freshness =
-      storedDigest === computeSourcesDigest() ? "new" : "old: take them by `npm run screenshots`";
+      storedDigest === computeSourcesDigest() ? "new" : "outdated: run `npm run screenshots`";
     expect(`The pictures are ${freshness}`).toBe("The pictures are new");
   });
 

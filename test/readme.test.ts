@@ -57,7 +57,7 @@ describe("README.md and deploy/LOCAL-CHAINS.md", () => {
     server.stderr.on("data", (chunk: Buffer) => (serverOutput += chunk.toString()));
     try {
       await waitUntil(
-        "the start",
+        "the all-in-one is ready or has exited",
         () => serverOutput.includes("Payment Links is ready") || server.exitCode !== null,
       );
       const script = ["set -eu", ...laterBlocks.map(({ text }) => text)].join("\n");
@@ -106,7 +106,7 @@ describe("README.md and deploy/LOCAL-CHAINS.md", () => {
         });
       }
     } catch (error) {
-      throw new Error(`the start said:\n${serverOutput.slice(-4000)}`, { cause: error });
+      throw new Error(`output of the start:\n${serverOutput.slice(-4000)}`, { cause: error });
     } finally {
       if (server.exitCode === null && server.pid !== undefined) {
         const exited = once(server, "exit");

@@ -89,7 +89,8 @@ describe.each(wiringVariants)(
         headers: { "x-api-key": merchant.apiKey },
         body: { toAmount: "999999999" },
       });
-      if (created.status !== 200) throw new Error(`no link: ${JSON.stringify(created.body)}`);
+      if (created.status !== 200)
+        throw new Error(`the link was not created: ${JSON.stringify(created.body)}`);
       return String(created.body["id"]);
     };
 
@@ -102,7 +103,7 @@ describe.each(wiringVariants)(
       const notice = { id: `quiet-${amount}`, paymentLinkId, amount, status: "settled" as const };
       expect(await sendNotice(wired.system.baseUrl, acmeProvider, notice)).toBe(202);
       const arrivedAt = await waitUntil(
-        `the webhook of ${amount}`,
+        `the webhook of the payment of ${amount} arrives`,
         () => arrivedAtMsByAmount.get(amount),
         testMsMax,
       );
@@ -137,7 +138,7 @@ describe.each(wiringVariants)(
     test(
       "a webhook arrives in time without other work",
       async () => {
-        await payDuring("nothing", () => injectDelay("load pace", baselineMs));
+        await payDuring("no other work", () => injectDelay("load pace", baselineMs));
       },
       testMsMax,
     );
@@ -202,7 +203,7 @@ describe.each(wiringVariants)(
         const slowestMs = await payDuring(`republish ${topicName}`, async () => {
           expect((await call(url, { method: "POST" })).status).toBe(202);
           const republishStatus = await waitUntil(
-            "the end",
+            "the republish ends",
             async () => {
               const { body } = await call(url);
               return body["endedAt"] !== null && body;

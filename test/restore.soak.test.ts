@@ -104,7 +104,7 @@ describe(`${paymentCount} payments survive a disaster with the README's commands
 
   const getReplica = (schema: Schema) => {
     const replica = system.replicas.find(({ service }) => service === schema.replace("_", "-"));
-    if (replica === undefined) throw new Error(`nobody runs on ${schema}`);
+    if (replica === undefined) throw new Error(`no replica uses the schema ${schema}`);
     return replica;
   };
 
@@ -158,7 +158,7 @@ describe(`${paymentCount} payments survive a disaster with the README's commands
 
   /** Waits until no work is pending: everything is published, consumed and delivered. */
   const waitUntilIdle = (description: string) =>
-    waitUntil(`${description}: all is at rest`, isIdle, waitMsMax);
+    waitUntil(`all work is finished ${description}`, isIdle, waitMsMax);
 
   /** Runs the commands of deploy/OPERATIONS.md, as an operator would. */
   const republishAll = async (): Promise<void> => {
@@ -277,7 +277,7 @@ describe(`${paymentCount} payments survive a disaster with the README's commands
       for (const schemaCopy of schemaCopies) await schemaCopy.restore();
       await Promise.all(replicas.map((replica) => replica.start()));
       await waitUntil(
-        "what was lost is heard again",
+        "the lost records are consumed again",
         () => isTopicConsumed("accounts.v1"),
         waitMsMax,
       );
@@ -292,14 +292,14 @@ describe(`${paymentCount} payments survive a disaster with the README's commands
       const handle = restoredSchemas.includes("auth_keys") ? originalHandle : newHandle;
       expect(await readCheckoutState(owner.linkId)).toMatchObject({ handle });
       await suspend(owner);
-      await waitUntilIdle("once an account is suspended");
+      await waitUntilIdle("after an account is suspended");
       expect(await readCheckoutState(owner.linkId)).toEqual({
         handle,
         reason: "account_suspended",
       });
       const laterLinks = await createLinksWithNotices(2);
       await sendNotices(laterLinks.flat());
-      await waitUntilIdle("later");
+      await waitUntilIdle("after later payments");
       await expectLinksPaidOnce(laterLinks);
     },
     testMsMax,
@@ -315,7 +315,7 @@ describe(`${paymentCount} payments survive a disaster with the README's commands
       await waitUntilIdle("before the disaster");
       await getReplica("links_api").kill();
       await sendNotices(links.flat());
-      await waitUntil("all is sent", async () => {
+      await waitUntil("all settlements are published", async () => {
         const { rowCount } = await admin.query("SELECT FROM settlement_listener.outbox");
         return rowCount === 0;
       });
@@ -326,7 +326,7 @@ describe(`${paymentCount} payments survive a disaster with the README's commands
       );
       const topics = topicNames.map((topic) => system.topicPrefix + topic);
       await kafka.deleteTopics({ topics });
-      await waitUntil("they are gone", async () => {
+      await waitUntil("the topics are deleted", async () => {
         const existingTopics = await kafka.listTopics();
         return !topics.some((topic) => existingTopics.includes(topic));
       });
@@ -338,11 +338,11 @@ describe(`${paymentCount} payments survive a disaster with the README's commands
         topics: prefixTopics(topicSettings, system.topicPrefix),
       });
       await Promise.all(system.replicas.map((replica) => replica.start()));
-      await waitUntil("each consumer has noticed", haveConsumersRewound, waitMsMax);
+      await waitUntil("each consumer has rewound", haveConsumersRewound, waitMsMax);
       await republishAll();
       await waitUntilIdle("after the restart");
       await expectLinksPaidOnce(links);
-      expect(system.output()).toContain("the log does not have what comes next");
+      expect(system.output()).toContain("the log lacks the next offset");
     },
     testMsMax,
   );

@@ -93,12 +93,12 @@ describe("two replicas of links-api under load", () => {
   /** Waits until enough calls that were sent after a given time have responses. */
   const waitForCalls = (samples: readonly Sample[], sentAfterMs: number) =>
     waitUntil(
-      "calls after it",
+      "enough calls were sent after that time",
       () => filterSentAfter(samples, sentAfterMs).length > requiredCallCount,
     );
   /** Waits until each load has enough accepted calls. */
   const waitForAccepted = (...loads: (readonly Sample[])[]) =>
-    waitUntil("the load", () =>
+    waitUntil("each load has enough accepted calls", () =>
       loads.every((samples) => filterAccepted(samples).length > requiredCallCount),
     );
   const filterAccepted = (samples: readonly Sample[]) =>
@@ -154,7 +154,7 @@ describe("two replicas of links-api under load", () => {
     const { body } = await callConsole("GET", "/wallets");
     const wallets = body["data"] as { id: string; walletAddress: string; isDefault: boolean }[];
     const otherWallet = wallets.find(({ isDefault }) => !isDefault);
-    if (otherWallet === undefined) throw new Error("there is no second wallet");
+    if (otherWallet === undefined) throw new Error("the second wallet is missing");
     const { status } = await callConsole("PATCH", `/wallets/${otherWallet.id}`, {
       isDefault: true,
     });
@@ -194,7 +194,7 @@ describe("two replicas of links-api under load", () => {
     } finally {
       for (const replica of authKeys) process.kill(replica.pid(), "SIGCONT");
     }
-    const results = await waitUntil("every replica makes links again", async () => {
+    const results = await waitUntil("every replica creates links again", async () => {
       const currentResults = await createLinksInConsole();
       return !currentResults.includes("500") && currentResults;
     });

@@ -178,7 +178,10 @@ const collectFailuresDuring = async (rotate: () => Promise<void>): Promise<reado
   const [sentCountBefore, failureCountBefore] = [load.sentCount(), load.failures().length];
   const startedAt = performance.now();
   await rotate();
-  await waitUntil("somebody called", () => load.sentCount() >= sentCountBefore + sentCountMin);
+  await waitUntil(
+    "enough calls were sent",
+    () => load.sentCount() >= sentCountBefore + sentCountMin,
+  );
   const perSecond = ((load.sentCount() - sentCountBefore) * 1000) / (performance.now() - startedAt);
   process.stderr.write(`${perSecond.toFixed(0)} calls each second\n`);
   const faults = load.failures().slice(failureCountBefore);
@@ -313,7 +316,7 @@ describe("under 50 requests per second, no call fails while", () => {
   // An external broker has its own users.
   const hasUsers = getTestSaslConnection("any") !== undefined;
   (hasUsers ? test : test.skip)(
-    `each service's password at Kafka is rotated: another user, granted the same, then the first is shut${hasUsers ? "" : " (no users at Kafka)"}`,
+    `each service's Kafka password is rotated: another user gets the same access, then the first loses it${hasUsers ? "" : " (no Kafka users)"}`,
     async () => {
       const failures = await collectFailuresDuring(async () => {
         for (const service of services) {
@@ -361,7 +364,7 @@ describe("after all rotations", () => {
     const expectedWebhookCount = paidLinkIds.length * 2;
     const listWebhooks = (path: string) =>
       receiver.received.filter((webhook) => webhook.path === path);
-    await waitUntil("every webhook", () => listWebhooks("/0").length >= expectedWebhookCount);
+    await waitUntil("all webhooks arrive", () => listWebhooks("/0").length >= expectedWebhookCount);
     expect(new Set(listWebhooks("/0").map(({ body }) => body.id)).size).toBe(expectedWebhookCount);
     for (const [index, { secret }] of endpoints.entries()) {
       const endpointWebhooks = listWebhooks(`/${index}`);

@@ -375,7 +375,7 @@ let system: System;
 let shop: Merchant;
 let keys: Record<(typeof keyKinds)[number] | Scope, string>;
 
-const keyKinds = ["no key's text", "unknown", "expired", "switched off", "revoked"] as const;
+const keyKinds = ["malformed", "unknown", "expired", "inactive", "revoked"] as const;
 
 beforeAll(async () => {
   system = await startServicesInProcess();
@@ -408,10 +408,10 @@ const createKeys = async () => {
   await changeKey("DELETE", revokedKey.id);
   system.clock.advance(1000);
   return {
-    "no key's text": "plk_live_typo",
+    malformed: "plk_live_typo",
     unknown: generateApiKey("live"),
     expired: expiredKey.key,
-    "switched off": inactiveKey.key,
+    inactive: inactiveKey.key,
     revoked: revokedKey.key,
     "payment_link:create": (await createNewKey({ scopes: ["payment_link:create"] })).key,
     "payment_link:read": (await createNewKey({ scopes: ["payment_link:read"] })).key,
@@ -492,7 +492,7 @@ describe("every kind of caller gets the expected response from", () => {
     for (const [callerName, headers] of await createCallers({
       owner,
       stale: staleMerchant,
-      stranger: otherMerchant,
+      other: otherMerchant,
     })) {
       const pathParameters = callerName === staleCallerName ? staleParameters : parameters;
       results[callerName] = await requestRoute(name, expected, pathParameters, headers);
@@ -510,7 +510,7 @@ const evilOrigin = "https://evil.example";
 
 type CallerCase = [kind: string, headers: Record<string, string>];
 
-type TestMerchants = Record<"owner" | "stale" | "stranger", Merchant>;
+type TestMerchants = Record<"owner" | "stale" | "other", Merchant>;
 
 /** Returns the cookies by which each service identifies a session. */
 const buildSessionCookies = (token: string): string =>
@@ -539,7 +539,7 @@ describe("an authorized caller's non-object body is rejected by", () => {
 const createCallers = async ({
   owner,
   stale: staleMerchant,
-  stranger: otherMerchant,
+  other: otherMerchant,
 }: TestMerchants): Promise<CallerCase[]> => {
   const endedMerchant = await createMerchant(system, `ended_${owner.handle}`);
   await call(`${system.baseUrl}/console/api/session`, {
@@ -556,20 +556,20 @@ const createCallers = async ({
     { "x-api-key": keys[keyKind] },
   ];
   return [
-    ["nobody", {}],
+    ["anonymous", {}],
     ...keyKinds.map(createKeyCaller),
     ...scopes.map(createKeyCaller),
-    ["suspended: its key", { "x-api-key": suspendedMerchant.apiKey }],
-    ["suspended: its session", { cookie: suspendedMerchant.cookie }],
-    ["key: a session in its place", { "x-api-key": /(?<==)[^;]+/.exec(owner.cookie)?.[0] ?? "" }],
-    ["session: a key in its place", { cookie: buildSessionCookies(keys["payment_link:create"]) }],
-    ["session: nobody's", { cookie: buildSessionCookies("nobodys") }],
+    ["suspended account: key", { "x-api-key": suspendedMerchant.apiKey }],
+    ["suspended account: session", { cookie: suspendedMerchant.cookie }],
+    ["key: a session token instead", { "x-api-key": /(?<==)[^;]+/.exec(owner.cookie)?.[0] ?? "" }],
+    ["session: an API key instead", { cookie: buildSessionCookies(keys["payment_link:create"]) }],
+    ["session: unknown", { cookie: buildSessionCookies("nobodys") }],
     ["session: ended", { cookie: endedMerchant.cookie }],
     [staleCallerName, { cookie: staleMerchant.cookie }],
     ["session: sent by another site", { cookie: owner.cookie, "sec-fetch-site": "cross-site" }],
     ["session: sent by a sibling domain", { cookie: owner.cookie, "sec-fetch-site": "same-site" }],
     [
-      "session: sent by another site, told by its origin",
+      "session: sent by another site, recognized by its origin",
       { cookie: owner.cookie, origin: evilOrigin },
     ],
     ["session: another account's", { cookie: otherMerchant.cookie }],
@@ -615,7 +615,7 @@ const getExpectedForSession = (
   if (callerName === staleCallerName)
     return needsPresence ? "401 REAUTHENTICATION_REQUIRED" : expectedResponse;
   if (callerName === "session: own") return expectedResponse;
-  if (callerName === "suspended: its session") return "403 ACCOUNT_SUSPENDED";
+  if (callerName === "suspended account: session") return "403 ACCOUNT_SUSPENDED";
   if (callerName === "session: another account's")
     return isOwnerOnly ? "404 NOT_FOUND" : expectedResponse;
   return isCrossSite(callerName) ? "403 CROSS_SITE_REQUEST" : "401 UNAUTHENTICATED";
@@ -626,7 +626,7 @@ const getExpectedForKey = (
   callerName: string,
 ): string => {
   if (callerName === `key: ${caller}`) return expectedResponse;
-  if (callerName === "suspended: its key") return "403 ACCOUNT_SUSPENDED";
+  if (callerName === "suspended account: key") return "403 ACCOUNT_SUSPENDED";
   if (scopes.some((scope) => callerName === `key: ${scope}`)) return "403 INSUFFICIENT_API_SCOPE";
   if (callerName === "key: expired") return "401 EXPIRED_API_KEY";
   return callerName.startsWith("key: ") ? "401 INVALID_API_KEY" : "401 UNAUTHENTICATED";

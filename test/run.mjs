@@ -99,7 +99,7 @@ const listQuickTests = async () => {
     await listPostgresTests(),
   ];
   if (changed.reason !== undefined) {
-    printToStderr(`${changed.reason}: all tests that need no server or only Postgres`);
+    printToStderr(`${changed.reason}: running all tests that need no server or only Postgres`);
     return [...testsWithoutServers, ...postgresTests];
   }
   const affectedTests = new Set(changed.tests);
@@ -108,7 +108,7 @@ const listQuickTests = async () => {
   const nearestPostgres = await listNearestTests(affectedPostgres, changed.files);
   const omittedCount = affectedPostgres.length - nearestPostgres.length;
   printToStderr(
-    `need no server: ${affectedWithoutServers.length} files; need Postgres: ${nearestPostgres.length}, ${omittedCount} left out`,
+    `test files without a server: ${affectedWithoutServers.length}; with Postgres: ${nearestPostgres.length}, ${omittedCount} omitted`,
   );
   return [...affectedWithoutServers, ...nearestPostgres];
 };
@@ -155,11 +155,11 @@ const runJest = async (env, args, directory) => {
   });
   const exitCode = await waitForExit(child, env.TEST_ALL === undefined ? jestMsMax : soakMsMax);
   const results = await readFile(outputFile, "utf8").catch(() => undefined);
-  if (results === undefined) throw new Error("jest ended without a result");
+  if (results === undefined) throw new Error("Jest exited without a result");
   const isPartialRun = args.some((arg) => /^(-t|--testNamePattern)/.test(arg));
   const counts = countResults(JSON.parse(results), { isPartialRun });
   for (const name of counts.skippedWithoutReason) {
-    printToStderr(`skipped for no named reason: ${name}`);
+    printToStderr(`skipped without a reason in its title: ${name}`);
   }
   const hasNoResults = counts.passed === 0 && Object.keys(counts.skippedByReason).length === 0;
   // Jest can also fail without a failed test, for example when it is killed.

@@ -110,7 +110,7 @@ describe("a shop that has installed the output of `npm pack`", () => {
     await waitUntil("the receiver listens", sendPartialRequest);
     const notice = { id: "payment-1", paymentLinkId: id, amount: "25", status: "settled" as const };
     expect(await sendNotice(system.baseUrl, acmeProvider, notice)).toBe(202);
-    await waitUntil("the webhook", () => receiverOutput.includes("\n"));
+    await waitUntil("the webhook arrives", () => receiverOutput.includes("\n"));
     expect(receiverOutput).toBe("Order 1001 is paid: 25 of 25\n");
   });
 

@@ -63,9 +63,9 @@ describe("after a complete journey that includes rejected and invalid calls", ()
     "the operators' token": tokens.operators[0] ?? "",
     "the operators' former token": tokens.operators[1] ?? "",
     "the key of a watched chain's node": rpcKeys.watched,
-    "the key of a node that sign-ins ask": rpcKeys.signIn,
-    "a password at Kafka": getTestKafkaPassword("settlement-listener"),
-    "another password at Kafka": getTestKafkaPassword("webhook-dispatcher"),
+    "the key of a node for sign-ins": rpcKeys.signIn,
+    "a Kafka password": getTestKafkaPassword("settlement-listener"),
+    "another Kafka password": getTestKafkaPassword("webhook-dispatcher"),
   };
 
   beforeAll(async () => {
@@ -75,7 +75,7 @@ describe("after a complete journey that includes rejected and invalid calls", ()
       startIdentityProvider({ redirectUri: `${origin}${oidcPath}/callback` }),
     ]);
     const { issuer, clientId, clientSecret = "" } = identityProvider.client;
-    secrets["the client's secret"] = clientSecret;
+    secrets["the OpenID Connect client secret"] = clientSecret;
     system = await startRealSystem({
       replicasPerService: 1,
       env: {
@@ -108,7 +108,9 @@ describe("after a complete journey that includes rejected and invalid calls", ()
     await provePresence();
     await visitAsPayers();
     await sendMistakes();
-    await waitUntil("the traces", () => collector.received().includes("POST /v1/payment-link"));
+    await waitUntil("the traces arrive", () =>
+      collector.received().includes("POST /v1/payment-link"),
+    );
     dump = { ...(await dumpSystem(system)), traces: collector.received() };
   });
   afterAll(async () => {
@@ -151,7 +153,7 @@ describe("after a complete journey that includes rejected and invalid calls", ()
     const session = await sendRequest("POST", "/console/api/session", {}, { token });
     storeSession(session);
     const secondSignInLink = await callAsOperator("sign-in-links", { handle: "secretive" });
-    secrets["a sign-in token that nobody used"] = extractToken(secondSignInLink.body["signInUrl"]);
+    secrets["an unused sign-in token"] = extractToken(secondSignInLink.body["signInUrl"]);
     await sendRequest("POST", "/console/api/wallets", getCookieHeaders(), {
       walletAddress: "0x52908400098527886E0F7030069857D2E4169EE7",
       tokenId: "usdc-base",
@@ -200,7 +202,7 @@ describe("after a complete journey that includes rejected and invalid calls", ()
       amount: "5",
       status: "settled",
     });
-    await waitUntil("both webhooks", () => receiver.received.length >= 2);
+    await waitUntil("both webhooks arrive", () => receiver.received.length >= 2);
   };
 
   /** Signs in at the identity provider, and records the values that pass through the browser. */
@@ -210,7 +212,9 @@ describe("after a complete journey that includes rejected and invalid calls", ()
       stopBefore: ({ pathname }) => pathname === `${oidcPath}/callback`,
     });
     secrets["an authorization code"] = callbackPage.url.searchParams.get("code") ?? "";
-    secrets["the browser's secret of a sign-in"] = browser.cookies().replace(/^[^=]*=/, "");
+    secrets["the browser secret of an OpenID Connect sign-in"] = browser
+      .cookies()
+      .replace(/^[^=]*=/, "");
     await browser.visit(callbackPage.url.href, {
       stopBefore: ({ pathname }) => pathname === "/console",
     });
@@ -229,7 +233,7 @@ describe("after a complete journey that includes rejected and invalid calls", ()
     const response = await sendRequest("GET", path, headers);
     secrets[name] = String(response.body[field]);
     const [browserCookie = ""] = String(response.headers["set-cookie"]).split(";");
-    secrets[`the browser of ${name}`] = browserCookie.replace(/^[^=]*=/, "");
+    secrets[`the browser cookie of ${name}`] = browserCookie.replace(/^[^=]*=/, "");
     return { value: secrets[name], browserCookie };
   };
 
@@ -290,7 +294,7 @@ describe("after a complete journey that includes rejected and invalid calls", ()
       tokens.operators[1],
     );
     const token = extractToken(signInLinkResponse.body["signInUrl"]);
-    secrets["the token of a proof"] = token;
+    secrets["the token of a presence proof"] = token;
     const path = "/console/api/session/presence";
     const rejectedResponse = await sendRequest("POST", path, getCookieHeaders(), {
       token: `${token}x`,
@@ -298,7 +302,7 @@ describe("after a complete journey that includes rejected and invalid calls", ()
     expect(rejectedResponse.status).toBe(401);
     const renewedResponse = await sendRequest("POST", path, getCookieHeaders(), { token });
     for (const name of sessionCookieNames) {
-      secrets[`${name} before its proof`] = secrets[`the session's ${name}`] ?? "";
+      secrets[`${name} before the presence proof`] = secrets[`the session's ${name}`] ?? "";
     }
     storeSession(renewedResponse);
   };
@@ -330,7 +334,7 @@ describe("after a complete journey that includes rejected and invalid calls", ()
       secrets["the API key"],
       secrets["the session's __Secure-session"],
     ];
-    const token = secrets["a sign-in token that nobody used"];
+    const token = secrets["an unused sign-in token"];
     const responses = [
       await sendRequest("GET", `/v1/payment-link?api_key=${apiKey}&status=${apiKey}`, {
         "x-api-key": apiKey,

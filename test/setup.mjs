@@ -12,7 +12,7 @@ const buildMsMax = 600_000;
 export const buildConsole = async ({ env }, cloneRoot = root) => {
   const options = { env, cwd: cloneRoot, stdio: "inherit" };
   const child = startNode([join(cloneRoot, "packages/console/ensure.ts")], options);
-  if ((await waitForExit(child, buildMsMax)) !== 0) throw new Error("the console was not built");
+  if ((await waitForExit(child, buildMsMax)) !== 0) throw new Error("could not build the console");
 };
 
 /** Starts the named servers, runs the task with a promise of their URLs, and then stops them. */
@@ -47,7 +47,7 @@ const startServers = (env, serverNames) => {
   });
   const urls = new Promise((resolve, reject) => {
     createInterface(child.stdout).once("line", (line) => resolve(JSON.parse(line)));
-    child.exited.then(() => reject(new Error("the servers for the tests did not start")));
+    child.exited.then(() => reject(new Error("the test servers did not start")));
   });
   // Prevents an unhandled rejection before a caller awaits it.
   urls.catch(() => undefined);

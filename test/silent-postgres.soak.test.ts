@@ -166,13 +166,13 @@ test(
     await injectDelay("fault duration", silentMs);
     // Postgres stays silent until each kind has a response, so that no response has to wait for the
     // end of the silence.
-    await waitUntil("answers while it is silent", () =>
+    await waitUntil("each kind of call gets a response while Postgres is silent", () =>
       haveAllKindsResponded(stoppedAtMs, ({ status }) => !isSuccess(status)),
     );
     await signalPostgres("SIGCONT");
     const returnedAtMs = performance.now();
     const settledAtMs = returnedAtMs + 5_000;
-    await waitUntil("answers after its return", () =>
+    await waitUntil("each kind of call succeeds after Postgres responds again", () =>
       haveAllKindsResponded(settledAtMs, ({ status }) => isSuccess(status)),
     );
     load.shouldStop = true;
@@ -185,10 +185,10 @@ test(
     const slowestMs = Math.round(Math.max(...responses.map(({ durationMs }) => durationMs)));
     const responsesAfterReturn = responses.filter(({ startedAtMs }) => startedAtMs > settledAtMs);
     process.stderr.write(
-      `silent for ${silentMs} ms: ${responses.length} answers, ${responsesDuringSilence.length} meanwhile, the ` +
-        `slowest after ${slowestMs} ms; p99 ${normalP99Ms} ms before, ${computeP99(responsesAfterReturn)} ms from 5 s after ` +
-        `the return on; the last that took over twice that was asked ` +
-        `${normalAfterMs(returnedAtMs, normalP99Ms)} ms after it\n`,
+      `silent for ${silentMs} ms: ${responses.length} responses, ${responsesDuringSilence.length} of them meanwhile; ` +
+        `slowest ${slowestMs} ms; p99 ${normalP99Ms} ms before, ${computeP99(responsesAfterReturn)} ms from 5 s after ` +
+        `the silence; the last request that took over twice the p99 started ` +
+        `${normalAfterMs(returnedAtMs, normalP99Ms)} ms after the silence\n`,
     );
     expect(slowestMs).toBeLessThan(responseMsMax);
     for (const { kind, status } of responsesDuringSilence.filter(
@@ -225,7 +225,7 @@ const expectEachAppliedOnce = async (): Promise<void> => {
   );
   const getTransactionIds = () =>
     new Set(receiver.received.map(({ body }) => String(body.data.transaction?.["id"])));
-  await waitUntil("every webhook", () => getTransactionIds().size >= noticeCount);
+  await waitUntil("all webhooks arrive", () => getTransactionIds().size >= noticeCount);
   expect(await readReceivedAmount()).toBe(BigInt(noticeCount));
   expect(getTransactionIds().size).toBe(noticeCount);
 

@@ -70,7 +70,7 @@ describe("a trace passes through the services", () => {
     linkId = String(created.body["id"]);
     const allServices = ["auth-keys", "links-api", "settlement-listener", "webhook-dispatcher"];
     await waitUntil(
-      "lines of all",
+      "all services have logged the trace",
       () => listServicesInTrace(system.output(), traceId).length >= allServices.length,
     );
     expect(listServicesInTrace(system.output(), traceId)).toEqual(allServices);
@@ -88,14 +88,14 @@ describe("a trace passes through the services", () => {
     );
     expect(status).toBe(202);
     // Two events, with two attempts each.
-    await waitUntil("retries", () => receiver.received.length >= 4);
+    await waitUntil("the retries arrive", () => receiver.received.length >= 4);
     const attempts = Map.groupBy(receiver.received, ({ body }) => body.id);
     for (const [firstAttempt, secondAttempt] of attempts.values()) {
       expect(getTraceId(firstAttempt?.headers["traceparent"])).toBe(traceId);
       const retryTraceId = getTraceId(secondAttempt?.headers["traceparent"]);
       expect(retryTraceId).toMatch(/^[0-9a-f]{32}$/);
       expect(retryTraceId).not.toBe(traceId);
-      const span = await waitUntil("the retry's span", () =>
+      const span = await waitUntil("the retry's span arrives", () =>
         parseSpans(collector.received()).find(({ traceId }) => traceId === retryTraceId),
       );
       expect(span.links.map(({ traceId }) => traceId)).toEqual([traceId]);

@@ -366,7 +366,7 @@ const valueSchemas: Record<string, Schema> = {
       relabelings: arraySchema(openObjectSchema()),
       metricRelabelings: arraySchema(openObjectSchema()),
     }),
-    prometheusRule: objectSchema("Rules and alerts.", {
+    prometheusRule: objectSchema("Recording rules and alerts.", {
       enabled: booleanSchema,
       labels: stringsSchema,
       excludeRules: arraySchema(stringSchema(undefined, { minLength: 1 })),
@@ -487,7 +487,7 @@ const definitions: Record<string, Schema> = {
 /** Renders values.schema.json: the schemas above, each with its description from values.yaml. */
 export const renderValuesSchema = (valuesYaml: URL): string => {
   const { contents } = parseDocument(readFileSync(valuesYaml, "utf8"));
-  if (!isMap(contents)) throw new Error("values.yaml holds no map");
+  if (!isMap(contents)) throw new Error("values.yaml is not a map");
   const schema = {
     $schema: "http://json-schema.org/draft-07/schema#",
     title: "Values of the chart payment-links",

@@ -33,7 +33,7 @@ export const buildImage = (options: ImageBuildOptions): string => {
   const { runProgram, root, service, tag, outputFolder } = options;
   if (runProgram("git", ["-C", root, "status", "--porcelain"]).trim() !== "") {
     throw new UncommittedError(
-      "commit or put away what is changed: the image is built of a commit",
+      "the working tree has changes: commit or stash them, because an image is built from a commit",
     );
   }
   const commit = runProgram("git", ["-C", root, "rev-parse", "HEAD"]).trim();
@@ -64,7 +64,7 @@ export const buildImage = (options: ImageBuildOptions): string => {
 
 const runBuild = ({ runProgram, root, service, tag, shouldPush }: ImageBuildOptions): string => {
   const metadataFolder = mkdtempSync(join(tmpdir(), "image-"));
-  const metadataFile = join(metadataFolder, "told");
+  const metadataFile = join(metadataFolder, "metadata");
   const buildArgs = [
     "--build-arg",
     `SERVICE=${service}`,
@@ -109,7 +109,7 @@ const hasBuildx = (runProgram: RunProgram): boolean => {
 
 const parseDigest = (text: string): string => {
   const digest = text.trim();
-  if (!/^sha256:[0-9a-f]{64}$/.test(digest)) throw new Error(`no digest of the image: ${digest}`);
+  if (!/^sha256:[0-9a-f]{64}$/.test(digest)) throw new Error(`no digest for the image: ${digest}`);
   return digest;
 };
 

@@ -44,7 +44,7 @@ export const pinImages = (root: string, runProgram: RunProgram): Record<string, 
       format,
     ]);
     const digest = output.trim();
-    if (!/^sha256:[0-9a-f]{64}$/.test(digest)) throw new Error(`no digest of ${image}: ${digest}`);
+    if (!/^sha256:[0-9a-f]{64}$/.test(digest)) throw new Error(`no digest for ${image}: ${digest}`);
     const files = references
       .filter((reference) => reference.image === image)
       .map(({ file }) => file);

@@ -52,7 +52,7 @@ test("pinning writes each digest wherever its image is named, replaces old ones 
     const oldDigest = `@sha256:${"f".repeat(64)}`;
     writeFileSync(
       join(copyFolder, unpinnedFile),
-      "# Not asked for yet.\nredis:9 only in compose\nnode:99 the base image\n",
+      "# Not fetched yet.\nredis:9 only in compose\nnode:99 the base image\n",
     );
     writeFileSync(
       join(copyFolder, "deploy/Dockerfile"),
@@ -78,7 +78,7 @@ test("pinning writes each digest wherever its image is named, replaces old ones 
     );
     expect(Object.keys(pinnedImages)).toEqual(["node:99", "redis:9", "nginx:1", "nginx:1.2"]);
     expect(readUnpinned(copyFolder)).toEqual([]);
-    expect(readFileSync(join(copyFolder, unpinnedFile), "utf8")).toBe("# Not asked for yet.\n");
+    expect(readFileSync(join(copyFolder, unpinnedFile), "utf8")).toBe("# Not fetched yet.\n");
     const toPinnedImage = (image: string) => `${image}@${createDigest(image)}`;
     expect(readFileSync(join(copyFolder, "deploy/compose.yaml"), "utf8")).toBe(
       ["redis:9", "nginx:1", "nginx:1.2"]

@@ -172,7 +172,7 @@ const getSigningArgs = (signingKey: string): readonly string[] =>
 
 const parsePushedDigest = (output: string): string => {
   const digest = /^Digest:\s*(sha256:[0-9a-f]{64})\s*$/m.exec(output)?.[1];
-  if (digest === undefined) throw new Error(`helm push told no digest: ${output}`);
+  if (digest === undefined) throw new Error(`helm push printed no digest: ${output}`);
   return digest;
 };
 

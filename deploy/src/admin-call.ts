@@ -56,7 +56,7 @@ export const sendCall = async (call: AdminCall, environment: Environment): Promi
   const isSuccess = status >= 200 && status < 300;
   if (!isSuccess) throw new CommandError(explainErrorResponse(status, text, call, url));
   const value = parseJson(text);
-  if (value === undefined) throw new CommandError(`${url} answered with something that is no JSON`);
+  if (value === undefined) throw new CommandError(`the response from ${url} is not JSON`);
   return value;
 };
 
@@ -80,12 +80,12 @@ const explainConnectionError = (error: unknown, service: ServiceName, url: strin
   const serviceLocation = `${service} at ${url}`;
   const code = error instanceof Error && "code" in error ? String(error.code) : "no connection";
   if (code === "ECONNREFUSED") {
-    return `nothing listens for ${serviceLocation}: start it (npm start), or set ${urlVariables[service]}`;
+    return `cannot connect to ${serviceLocation}: start it (npm start), or set ${urlVariables[service]}`;
   }
   if (code === "UND_ERR_HEADERS_TIMEOUT" || code === "UND_ERR_BODY_TIMEOUT") {
-    return `${serviceLocation} did not answer within ${timeoutMs / 1000} s; it may still be at work`;
+    return `${serviceLocation} did not respond within ${timeoutMs / 1000} s; the command may still be running`;
   }
-  return `${serviceLocation} cannot be reached (${code}); is ${urlVariables[service]} right?`;
+  return `${serviceLocation} is unreachable (${code}): check ${urlVariables[service]}`;
 };
 
 const ErrorBody = z.object({
@@ -99,11 +99,11 @@ const explainErrorResponse = (
   url: string,
 ): string => {
   const serviceLocation = `${call.service} at ${url}`;
-  if (status === 401) return `${serviceLocation} wants another OPERATOR_TOKEN`;
+  if (status === 401) return `${serviceLocation} rejected the operator token: check OPERATOR_TOKEN`;
   if (status === 404) {
-    return call.notFound ?? `${call.service} is not at ${url}; set ${urlVariables[call.service]}`;
+    return call.notFound ?? `${call.service} is not at ${url}: set ${urlVariables[call.service]}`;
   }
-  return formatErrors(text) ?? `${serviceLocation} answered with status ${status}`;
+  return formatErrors(text) ?? `${serviceLocation} responded with status ${status}`;
 };
 
 /** Formats an error envelope, one line per entry; undefined if the text is not one. */

@@ -194,7 +194,7 @@ describe("admin republish", () => {
       });
       expect(code).toBe(1);
       expect(stderr).toMatch(
-        /^links-api at .*\nit goes on by itself; given again, the command begins anew/,
+        /^links-api at .*\nthe republish continues; to start it over and wait, run the command again/,
       );
     } finally {
       close();
@@ -206,7 +206,7 @@ describe("admin republish", () => {
     expect(await runAdmin(["republish", "payment-links"], environment)).toEqual({
       code: 1,
       stdout: "",
-      stderr: `links-api is not at ${rig.internalUrl}; set LINKS_API_INTERNAL_URL\n`,
+      stderr: `links-api is not at ${rig.internalUrl}: set LINKS_API_INTERNAL_URL\n`,
     });
   });
 });
@@ -293,17 +293,17 @@ describe("admin settlement", () => {
     {
       command: ["rescan", "--chain", "8453", "--from", "100", "--to", "200"],
       body: { chainId: "8453", fromBlock: 100, toBlock: 200 },
-      errorMessage: "no such chain is watched there\n",
+      errorMessage: "no watched chain has this id\n",
     },
     {
       command: ["cancel-rescans", "--chain", "8453"],
       body: { chainId: "8453" },
-      errorMessage: "no such chain is watched there\n",
+      errorMessage: "no watched chain has this id\n",
     },
     {
       command: ["resume", "--chain", "8453", "--shared-block", "100"],
       body: { chainId: "8453", sharedBlock: 100 },
-      errorMessage: "no such chain is halted there\n",
+      errorMessage: "no halted chain has this id\n",
     },
   ])(
     "sends chain and blocks unchanged, and reports an unknown chain: $command",
@@ -396,7 +396,7 @@ describe("admin", () => {
     const { code, stdout, stderr } = await runAdmin(["republish", "accounts"], environment);
     expect([code, stdout]).toEqual([1, ""]);
     expect(stderr).toBe(
-      "nothing listens for auth-keys at http://127.0.0.1:1: start it (npm start), " +
+      "cannot connect to auth-keys at http://127.0.0.1:1: start it (npm start), " +
         "or set AUTH_KEYS_INTERNAL_URL\n",
     );
   });

@@ -6,47 +6,50 @@ import { republish } from "./republish.ts";
 const usage = `usage: npm run --silent admin -- <command>
 
   account create --username <name> [--handle <handle>]
-      opens an account; prints its id and a sign-in link, good once, for 15 minutes
+      creates an account; prints its id and a sign-in link that is valid once, for 15 minutes
   account sign-in-link --handle <handle> | --user-id <id>
-      prints another sign-in link
+      prints a new sign-in link
   account suspend --handle <handle> | --user-id <id> [--reason <why>]
-      keeps its keys, sessions and links from working; what is paid all the same still counts
+      disables its keys, sessions and links; payments that still arrive are credited
   account resume --handle <handle> | --user-id <id> [--reason <why>]
-      lets it work again; people sign in anew
+      ends the suspension; users must sign in again
   account verify --handle <handle> | --user-id <id> [--reason <why>]
-      vouches for a seller: where anyone may sign up, checkout pages warn of all others
+      marks a seller as verified; with open sign-up, checkout pages warn about all other sellers
   account unverify --handle <handle> | --user-id <id> [--reason <why>]
-      takes that back
+      removes the verification
   account revoke-everything --handle <handle> | --user-id <id>
-      takes its keys, sessions, sign-in links and identities away; a new link is the way back
+      revokes its keys, sessions, sign-in links and identities; a new link restores access
   audit list [--after <seq>]
-      what was done to all accounts, the oldest first, a hundred at a time; --after goes on
+      lists the actions on all accounts, oldest first, 100 per page; --after gets the next page
   dead-letters list --service <service> [--after <seq>]
-      what a service could not apply, a hundred at a time
+      lists the events that a service could not apply, 100 per page
   dead-letters replay --service <service> [--key <key>] [--after <seq>]
-      runs it again: all, or one key, or what lies behind where the last replay ended
+      applies them again: all, those of one key, or those after the end of the last replay
   dead-letters discard --service <service> --seq <seq> --reason <why>
-      gives one up for good; it is kept with the reason, and what waits behind it can be replayed
+      discards one permanently; its record and reason are stored, and the events that it blocked
+      can be replayed
   devnet pay --link <id> [--amount <amount>]
-      pays a link on its local chain, as its payer would; prints the transaction
+      pays a link on its local chain as a payer would; prints the transaction
   republish accounts|payment-links|settlements [--no-wait]
-      has every service told the present state again, after a lost broker or a restore; waits until
-      that is done. It goes on by itself if this command is ended: given again, it begins anew and waits
+      publishes the current state to all services again, after the loss of a broker or a restore;
+      waits until it is done. If this command is stopped, the republish continues; running the
+      command again starts it over
   settlement status
-      how far each chain is watched, and what waits for a link
+      prints the scan progress of each chain, and the payments that wait for their link
   settlement rescan --chain <chain id> --from <block> --to <block>
-      has a range of blocks read again
+      scans a range of blocks again
   settlement cancel-rescans --chain <chain id>
-      gives up the chain's rescans that are not done
+      cancels the chain's unfinished rescans
   settlement resume --chain <chain id> --shared-block <block>
-      lets a halted chain go on from the last block that it shares with what was seen before
+      resumes a halted chain after the last block that it shares with the blocks seen before
   webhooks reseal
-      seals all webhook secrets under the first of WEBHOOK_SECRET_KEYS; then the others may go
+      re-encrypts all webhook secrets with the first key of WEBHOOK_SECRET_KEYS; afterwards, the
+      other keys can be removed
 
---as <name>, with the account commands, says which operator it is; the audit log keeps it.
+--as <name> names the operator in the audit log; account commands accept it.
 AUTH_KEYS_INTERNAL_URL, LINKS_API_INTERNAL_URL, SETTLEMENT_LISTENER_INTERNAL_URL and
-WEBHOOK_DISPATCHER_INTERNAL_URL say where the services are (http://127.0.0.1:8081, the all-in-one's);
-OPERATOR_TOKEN or OPERATOR_TOKEN_FILE is what their internal ports require of operators.
+WEBHOOK_DISPATCHER_INTERNAL_URL are the services' internal URLs (default: http://127.0.0.1:8081, as in
+the all-in-one); OPERATOR_TOKEN or OPERATOR_TOKEN_FILE is the operator's token for these URLs.
 `;
 
 /** A command line that is invalid; the message says why. */
@@ -71,7 +74,7 @@ const createCallCommand = (
   options: [...options, "as"],
   parse: ({ as: operator, ...callOptions }) => {
     if (operator !== undefined && !headerValuePattern.test(operator)) {
-      throw new UsageError("--as is sent in a header, which has letters of Latin-1 only");
+      throw new UsageError("--as is sent in a header: use only Latin-1 characters");
     }
     const adminCall = { ...buildCall(callOptions), operator };
     return (environment) => sendCall(adminCall, environment);
@@ -154,7 +157,7 @@ const commands: Record<string, Command> = {
       ...createDeadLetterCall(service, "/discard"),
       method: "POST",
       body: { seq: requireNumberOption("seq", seq), reason: requireOption("reason", reason) },
-      notFound: "no such dead letter is there",
+      notFound: "the service has no such dead letter",
     }),
   ),
   "devnet pay": createCallCommand(["link", "amount"], ({ link, amount }) => ({
@@ -165,7 +168,7 @@ const commands: Record<string, Command> = {
       paymentLinkId: requireOption("link", link),
       ...(amount === undefined ? {} : { amount }),
     },
-    notFound: "no local chain runs there; npm start brings them up, without --no-devnet",
+    notFound: "no local chain is running; use npm start without --no-devnet",
   })),
   "republish accounts": createRepublishCommand("auth-keys", "accounts"),
   "republish payment-links": createRepublishCommand("links-api", "payment-links"),
@@ -184,14 +187,14 @@ const commands: Record<string, Command> = {
       fromBlock: requireNumberOption("from", from),
       toBlock: requireNumberOption("to", to),
     },
-    notFound: "no such chain is watched there",
+    notFound: "no watched chain has this id",
   })),
   "settlement cancel-rescans": createCallCommand(["chain"], ({ chain }) => ({
     service: "settlement-listener",
     method: "POST",
     path: "/internal/settlement/cancel-rescans",
     body: { chainId: requireOption("chain", chain) },
-    notFound: "no such chain is watched there",
+    notFound: "no watched chain has this id",
   })),
   "settlement resume": createCallCommand(["chain", "shared-block"], (callOptions) => ({
     service: "settlement-listener",
@@ -201,7 +204,7 @@ const commands: Record<string, Command> = {
       chainId: requireOption("chain", callOptions.chain),
       sharedBlock: requireNumberOption("shared-block", callOptions["shared-block"]),
     },
-    notFound: "no such chain is halted there",
+    notFound: "no halted chain has this id",
   })),
   "webhooks reseal": createCallCommand([], () => ({
     service: "webhook-dispatcher",
@@ -217,7 +220,7 @@ const requireOption = (option: string, value: string | undefined): string => {
 
 const requireNumberOption = (option: string, value: string | undefined): number => {
   const optionValue = requireOption(option, value);
-  if (!/^\d{1,15}$/.test(optionValue)) throw new UsageError(`--${option} is a number`);
+  if (!/^\d{1,15}$/.test(optionValue)) throw new UsageError(`--${option} must be a number`);
   return Number(optionValue);
 };
 
@@ -235,7 +238,7 @@ const createDeadLetterCall = (
 ) => {
   const service = consumerServices.find((consumer) => consumer === requireOption("service", name));
   if (service === undefined)
-    throw new UsageError(`--service is one of ${consumerServices.join(", ")}`);
+    throw new UsageError(`--service must be one of ${consumerServices.join(", ")}`);
   const searchParams = new URLSearchParams();
   for (const [key, value] of Object.entries(query))
     if (value !== undefined) searchParams.set(key, value);
@@ -247,7 +250,7 @@ const createDeadLetterCall = (
 const parseCommand = (args: readonly string[]): ReturnType<Command["parse"]> => {
   const name = args.slice(0, 2).join(" ");
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
-  if (command === undefined) throw new UsageError(`there is no command "${name}"`);
+  if (command === undefined) throw new UsageError(`unknown command "${name}"`);
   const optionEntries = command.options.map((option) => [option, { type: "string" }] as const);
   const flags = command.flags?.map((flag) => [flag, { type: "boolean" }] as const) ?? [];
   return command.parse(
@@ -263,7 +266,7 @@ const parseOptions = (
     const { values } = parseArgs({ args: [...args], options });
     return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, String(value)]));
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : "the options are wrong");
+    throw new UsageError(error instanceof Error ? error.message : "invalid options");
   }
 };
 

@@ -126,7 +126,7 @@ export const startAllInOne = async (options: AllInOneOptions): Promise<void> => 
     internalUrl: formatUrl(config.INTERNAL_HOST, internalPort),
   };
   if (dataDir.webhookSecretKeys.isNew && !isConfigured(environment, "WEBHOOK_SECRET_KEYS")) {
-    printLine(`Webhook secrets are sealed with ${dataDir.webhookSecretKeys.file}: back it up.`);
+    printLine(`Webhook secrets are encrypted with ${dataDir.webhookSecretKeys.file}: back it up.`);
   }
   if (dataDir.isDemoWanted) {
     const operatorToken = config.OPERATOR_TOKEN?.[0];
@@ -153,7 +153,7 @@ const createDemo = async (
   demoOptions: Parameters<typeof createDemoAccount>[0],
 ): Promise<void> => {
   const demoAccount = await createDemoAccount(demoOptions).catch((error: unknown) => {
-    log.warn({ err: error }, "the demo account could not be made; the next start tries again");
+    log.warn({ err: error }, "could not create the demo account, retrying at the next start");
     return undefined;
   });
   if (demoAccount === undefined) return;
@@ -161,7 +161,7 @@ const createDemo = async (
   dataDir.markDemoCreated();
   if (demoOptions.tokenIds.length === 0) {
     printLine(
-      'Demo account "demo" has no wallet, as the catalogue has no test network that it knows.',
+      'Demo account "demo" has no wallet, because the catalog lacks the test network of the demo.',
     );
   }
   printLine(`Demo account "demo": sign in once, within 15 minutes, at ${signInUrl}`);
@@ -255,7 +255,7 @@ const startServices = async (
   const environmentWithSecrets = { ...environment, ...getDefaultSecrets(environment, dataDir) };
   const serviceEnvironment = addLocalChainVariables(environmentWithSecrets, localChains);
   const rejectIntrospection: RequestIntrospection = () =>
-    Promise.reject(new Error("auth-keys asks itself"));
+    Promise.reject(new Error("auth-keys must not introspect through itself"));
   const authKeys = createAuthKeys(
     await createServiceContext("auth-keys", authKeysMigration, rejectIntrospection),
     parseConfig(authKeysConfig, serviceEnvironment),
@@ -305,7 +305,7 @@ const startPostgres = async (
     // well.
     onUnexpectedExit: () => {
       if (stopList.isStopping()) return;
-      throw new Error("PostgreSQL has ended by itself, and nothing works without it");
+      throw new Error("PostgreSQL exited unexpectedly, and the services cannot run without it");
     },
   });
   // Also stops one that is still starting, which would outlive this process. The caller reports its
@@ -349,7 +349,7 @@ type SettlementClients = {
 const createListenerLink = () => {
   let connectedListener: SettlementClients | undefined;
   const requireListener = (): SettlementClients => {
-    if (connectedListener === undefined) throw new Error("settlement-listener is not made yet");
+    if (connectedListener === undefined) throw new Error("settlement-listener is not created yet");
     return connectedListener;
   };
   const clients: SettlementClients = {

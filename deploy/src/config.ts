@@ -7,7 +7,7 @@ const isLocalChainName = (name: string): name is LocalChainName =>
   localChainNames.some((localChainName) => localChainName === name);
 
 const LocalChainNames = CommaList.refine((names) => names.every(isLocalChainName), {
-  error: `takes ${localChainNames.join(", ")}, with commas between them, and nothing else`,
+  error: `must be a comma-separated list of ${localChainNames.join(", ")}`,
 }).transform((names) => localChainNames.filter((name) => names.includes(name)));
 
 /** The all-in-one process's own variables, in addition to those of every process (rule OPS-3). */

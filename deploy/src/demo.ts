@@ -41,14 +41,14 @@ export const createDemoAccount = async (options: DemoOptions): Promise<{ signInU
   const session = await post(`${options.baseUrl}/console/api/session`, { token });
   await session.body.dump();
   const { headers, statusCode } = session;
-  if (statusCode >= 300) throw new Error(`signing in was answered with ${statusCode}`);
+  if (statusCode >= 300) throw new Error(`the demo sign-in failed with status ${statusCode}`);
   const cookie = String(headers["set-cookie"]).split(";", 1)[0] ?? "";
   for (const [index, tokenId] of options.tokenIds.entries()) {
     const wallet = { walletAddress, tokenId, isDefault: index === 0 };
     const walletResponse = await post(`${options.baseUrl}/console/api/wallets`, wallet, { cookie });
     await walletResponse.body.dump();
     if (walletResponse.statusCode !== 201 && walletResponse.statusCode !== conflictStatus) {
-      throw new Error(`the demo wallet was answered with ${walletResponse.statusCode}`);
+      throw new Error(`adding the demo wallet failed with status ${walletResponse.statusCode}`);
     }
   }
   return requestSignInLink(options, "/internal/sign-in-links", { handle: "demo" });

@@ -20,7 +20,7 @@ const testWhen =
   (title: string, testBody: () => Promise<void>): void =>
     isAvailable ? test(title, testBody) : test.skip(`${title} (no ${requirement})`, testBody);
 const testAsRoot = testWhen("root", isRoot);
-const testAsRootAndNobody = testWhen(
+const testAsRootWithUser = testWhen(
   "Node for another user",
   isRoot && canRunNode(unprivilegedUser),
 );
@@ -71,7 +71,7 @@ describe("startEmbeddedPostgres", () => {
     await client.connect();
     const loop = `WHILE pg_stat_file('${release}', true) IS NULL LOOP END LOOP`;
     const runningQuery = client.query(`DO $$ BEGIN ${loop}; END $$`).catch(() => undefined);
-    await waitUntil("it works", async () => {
+    await waitUntil("the query runs", async () => {
       const sql = "SELECT FROM pg_stat_activity WHERE query LIKE 'DO %' AND state = 'active'";
       return (await query(firstPostgres.url, sql)).length === 1;
     });
@@ -79,7 +79,7 @@ describe("startEmbeddedPostgres", () => {
     await firstPostgres.stop();
 
     const startingPostgres = startPostgres({ directory });
-    await waitUntil("it is waited for", async () =>
+    await waitUntil("the start waits for the session", async () =>
       (await readFile(join(directory, "postgres.log"), "utf8")).includes("is still in use"),
     );
     await writeFile(release, "");
@@ -93,7 +93,7 @@ describe("startEmbeddedPostgres", () => {
 
   // In most containers, root cannot read another user's `/proc/<pid>/exe`.
   testAsRoot(
-    "an orphan is taken over without the right to look into others' processes",
+    "takes over an orphan without permission to inspect other users' processes",
     async () => {
       const directory = await makeDirectory();
       const owner = await startInOtherProcess(directory);
@@ -161,7 +161,7 @@ describe("startEmbeddedPostgres", () => {
   test("starts after an owner was killed while creating the cluster", async () => {
     const directory = await makeDirectory();
     const owner = spawnOwner(directory, {});
-    await waitUntil("a draft is begun", async () => {
+    await waitUntil("the draft cluster exists", async () => {
       const findOutput = execFileSync("find", [directory, "-name", "PG_VERSION"], {
         encoding: "utf8",
       });
@@ -217,7 +217,8 @@ describe("startEmbeddedPostgres", () => {
     await once(portHolder, "listening");
     cleanups.push(() => once(portHolder.close(), "close"));
     const address = portHolder.address();
-    if (address === null || typeof address === "string") throw new Error("a TCP server has a port");
+    if (address === null || typeof address === "string")
+      throw new Error("the TCP server has no port");
 
     const rejected = startPostgres({ directory: await makeDirectory(), port: address.port });
 
@@ -232,7 +233,9 @@ describe("startEmbeddedPostgres", () => {
 
     process.kill(await readPostmasterPid(directory), "SIGQUIT");
 
-    await waitUntil("it is reported", () => lines.some((line) => line.includes("ended by itself")));
+    await waitUntil("the exit is reported", () =>
+      lines.some((line) => line.includes("exited unexpectedly")),
+    );
     await stop();
   });
 
@@ -246,7 +249,7 @@ describe("startEmbeddedPostgres", () => {
     expect(Number(session)).toBe(pid);
   });
 
-  testAsRoot("root hands it to the user postgres", async () => {
+  testAsRoot("runs as the user postgres if root starts it", async () => {
     const { directory } = await startPostgres({ directory: await makeDirectory() });
     const pid = String(await readPostmasterPid(directory));
 
@@ -255,30 +258,33 @@ describe("startEmbeddedPostgres", () => {
     );
   });
 
-  testAsRoot("where postgres may not enter, it lives elsewhere and stays there", async () => {
-    const parentDirectory = await makeDirectory();
-    await chmod(parentDirectory, 0o700);
-    const lines: string[] = [];
-    const report = (line: string) => lines.push(line);
-    const firstPostgres = await startPostgres({ directory: join(parentDirectory, "a"), report });
-    const secondPostgres = await startPostgres({ directory: join(parentDirectory, "b"), report });
-    cleanups.unshift(() => rm(firstPostgres.directory, { recursive: true }));
-    cleanups.unshift(() => rm(secondPostgres.directory, { recursive: true }));
-    await query(firstPostgres.url, "CREATE TABLE kept AS SELECT 42 AS answer");
-    await firstPostgres.stop();
-    await chmod(parentDirectory, 0o755);
+  testAsRoot(
+    "stays in another directory if the user postgres could not enter the requested one",
+    async () => {
+      const parentDirectory = await makeDirectory();
+      await chmod(parentDirectory, 0o700);
+      const lines: string[] = [];
+      const report = (line: string) => lines.push(line);
+      const firstPostgres = await startPostgres({ directory: join(parentDirectory, "a"), report });
+      const secondPostgres = await startPostgres({ directory: join(parentDirectory, "b"), report });
+      cleanups.unshift(() => rm(firstPostgres.directory, { recursive: true }));
+      cleanups.unshift(() => rm(secondPostgres.directory, { recursive: true }));
+      await query(firstPostgres.url, "CREATE TABLE kept AS SELECT 42 AS answer");
+      await firstPostgres.stop();
+      await chmod(parentDirectory, 0o755);
 
-    const restarted = await startPostgres({ directory: join(parentDirectory, "a"), report });
+      const restarted = await startPostgres({ directory: join(parentDirectory, "a"), report });
 
-    expect(firstPostgres.directory).toMatch(/^\/var\/lib\/payment-links\//);
-    expect(secondPostgres.directory).not.toBe(firstPostgres.directory);
-    expect(restarted.directory).toBe(firstPostgres.directory);
-    expect(await query(restarted.url, "SELECT answer FROM kept")).toEqual([{ answer: 42 }]);
-    expect(lines.filter((line) => line.includes(firstPostgres.directory))).toHaveLength(2);
-  });
+      expect(firstPostgres.directory).toMatch(/^\/var\/lib\/payment-links\//);
+      expect(secondPostgres.directory).not.toBe(firstPostgres.directory);
+      expect(restarted.directory).toBe(firstPostgres.directory);
+      expect(await query(restarted.url, "SELECT answer FROM kept")).toEqual([{ answer: 42 }]);
+      expect(lines.filter((line) => line.includes(firstPostgres.directory))).toHaveLength(2);
+    },
+  );
 
-  testAsRootAndNobody(
-    "an ordinary user runs it, and root after that as the same user",
+  testAsRootWithUser(
+    "runs as the ordinary user who created it, even if root starts it later",
     async () => {
       const directory = join(await makeDirectory(), "own");
       await mkdir(directory);
@@ -296,7 +302,7 @@ describe("startEmbeddedPostgres", () => {
     },
   );
 
-  testAsRootAndNobody("a directory of somebody else is refused in words", async () => {
+  testAsRootWithUser("rejects another user's directory with a clear message", async () => {
     const directory = await makeDirectory();
 
     const owner = spawnOwner(directory, unprivilegedUser);

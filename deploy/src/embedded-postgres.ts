@@ -74,7 +74,7 @@ export const startEmbeddedPostgres = async ({
     let stopping: Promise<void> | undefined;
     server.process.once("exit", (code, signal) => {
       if (stopping !== undefined) return;
-      report(`PostgreSQL ended by itself (${signal ?? code})`);
+      report(`PostgreSQL exited unexpectedly (${signal ?? code})`);
       onUnexpectedExit();
     });
     const stop = async () => {
@@ -121,7 +121,7 @@ const openLock = (directory: string): DatabaseSync => {
     // The lock of a killed owner remains until the kernel has cleaned up.
     return new DatabaseSync(join(directory, "owner.lock"), { timeout: ownerWaitMsMax });
   } catch (cause) {
-    throw new Error(`${directory} is not ours to write: does it belong to another user?`, {
+    throw new Error(`${directory} is not accessible: does it belong to another user?`, {
       cause,
     });
   }
@@ -181,7 +181,7 @@ const stopOrphan = async (
   if (Number.isNaN(pid)) return;
 
   if (await isPostmaster(pid, dataDirectory)) {
-    report(`taking over the PostgreSQL that a killed process left running (process ${pid})`);
+    report(`restarting the PostgreSQL that a killed process left running (process ${pid})`);
     await stopPostmaster(
       () => isPostmaster(pid, dataDirectory),
       (signal) => signalIfRunning(pid, signal),
@@ -232,7 +232,7 @@ const stopPostmaster = async (
   if (await waitUntil(hasExited, stopMsMax)) return;
   send("SIGQUIT");
   if (await waitUntil(hasExited, quitMsMax)) return;
-  throw new Error("PostgreSQL neither shuts down nor quits");
+  throw new Error("PostgreSQL did not exit after SIGINT and SIGQUIT");
 };
 
 const launchOnPort = async (
@@ -320,7 +320,8 @@ const findFreePort = async (): Promise<number> => {
   await once(server, "listening");
   const address = server.address();
   server.close();
-  if (address === null || typeof address === "string") throw new Error("a TCP server has a port");
+  if (address === null || typeof address === "string")
+    throw new Error("the TCP server has no port");
   return address.port;
 };
 

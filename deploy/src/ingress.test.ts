@@ -76,10 +76,10 @@ describe("one origin", () => {
       const mismatches = [...paths.map(([path]) => path), ...operationPaths]
         .map((path) => ({
           path,
-          told: findServiceByPrefix(documentedPrefixes, path),
+          documented: findServiceByPrefix(documentedPrefixes, path),
           served: findService(path),
         }))
-        .filter((cookiePath) => cookiePath.told !== cookiePath.served);
+        .filter((cookiePath) => cookiePath.documented !== cookiePath.served);
       expect(mismatches).toEqual([]);
     },
   );

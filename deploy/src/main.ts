@@ -44,7 +44,7 @@ try {
     error instanceof PortInUseError ||
     error instanceof PostgresInUseError;
   if (isExpectedError) process.stderr.write(`${error.message}\n`);
-  else log.fatal({ err: error }, "the service could not start");
+  else log.fatal({ err: error }, "service could not start");
   await stopList.stopAll(log);
   process.exit(isExpectedError ? 2 : 1);
 }

@@ -9,7 +9,7 @@ export const parseOptions = (
     const { values } = parseArgs({ args: [...args], options });
     return { isDevnetEnabled: !values["no-devnet"] };
   } catch (error) {
-    const reason = error instanceof Error ? error.message : "The options are wrong.";
+    const reason = error instanceof Error ? error.message : "The options are invalid.";
     return { fault: `${reason}\nusage: npm start [-- --no-devnet]` };
   }
 };

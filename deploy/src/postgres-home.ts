@@ -42,7 +42,7 @@ export const findPostgresHome = async (
   const rootHome = await findHomeForRoot(requestedDirectory);
   if (rootHome.directory !== requestedDirectory) {
     report(
-      `the user postgres may not enter ${requestedDirectory}; the database lives in ${rootHome.directory}`,
+      `the user postgres cannot enter ${requestedDirectory}; the database is in ${rootHome.directory}`,
     );
   }
   const isReachable = await canUseBinaries(rootHome.runAs, join(packageDirectory, "native"));
@@ -59,16 +59,16 @@ const findHomeForRoot = async (
   const owner = await readOwner(join(requestedDirectory, "data"));
   if (owner?.uid === 0) {
     throw new Error(
-      `${join(requestedDirectory, "data")} belongs to root, as whom PostgreSQL does not run: ` +
-        "give it to the user postgres (chown -R) for itself alone (chmod 700)",
+      `${join(requestedDirectory, "data")} belongs to root, but PostgreSQL does not run as root: ` +
+        "make the user postgres its owner (chown -R) with exclusive access (chmod 700)",
     );
   }
   if (owner !== undefined) {
     if (await canEnter(owner, requestedDirectory))
       return { directory: requestedDirectory, runAs: owner };
     throw new Error(
-      `the database in ${requestedDirectory} belongs to user ${owner.uid}, who may no longer enter that ` +
-        "directory: give the permission back, or move the database to where it has it",
+      `the database in ${requestedDirectory} belongs to user ${owner.uid}, who can no longer enter that ` +
+        "directory: restore the permission, or move the database to a directory that the user can enter",
     );
   }
 
@@ -101,7 +101,7 @@ const findOrCreatePostgresUser = async (): Promise<PostgresUser> => {
     await runFile("useradd", ["--system", "--gid", "postgres", "--no-create-home", "postgres"]);
     return await lookUpPostgresUser();
   } catch (cause) {
-    throw new Error("PostgreSQL does not run as root, and a user postgres could not be made", {
+    throw new Error("PostgreSQL does not run as root, and the user postgres could not be created", {
       cause,
     });
   }
@@ -154,9 +154,7 @@ const copyPostgres = async (
   const target = join(systemDirectory, `postgresql-${version}-${process.platform}-${process.arch}`);
   if (await fs.stat(target).catch(() => undefined)) return target;
 
-  report(
-    `the user postgres may not read ${packageDirectory}; its binaries are copied to ${target}`,
-  );
+  report(`the user postgres cannot read ${packageDirectory}; copying the binaries to ${target}`);
   await makePublicDirectory(systemDirectory);
   const draft = `${target}.${process.pid}`;
   await fs.cp(join(packageDirectory, "native"), draft, { recursive: true, verbatimSymlinks: true });

@@ -31,12 +31,12 @@ export const republish = async (
     progress = await requestProgress("GET").catch((error: unknown) => {
       if (!(error instanceof CommandError)) throw error;
       throw new CommandError(
-        `${error.message}\nit goes on by itself; given again, the command begins anew and waits`,
+        `${error.message}\nthe republish continues; to start it over and wait, run the command again`,
       );
     });
     if (performance.now() - reportedAtMs < reportIntervalMs) continue;
     reportedAtMs = performance.now();
-    process.stderr.write(`${progress.publishedCount} told so far\n`);
+    process.stderr.write(`${progress.publishedCount} published so far\n`);
   }
   return progress;
 };

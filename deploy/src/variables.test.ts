@@ -19,7 +19,7 @@ const getShape = (schema: z.core.$ZodType): Shape => {
   if (schema instanceof z.ZodIntersection) {
     return { ...getShape(schema.def.left), ...getShape(schema.def.right) };
   }
-  throw new Error("what a configuration of this kind reads is not known here");
+  throw new Error("unknown kind of configuration schema");
 };
 
 const variableSchemas: Shape = Object.assign(

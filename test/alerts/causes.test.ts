@@ -47,8 +47,7 @@ const firstIncreases = (metricsByAlert: Record<string, string>) => {
 };
 
 /**
- * Creates the buckets for a hundred events per minute, of which the given number arrives within a
- * minute.
+ * Creates the buckets for 100 events per minute. The given number of them arrives within a minute.
  */
 const createLagBuckets = (inTimeCount: number): Series[] => {
   const name = 'payment_links_consumer_lag_seconds_bucket{group="links-api",topic="accounts.v1"';

@@ -88,7 +88,7 @@ requireTools("prometheus").describe("a real Prometheus", () => {
       "four targets are up",
       async () => (await queryPrometheus("up == 1")).length === 4,
     );
-    await waitUntil("consumers are seen", async () => {
+    await waitUntil("Prometheus has scraped the consumers", async () => {
       const fetches = await queryPrometheus(
         "payment_links_bus_consumer_last_fetch_timestamp_seconds",
       );

@@ -12,7 +12,7 @@ export const runPromtool = async (
   args: readonly string[],
   input = "",
 ): Promise<{ code: number | null; output: string }> => {
-  if (promtool === undefined) throw new Error("there is no promtool");
+  if (promtool === undefined) throw new Error("promtool is not installed");
   const child = spawn(promtool, args, { timeout: runMsMax, stdio: "pipe" });
   let output = "";
   const appendOutput = (chunk: Buffer) => {

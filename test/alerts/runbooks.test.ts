@@ -85,7 +85,7 @@ test("runbooks contain only commands that the operator's tool accepts", async ()
     SETTLEMENT_LISTENER_INTERNAL_URL: unreachableUrl,
     WEBHOOK_DISPATCHER_INTERNAL_URL: unreachableUrl,
   };
-  const expectedFailure = { code: 1, stderr: expect.stringMatching(/^nothing listens for /m) };
+  const expectedFailure = { code: 1, stderr: expect.stringMatching(/^cannot connect to /m) };
   for (const command of commands) {
     const commandRun = runFile(process.execPath, command.split(" "), { cwd: projectRoot, env });
     await expect(commandRun).rejects.toMatchObject(expectedFailure);

@@ -25,7 +25,7 @@ describe("a scrape of the four services", () => {
   afterAll(() => system?.close());
 
   for (const service of services) {
-    requireTools("promtool").test(`promtool has nothing to say of ${service}`, async () => {
+    requireTools("promtool").test(`passes promtool's check for ${service}`, async () => {
       const scrape = await system.scrape(service);
       expect(await runPromtool(["check", "metrics"], scrape)).toEqual({ code: 0, output: "" });
     });

@@ -36,7 +36,7 @@ export const createSloCases = ({ name, objective }: Slo): SloCase[] => [
     ],
   },
   {
-    name: "a slow burn is a ticket and no page",
+    name: "a slow burn opens a ticket and no page",
     phases: [{ minutes: 820, eventsPerMinute: 1000, badRatio: 4 * (1 - objective) }],
     expect: [
       { atMinute: 815, severity: "ticket", long: "1d", shouldFire: true },
@@ -44,7 +44,7 @@ export const createSloCases = ({ name, objective }: Slo): SloCase[] => [
     ],
   },
   {
-    name: "after recovery the pages end, while the long windows are still bad",
+    name: "the pages end after recovery, although the long windows still exceed the budget",
     phases: [
       { minutes: 60, ...healthyTraffic },
       { minutes: 20, ...failingTraffic },
@@ -57,7 +57,7 @@ export const createSloCases = ({ name, objective }: Slo): SloCase[] => [
     ],
   },
   {
-    name: "with hardly any traffic a few bad events alarm nobody",
+    name: "a few bad events with very little traffic fire no alert",
     phases: [
       { minutes: 60, ...rareTraffic },
       // The outbox objective is about time, so one bad minute in twenty is equivalent.

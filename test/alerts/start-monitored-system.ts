@@ -40,7 +40,7 @@ export const startMonitoredSystem = async () => {
         headers: { "x-api-key": apiKey },
         body: { toAmount: "25" },
       });
-      if (status !== 200) throw new Error(`a link's creation was answered ${status}`);
+      if (status !== 200) throw new Error(`creating a link got the response ${status}`);
     },
     /** Creates an account and a link, pays it through a notice, and delivers two webhooks. */
     payOnce: async (handle: string): Promise<Merchant> => {
@@ -57,13 +57,13 @@ export const startMonitoredSystem = async () => {
         ...notice,
         status: "settled",
       });
-      if (status !== 202) throw new Error(`the notice was answered ${status}`);
+      if (status !== 202) throw new Error(`the notice got the response ${status}`);
       await call(`${system.baseUrl}/v1/payment-link/${id}`);
       return merchant;
     },
     /** Waits for that many webhooks. Each payment sends two. */
     waitForWebhooks: (count: number) =>
-      waitUntil(`${count} webhooks`, () => receiver.received.length >= count),
+      waitUntil(`${count} webhooks arrive`, () => receiver.received.length >= count),
     close: async () => {
       await system.close();
       await receiver.close();

@@ -10,7 +10,7 @@ const createHead = (method: string, path: string, headers = ""): string =>
 
 const pickByIndex = <Item>(items: readonly Item[], index: number): Item => {
   const item = items[index % items.length];
-  if (item === undefined) throw new Error("the attack has nothing to choose from");
+  if (item === undefined) throw new Error("the list to choose from is empty");
   return item;
 };
 

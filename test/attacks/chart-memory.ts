@@ -27,7 +27,7 @@ export const readChartMemory = (): Record<ServiceName, ChartMemory> => {
   const percentage = /--max-old-space-size-percentage=(\d+)/.exec(
     readChartFile("templates/_env.tpl"),
   )?.[1];
-  if (percentage === undefined) throw new Error("the chart sets no limit of the heap");
+  if (percentage === undefined) throw new Error("the chart sets no heap limit");
   const toChartMemory = ({ resources }: z.infer<typeof Service>): ChartMemory => {
     const limitMib = Number.parseInt(resources.limits.memory, 10);
     return { limitMib, heapMib: Math.floor((limitMib * Number(percentage)) / 100) };

@@ -131,12 +131,12 @@ const judgeRow = (row: Omit<Row, "failures">): Row => {
   const failures = [
     ...slowOperations.map((name) => `p99 of ${name}`),
     ...(row.serverErrors > 0 ? ["5xx"] : []),
-    ...(row.refused > 0 ? ["refused or cut"] : []),
+    ...(row.refused > 0 ? ["failed connections"] : []),
     ...services
       .filter((name) => row.peaks[name] >= memory[name].limitMib)
       .map((name) => `memory of ${name}`),
-    ...(row.hasEnded ? ["the product ended"] : []),
-    ...(hasAttacked(row.attacker) ? [] : ["no attack"]),
+    ...(row.hasEnded ? ["a service exited"] : []),
+    ...(hasAttacked(row.attacker) ? [] : ["the attack had no effect"]),
   ];
   return { ...row, failures };
 };
@@ -150,7 +150,7 @@ const describeAttacker = ({ responses, bytesRead, closed, errors, heldMax }: Cou
   [
     formatCounts(responses),
     formatCounts(errors),
-    heldMax === 0 ? "" : `held ${heldMax}, ${closed} closed`,
+    heldMax === 0 ? "" : `${heldMax} sockets held, ${closed} closed`,
     `${(bytesRead / 1_048_576).toFixed(1)} MiB read`,
   ]
     .filter((text) => text !== "")
@@ -165,10 +165,10 @@ const renderTable = (rows: readonly Row[]): string => {
     "addresses",
     ...operations.map((name) => `${name}, p50 / p99`),
     "5xx",
-    "refused or cut",
+    "failed connections",
     "retried",
     `peak MiB of ${services.join(", ")}`,
-    "attacker saw",
+    "attacker received",
     "result",
   ];
   const lines = rows.map((row) => [
@@ -181,7 +181,7 @@ const renderTable = (rows: readonly Row[]): string => {
     services.map((name) => row.peaks[name]).join(", "),
     describeAttacker(row.attacker),
     (row.failures.length === 0 ? "pass" : `**fail**: ${row.failures.join(", ")}`) +
-      (row.startedQuiet ? "" : " (did not begin quiet)"),
+      (row.startedQuiet ? "" : " (the other callers were slow before it started)"),
   ]);
   return [headings, headings.map(() => "---"), ...lines]
     .map((cells) => `| ${cells.join(" | ")} |\n`)
@@ -249,16 +249,16 @@ try {
       printProgress(renderTable([row]).split("\n")[2] ?? "");
       // The services are not restarted, so further attacks would measure nothing.
       if (row.hasEnded) {
-        printProgress(`the product ended:\n${product.output().slice(-4_000)}`);
+        printProgress(`a service exited:\n${product.output().slice(-4_000)}`);
         break attacking;
       }
     }
   }
   others.close();
   process.stdout.write(
-    `Quiet p99: ${operations.map((name) => `${name} ${quiet.p99[name].toFixed(1)} ms`).join(", ")}. ` +
-      `Another quiet window, p50 / p99: ${operations.map((name) => `${name} ${showRatio(noise[name])}`).join(", ")}. ` +
-      `Memory at rest, limit and heap limit: ${services.map((name) => `${name} ${describeMemory(idlePeaks[name], memory[name])}`).join("; ")}.\n\n${renderTable(rows)}\n`,
+    `p99 without an attack: ${operations.map((name) => `${name} ${quiet.p99[name].toFixed(1)} ms`).join(", ")}. ` +
+      `Second window without an attack, ratio of p50 / p99: ${operations.map((name) => `${name} ${showRatio(noise[name])}`).join(", ")}. ` +
+      `Idle memory, limit and heap limit: ${services.map((name) => `${name} ${describeMemory(idlePeaks[name], memory[name])}`).join("; ")}.\n\n${renderTable(rows)}\n`,
   );
   const failedCount = rows.filter(({ failures }) => failures.length > 0).length;
   const result = { seconds, quiet, noise, rest: idlePeaks, memory, failed: failedCount, rows };

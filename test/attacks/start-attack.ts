@@ -25,7 +25,7 @@ export const startAttack = (name: AttackName, target: Target) => {
   return {
     /** Returns the attacker's current counts. */
     counts: (): Counts => {
-      if (child.exitCode !== null) throw new Error(`the attack ${name} ended by itself`);
+      if (child.exitCode !== null) throw new Error(`the attack ${name} exited unexpectedly`);
       return counts;
     },
     /** Ends the attack and returns its counts. */

@@ -118,12 +118,12 @@ const addSolanaWallet = async (baseUrl: string, { cookie }: Merchant): Promise<v
     headers: { cookie },
     body: { tokenId: "usdc-local-solana", walletAddress: localSolanaAddress, isDefault: true },
   });
-  if (status !== 201) throw new Error(`no wallet on Solana: ${JSON.stringify(body)}`);
+  if (status !== 201) throw new Error(`the Solana wallet was not created: ${JSON.stringify(body)}`);
 };
 
 /** A new default wallet takes effect for new links only after a moment. */
 const waitForSolanaLink = (baseUrl: string, { apiKey }: Merchant): Promise<string> =>
-  waitUntil("a link on Solana", async () => {
+  waitUntil("a new link is on Solana", async () => {
     const headers = { "x-api-key": apiKey };
     const createdLink = await call(`${baseUrl}/v1/payment-link`, {
       method: "POST",
@@ -218,7 +218,7 @@ const createImageOwners = async (system: {
       headers: { cookie: owner.cookie },
       body: images,
     });
-    if (status !== 200) throw new Error(`no images: ${JSON.stringify(body)}`);
+    if (status !== 200) throw new Error(`the images were not stored: ${JSON.stringify(body)}`);
     paths.push(...Object.values(images).map((url) => buildOwnerImagePath(owner.userId, url)));
   }
   return paths;

@@ -56,9 +56,9 @@ export const createAccountClient = (
       requestCount += 1;
       return `plink_7${String(1 + ((requestCount * 7_919) % (linkCount - 1))).padStart(25, "0")}`;
     },
-    get: async (path: string, authenticatedBy: "key" | "session" | "nobody"): Promise<void> => {
+    get: async (path: string, authenticatedBy: "key" | "session" | "none"): Promise<void> => {
       const sessionHeaders = { cookie: merchant.cookie };
-      const requestHeaders = { key: headers, session: sessionHeaders, nobody: {} }[authenticatedBy];
+      const requestHeaders = { key: headers, session: sessionHeaders, none: {} }[authenticatedBy];
       const response = await call(`${system.baseUrl}${path}`, { headers: requestHeaders });
       if (response.status !== 200) throw new Error(`${path}: ${response.status}`);
     },
@@ -77,13 +77,13 @@ const createPay = (system: RealSystem, receiver: WebhookReceiver) => {
       amount: "25",
     } as const;
     const status = await sendNotice(system.baseUrl, acmeProvider, notice);
-    if (status >= 300) throw new Error(`the notice was answered ${status}`);
+    if (status >= 300) throw new Error(`the notice got the response ${status}`);
     const hasArrived = () =>
       receiver.received.some(
         ({ body: { type, data } }) =>
           type === "payment_link.completed" && data["paymentLinkId"] === linkId,
       );
-    await waitUntil("the webhook", hasArrived, waitMsMax);
+    await waitUntil("the webhook arrives", hasArrived, waitMsMax);
     receiver.received.length = 0;
   };
 };
@@ -102,11 +102,11 @@ export const accountCalls: readonly AccountCall[] = [
   },
   {
     name: "checkout page",
-    run: (account) => account.get(`/@${account.handle}/pay/${account.pickLinkId()}`, "nobody"),
+    run: (account) => account.get(`/@${account.handle}/pay/${account.pickLinkId()}`, "none"),
   },
   {
     name: "checkout, as data",
-    run: (account) => account.get(`/checkout/payment-links/${account.pickLinkId()}`, "nobody"),
+    run: (account) => account.get(`/checkout/payment-links/${account.pickLinkId()}`, "none"),
   },
   {
     name: "payments of a link",

@@ -92,7 +92,7 @@ const printRounds = (rates: Rates, completedRounds: number): void => {
     median(rates[variant].slice(-roundsPerLine)).toFixed(0);
   process.stdout.write(
     `turn ${completedRounds}: with Redis ${lastMedian("redis")}/s, in process ${lastMedian("local")}/s, ` +
-      `Redis by its bare client ${lastMedian("bare")}/s, without ${lastMedian("none")}/s\n`,
+      `Redis through a bare client ${lastMedian("bare")}/s, without ${lastMedian("none")}/s\n`,
   );
 };
 

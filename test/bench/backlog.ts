@@ -58,7 +58,11 @@ export const benchBacklog = async (): Promise<BenchResult> => {
     await admin.connect();
     const bench = { system, admin, receivers, ...(await createShop(system, admin, receivers)) };
     await queueWaiting(bench, fewWaiting);
-    await waitUntil("it hangs", () => receivers.heldCount() === slotsPerEndpoint, waitMsMax);
+    await waitUntil(
+      "the receivers hang",
+      () => receivers.heldCount() === slotsPerEndpoint,
+      waitMsMax,
+    );
     await measureRound(bench, warmUpSeconds);
     const fewResult = await measureRounds(bench, fewWaiting);
     await queueWaiting(bench, manyWaiting - fewWaiting);
@@ -102,7 +106,10 @@ const createShop = async (system: RealSystem, admin: Client, receivers: Receiver
   const publisher = await connectLinkPublisher(system.topicPrefix);
   await publisher.publish([link]);
   await publisher.close();
-  await waitUntil("the link is heard of", () => receivers.arrivals.size === liveIds.length);
+  await waitUntil(
+    "the dispatcher has received the link",
+    () => receivers.arrivals.size === liveIds.length,
+  );
   await admin.query("SET synchronous_commit = off");
   const { id: hangingId } = await registerEndpoint(system, merchant, "https://hanging.test/hook");
   return { hangingId, liveIds, linkId: link.linkId };
@@ -140,7 +147,7 @@ const measureRounds = async (bench: Bench, waitingCount: number): Promise<RoundR
     const roundResult = await measureRound(bench, roundSeconds);
     rounds.push(roundResult);
     process.stdout.write(
-      `${waitingCount} waiting: p50 ${roundResult.p50.toFixed(1)} ms, p99 ${roundResult.p99.toFixed(1)} ms, ` +
+      `${waitingCount} pending: p50 ${roundResult.p50.toFixed(1)} ms, p99 ${roundResult.p99.toFixed(1)} ms, ` +
         `${roundResult.sqlMs.toFixed(2)} ms of SQL each, ${roundResult.residentMib.toFixed(0)} MiB\n`,
     );
   }
@@ -178,7 +185,7 @@ const measureRound = async (bench: Bench, seconds: number): Promise<RoundResult>
     [liveIds, liveIds.length, linkId, firstNumber, queuedCount, new Date(firstDueAt), intervalMs],
   );
   const sqlMsBefore = await readSqlMs(admin);
-  await waitUntil("all have come", () => receivers.arrivals.size >= count, waitMsMax);
+  await waitUntil("all webhooks arrive", () => receivers.arrivals.size >= count, waitMsMax);
   const sqlMs = (await readSqlMs(admin)) - sqlMsBefore;
   const delays = Array.from({ length: count }, (_, index) => {
     const arrivedAt = receivers.arrivals.get(`evt_live${firstNumber + index}`) ?? Number.NaN;
@@ -194,7 +201,7 @@ const measureRound = async (bench: Bench, seconds: number): Promise<RoundResult>
 
 const dispatcherPid = ({ system }: Bench): number => {
   const dispatcher = system.replicas.find(({ service }) => service === "webhook-dispatcher");
-  if (dispatcher === undefined) throw new Error("there is no dispatcher");
+  if (dispatcher === undefined) throw new Error("the dispatcher is missing");
   return dispatcher.pid();
 };
 

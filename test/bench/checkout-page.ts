@@ -22,7 +22,7 @@ const usableMsMax = 60_000;
  */
 export const benchCheckoutPage = async (setup: BenchSetup): Promise<BenchResult> => {
   const program = await ensureChromium();
-  if (program === undefined) throw new Error("there is no chromium-headless-shell and no chromium");
+  if (program === undefined) throw new Error("chromium-headless-shell or chromium is required");
   const { baseUrl } = setup.ours;
   const pageUrls = await makePages(setup);
   const timesByPage = pageUrls.map((): number[] => []);
@@ -96,7 +96,10 @@ const measureUsable = async (chromium: Chromium, { origin, url }: Visit): Promis
   const { page } = await user.openTab();
   const session = await user.context.newCDPSession(page);
   await session.send("Emulation.setCPUThrottlingRate", { rate: cpuSlowdown });
-  const timeout = setTimeout(() => usable.reject(new Error(`${url} is not usable`)), usableMsMax);
+  const timeout = setTimeout(
+    () => usable.reject(new Error(`the pay button of ${url} is not usable`)),
+    usableMsMax,
+  );
   await page.goto(url);
   const ms = await usable.promise.finally(() => clearTimeout(timeout));
   await user.close();

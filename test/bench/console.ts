@@ -25,7 +25,7 @@ const views: readonly View[] = [
   { name: "overview", path: () => "", full: "900 USDC", plain: "Nothing yet." },
   { name: "links", path: () => "/links", full: "Order 1", plain: "A link" },
   {
-    name: "links, half way down",
+    name: "links, a page in the middle",
     path: ({ middleId }) => `/links?before=${middleId}`,
     full: "Order 5001",
     plain: "No links yet.",
@@ -38,7 +38,7 @@ const views: readonly View[] = [
   },
   { name: "links, a rare word", path: () => "/links?q=Order+4999", full: "4999", plain: "No link" },
   {
-    name: "links, no such word",
+    name: "links, a word without matches",
     path: () => "/links?q=teapot",
     full: "newest links",
     plain: "No link",
@@ -51,7 +51,7 @@ const views: readonly View[] = [
     plain: "Nothing has been paid yet.",
   },
   {
-    name: "one link, its last payments",
+    name: "one link, last page of payments",
     path: ({ linkId }) => `/links/${linkId}?payments=990&deliveries=990`,
     full: "payment_link.completed",
     plain: "Nothing has been paid yet.",
@@ -65,13 +65,13 @@ const views: readonly View[] = [
     plain: "Nothing has been sent yet.",
   },
   {
-    name: "endpoint, what failed of a type",
+    name: "endpoint, failed deliveries of one type",
     path: ({ endpointId }) => `/webhooks/${endpointId}${logQuery}`,
     full: "Failed",
     plain: "Nothing has been sent yet.",
   },
   {
-    name: "endpoint, 900 pages on",
+    name: "endpoint, page 900",
     path: ({ endpointId }) => `/webhooks/${endpointId}?offset=9000`,
     full: "payment_link.completed",
     plain: "Nothing has been sent yet.",
@@ -101,7 +101,7 @@ const views: readonly View[] = [
     plain: "Signed in",
   },
   {
-    name: "audit log, 900 pages on",
+    name: "audit log, page 900",
     path: () => "/account/log?offset=9000",
     full: "api_key.changed",
     plain: "Nothing matches.",
@@ -116,7 +116,7 @@ const views: readonly View[] = [
  */
 export const benchConsole = async (): Promise<BenchResult> => {
   const program = await ensureChromium();
-  if (program === undefined) throw new Error("there is no Chromium");
+  if (program === undefined) throw new Error("Chromium is required");
   await ensureConsoleBuilt({ env: process.env, report: printProgress });
   const postgres = await startBenchPostgres();
   const system = await createConsole(() => launchChromium(program));

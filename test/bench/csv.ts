@@ -109,5 +109,5 @@ const download = async (baseUrl: string, { cookie, count }: FilledAccount): Prom
     for (let index = chunk.indexOf(newline); index >= 0; index = chunk.indexOf(newline, index + 1))
       lines += 1;
   }
-  if (lines - 1 !== count) throw new Error(`${lines - 1} links came, not ${count}`);
+  if (lines - 1 !== count) throw new Error(`received ${lines - 1} links instead of ${count}`);
 };

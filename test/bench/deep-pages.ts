@@ -70,7 +70,7 @@ export const benchDeepPages = async (setup: BenchSetup): Promise<BenchResult> =>
     const result = { ours: median(ours), floor: median(floor), ratio: median(ratios) };
     process.stdout.write(
       `${name}: ratio ${result.ratio.toFixed(2)} (with: ${formatTimes(ours)} ms; without: ` +
-        `${formatTimes(floor)} ms); deep pages answered ${JSON.stringify(responseCounts)}\n`,
+        `${formatTimes(floor)} ms); responses of deep pages ${JSON.stringify(responseCounts)}\n`,
     );
     results.push({ ...result, call: name });
   }

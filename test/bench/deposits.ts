@@ -44,9 +44,9 @@ type Work = { head: number; payments: number; deposits: number };
 type Times = Record<"with" | "without", number[]>;
 
 /**
- * Measures one watcher over 1,000 blocks with 200,000 transfers of a token, of which 500 go to one
- * of 10,000 owners and name no link, next to 250 payments. Compares it with a watcher that scans
- * for payments only, over new blocks, whose headers it reads, and over final blocks.
+ * Measures one watcher over 1,000 blocks with 200,000 transfers of a token. 500 of them go to one
+ * of 10,000 owners and name no link. There are also 250 payments. Compares it with a watcher that
+ * scans for payments only, over new blocks, whose headers it reads, and over final blocks.
  */
 export const benchDeposits = async (): Promise<BenchResult> => {
   const postgres = await startBenchPostgres();
@@ -180,7 +180,7 @@ const createShop = async (chain: LocalEvmChain, owners: readonly string[]) => {
 
   const firstService = await createListener(true);
   await firstService.start();
-  await waitUntil("the watch has begun", () =>
+  await waitUntil("the watch has started", () =>
     isTrue("SELECT FROM settlement_listener.watchers WHERE first_block IS NOT NULL", []),
   );
   await firstService.stop();
@@ -200,7 +200,8 @@ const createShop = async (chain: LocalEvmChain, owners: readonly string[]) => {
         const startedAt = performance.now();
         const waitForRow = async (text: string, values: unknown[]): Promise<void> => {
           while (!(await isTrue(text, values))) {
-            if (performance.now() - startedAt > runMsMax) throw new Error("it does not catch up");
+            if (performance.now() - startedAt > runMsMax)
+              throw new Error("the watch does not catch up");
             await sleep(pollMs);
           }
         };

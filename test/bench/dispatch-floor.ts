@@ -31,7 +31,8 @@ const runWorker = async () => {
       signal: AbortSignal.timeout(deadlineMs),
     });
     await response.body.dump();
-    if (response.statusCode !== 200) throw new Error(`the sink answered ${response.statusCode}`);
+    if (response.statusCode !== 200)
+      throw new Error(`the sink responded with ${response.statusCode}`);
   }
 };
 

@@ -71,7 +71,7 @@ export const runDispatch = async (
   deliveryCount: number,
 ): Promise<DispatchRun> => {
   const dispatcher = system.replicas.find(({ service }) => service === "webhook-dispatcher");
-  if (dispatcher === undefined) throw new Error("there is no dispatcher");
+  if (dispatcher === undefined) throw new Error("the dispatcher is missing");
   const links = Array.from({ length: deliveryCount / endpointCount }, () =>
     createCompletedLinkRecord(merchant.userId, description),
   );
@@ -88,12 +88,12 @@ export const runDispatch = async (
   const startedAt = performance.now();
   process.kill(dispatcher.pid(), "SIGCONT");
   await waitUntil(
-    "every delivery came",
+    "all deliveries arrive",
     async () => (await countReceived(sinkPort)) >= receivedBefore + deliveryCount,
     runMsMax,
   );
   await waitUntil(
-    "every 2xx is recorded",
+    "all 2xx responses are recorded",
     async () => (await countPendingDeliveries(admin)) === 0,
     runMsMax,
   );

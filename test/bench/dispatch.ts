@@ -117,6 +117,6 @@ const runFloor = async (
     CONNECTIONS: String(slotsPerEndpoint * endpointCount),
     BODY: "x".repeat(bodyBytes),
   });
-  await waitUntil("the floor has ended", () => !child.isRunning(), runMsMax);
+  await waitUntil("the floor process has exited", () => !child.isRunning(), runMsMax);
   return FloorOutput.parse(JSON.parse(child.output()));
 };

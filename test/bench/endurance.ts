@@ -97,7 +97,7 @@ const createPay = async (system: RealSystem, receiver: Arrivals, counts: Rejecte
       headers: { "x-api-key": merchant.apiKey },
       body: { toAmount: "1000000000000", maxUsage: paymentsPerLink },
     });
-    if (status !== 200) throw new Error(`a link was answered ${status}`);
+    if (status !== 200) throw new Error(`creating a link got the response ${status}`);
     return String(body["id"]);
   };
   let count = 0;
@@ -124,7 +124,7 @@ const createPay = async (system: RealSystem, receiver: Arrivals, counts: Rejecte
       attempts += 1
     ) {
       if (attempts === attemptsMax)
-        throw new Error(`the notice ${id} was refused ${attemptsMax} times`);
+        throw new Error(`the notice ${id} was rejected ${attemptsMax} times`);
       counts.refusedCount += 1;
       await sleep(retryMs);
     }
@@ -192,7 +192,7 @@ const readSizes = async (admin: Client): Promise<Sizes> => {
        pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::float8 AS "walBytes"`,
   );
   const [sizes] = rows;
-  if (sizes === undefined) throw new Error("there are no sizes");
+  if (sizes === undefined) throw new Error("the query returned no sizes");
   return sizes;
 };
 
@@ -213,7 +213,7 @@ const readLatenessSeconds = async ({ replicas }: RealSystem): Promise<number> =>
   const latenesses = texts.flatMap((text) =>
     [...text.matchAll(latenessPattern)].map(([, value]) => Number(value)),
   );
-  if (latenesses.length === 0) throw new Error("no service tells how late it is");
+  if (latenesses.length === 0) throw new Error("no service reports its lag");
   return Math.max(...latenesses);
 };
 
@@ -225,10 +225,10 @@ const drawPicture = async (samples: readonly Sample[]): Promise<void> => {
     values: samples.map(getValue),
   });
   const services = Object.keys(samples[0]?.memoryMib ?? {});
-  const title = `${perSecond} payments a second, taken, credited and told`;
+  const title = `${perSecond} payments per second, accepted, credited and delivered`;
   const svg = drawTimeline(title, minutes, [
     {
-      title: "From the notice's answer to the webhook, ms",
+      title: "From the notice's response to the webhook, ms",
       lines: [createLine("p99", ({ p99Ms }) => p99Ms), createLine("p50", ({ p50Ms }) => p50Ms)],
     },
     {
@@ -236,11 +236,11 @@ const drawPicture = async (samples: readonly Sample[]): Promise<void> => {
       lines: services.map((name) => createLine(name, ({ memoryMib }) => memoryMib[name] ?? 0)),
     },
     {
-      title: "How late what waits longest is, s",
+      title: "Age of the oldest pending item, s",
       lines: [createLine("events and webhooks", ({ lateSeconds }) => lateSeconds)],
     },
     {
-      title: "Growth for each payment, KiB",
+      title: "Growth per payment, KiB",
       lines: [
         createLine("WAL", ({ walKibPerPayment }) => walKibPerPayment),
         createLine("tables and indexes", ({ tableKibPerPayment }) => tableKibPerPayment),

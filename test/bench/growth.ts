@@ -43,7 +43,7 @@ export const benchGrowth = async (): Promise<BenchResult> => {
         costs: await measureOperation(operation, systems, idleCosts),
       });
     }
-    lines.push({ name: "a second of rest", costs: idleCosts });
+    lines.push({ name: "one idle second", costs: idleCosts });
     process.stdout.write(renderTable(lines));
     await drawPicture(lines);
     return summarize(lines);
@@ -115,8 +115,7 @@ const measureOperation = async (
     const order = [...systems.keys()];
     for (const index of round % 2 === 0 ? order : order.toReversed()) {
       const [system, idleCost] = [systems[index], idleCosts[index]];
-      if (system === undefined || idleCost === undefined)
-        throw new Error("there is no such system");
+      if (system === undefined || idleCost === undefined) throw new Error("unknown system");
       await prepare?.(system, timesPerRound);
       await resetStatements(system.admin);
       const durations = await runOnce(system, timesPerRound);
@@ -166,7 +165,7 @@ const readStatements = async (admin: Client): Promise<Omit<OperationCost, "ms">>
      WHERE dbid = (${ofThisDatabase}) AND userid <> current_user::regrole AND toplevel`,
   );
   const [totals] = rows;
-  if (totals === undefined) throw new Error("there are no statistics");
+  if (totals === undefined) throw new Error("pg_stat_statements returned no row");
   return totals;
 };
 

@@ -125,7 +125,7 @@ const setEnabled = async (
     headers: { cookie: merchant.cookie },
     body: { enabled },
   });
-  if (status !== 200) throw new Error(`an endpoint could not be changed: ${status}`);
+  if (status !== 200) throw new Error(`changing an endpoint got the response ${status}`);
 };
 
 const measurePair = async (bench: Bench, index: number): Promise<Pair> => {
@@ -163,7 +163,7 @@ const measureWith = async (bench: Bench): Promise<number> => {
   }
   const p99 = await measure(bench, measureSeconds);
   for (const shop of shops) await setEnabled(system, shop, false);
-  await waitUntil("nothing hangs", async () => (await countLeased(admin)) === 0, idleMsMax);
+  await waitUntil("no attempt hangs", async () => (await countLeased(admin)) === 0, idleMsMax);
   return p99;
 };
 
@@ -191,7 +191,7 @@ const measure = async (
   const delays: number[] = [];
   const expected = (eventCount * liveHosts.length) / shops.length;
   await waitUntil(
-    "every first attempt came",
+    "all first attempts arrive",
     () => {
       for (const { linkId, arrivedAt } of receivers.takeArrivals()) {
         const publishedAt = publishedAtMs.get(linkId);

@@ -12,7 +12,7 @@ export const createInstants = () => {
     record: (name: string, at: number): void => findOrCreate(name).resolve(at),
     waitFor: async (name: string): Promise<number> => {
       const { promise, reject } = findOrCreate(name);
-      const timeout = setTimeout(() => reject(new Error(`${name} did not come`)), waitMsMax);
+      const timeout = setTimeout(() => reject(new Error(`${name} did not arrive`)), waitMsMax);
       try {
         return await promise;
       } finally {

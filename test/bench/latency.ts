@@ -166,7 +166,9 @@ export const createLinks = async (system: RealSystem): Promise<string[]> => {
   const linksReceivedQuery = "SELECT FROM settlement_listener.links WHERE id = ANY($1)";
   const areLinksReceived = async () =>
     (await admin.query(linksReceivedQuery, [ids])).rowCount === ids.length;
-  await waitUntil("the links are heard of", areLinksReceived).finally(() => admin.end());
+  await waitUntil("the services have received the links", areLinksReceived).finally(() =>
+    admin.end(),
+  );
   return ids;
 };
 
@@ -190,7 +192,7 @@ export const payOne = async (
   const notice = { id: `pay_${paymentCount}`, paymentLinkId, status: "settled", amount } as const;
   const status = await sendNotice(system.baseUrl, acmeProvider, notice);
   const committedAt = performance.now();
-  if (status >= 300) throw new Error(`the notice was answered ${status}`);
+  if (status >= 300) throw new Error(`the notice got the response ${status}`);
   return (await receiver.arrival(amount)) - committedAt;
 };
 

@@ -26,7 +26,7 @@ export const measureRate = async (
     while (performance.now() < endsAt) {
       const { statusCode, body } = await pool.request(nextCall());
       await body.dump();
-      if (statusCode !== 200) throw new Error(`${baseUrl} answered ${statusCode}`);
+      if (statusCode !== 200) throw new Error(`${baseUrl} responded with ${statusCode}`);
       count += 1;
     }
   };
@@ -49,7 +49,7 @@ export const measureMedianMs = async (
     const { statusCode, body } = await pool.request(call);
     await body.dump();
     durations.push(performance.now() - startedAt);
-    if (statusCode !== 200) throw new Error(`${baseUrl}${call.path} answered ${statusCode}`);
+    if (statusCode !== 200) throw new Error(`${baseUrl}${call.path} responded with ${statusCode}`);
   }
   await pool.close();
   return median(durations);

@@ -63,7 +63,7 @@ export const benchNeighbors = async (): Promise<BenchResult> => {
       results.push(await measureCall(accountCall, quiet, loud));
     process.stdout.write(renderTable(results));
     const worst = results.toSorted((first, second) => second.ratio - first.ratio)[0];
-    if (worst === undefined) throw new Error("nothing was measured");
+    if (worst === undefined) throw new Error("no measurements");
     return worst;
   } finally {
     await admin.end();
@@ -109,7 +109,11 @@ const createLoudAccount = async (
     start: async () => {
       stopController = new AbortController();
       await queueWaiting(admin, endpointId);
-      await waitUntil("it hangs", () => hanging.heldCount() >= slotsPerEndpoint, waitMsMax);
+      await waitUntil(
+        "the receivers hang",
+        () => hanging.heldCount() >= slotsPerEndpoint,
+        waitMsMax,
+      );
       running = [`?offset=${deepOffset}`, ""].map((query) =>
         sendEvenly(system, merchant, query, stopController.signal),
       );

@@ -106,12 +106,16 @@ const measurePayments = async (
       const paymentLinkId = linkIds[paymentCount % linkIds.length] ?? "";
       const notice = { id: `pay_${paymentCount}`, paymentLinkId, status: "settled" } as const;
       const status = await sendNotice(system.baseUrl, acmeProvider, { ...notice, amount: "1" });
-      if (status >= 300) throw new Error(`the notice was answered ${status}`);
+      if (status >= 300) throw new Error(`the notice got the response ${status}`);
     }
   };
   await Promise.all(Array.from({ length: callerCount }, runWorker));
   const haveArrived = () => receiver.received.length >= paymentsPerRound;
-  await waitUntil(() => `${receiver.received.length} webhooks`, haveArrived, waitMsMax);
+  await waitUntil(
+    () => `all webhooks arrive; received ${receiver.received.length}`,
+    haveArrived,
+    waitMsMax,
+  );
   return paymentsPerRound / ((performance.now() - startedAt) / 1_000);
 };
 

@@ -51,7 +51,7 @@ export const runRounds = async ({
     `spread: ours ${formatSpread(rates.ours)}, floor ${formatSpread(rates.floor)}\n`,
   );
   process.stdout.write(`floor is ${share.toFixed(2)} of a bare loop of the same statement\n`);
-  if (share < bareShareMin) throw new Error("the floor is too low to be a floor");
+  if (share < bareShareMin) throw new Error("the floor is too slow for a comparison");
   const oursRate = median(rates.ours);
   return {
     ours: Math.round(oursRate),

@@ -80,7 +80,11 @@ export const connectReaders = async (ports: readonly number[], paths: readonly s
   for (let offset = 0; offset < readers.length; offset += concurrentReaders) {
     const batch = readers.slice(offset, offset + concurrentReaders);
     for (const reader of batch) connectReader(reader);
-    await waitUntil("they hear", () => batch.every(({ data }) => data !== ""), waitMsMax);
+    await waitUntil(
+      "all readers have received data",
+      () => batch.every(({ data }) => data !== ""),
+      waitMsMax,
+    );
   }
   return {
     readers,
@@ -94,7 +98,7 @@ export const connectReaders = async (ports: readonly number[], paths: readonly s
       while (notYetReceived.length > 0) {
         if (performance.now() - startedAt > waitMsMax) {
           throw new Error(
-            `${notYetReceived.length} of ${readers.length} never heard ${expectedText}`,
+            `${notYetReceived.length} of ${readers.length} never received ${expectedText}`,
           );
         }
         await sleep(20);
@@ -105,7 +109,8 @@ export const connectReaders = async (ports: readonly number[], paths: readonly s
     /** Waits until each stream has ended and its reader has received an event of another one. */
     waitUntilAllMoved: () =>
       waitUntil(
-        () => `${readers.filter(({ awayMs }) => awayMs === 0).length} of them move`,
+        () =>
+          `${readers.filter(({ awayMs }) => awayMs === 0).length} readers have not moved to another stream`,
         () => readers.every(({ awayMs, endedAtMs }) => awayMs > 0 && endedAtMs === 0),
         waitMsMax,
       ),

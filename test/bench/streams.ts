@@ -53,7 +53,8 @@ export const benchStreams = async (): Promise<BenchResult> => {
   const children = [startOurServer(port, internalPort), startOurServer(nextPort, nextInternalPort)];
   try {
     const [firstChild, nextChild] = children;
-    if (firstChild === undefined || nextChild === undefined) throw new Error("two were started");
+    if (firstChild === undefined || nextChild === undefined)
+      throw new Error("fewer than two processes were started");
     await Promise.all(children.map(waitUntilListening));
     const baseUrl = `http://127.0.0.1:${port}`;
     const system = { baseUrl, internalUrl: `http://127.0.0.1:${internalPort}` };
@@ -67,7 +68,7 @@ export const benchStreams = async (): Promise<BenchResult> => {
       () => payAllLinks(admin, "active", 10),
       '"receivedAmount":"10"',
     );
-    printProgress(`all heard of a part after ${receivedTimes.allMs} ms`);
+    printProgress(`all readers received a partial payment after ${receivedTimes.allMs} ms`);
 
     const takeover = await timeTakeover(firstChild, readers, async () => {
       await sleep(moveMs);
@@ -83,7 +84,7 @@ export const benchStreams = async (): Promise<BenchResult> => {
     children.push(...floorChildren);
     await Promise.all(floorChildren.map(waitUntilListening));
     const [floorChild] = floorChildren;
-    if (floorChild === undefined) throw new Error("two were started");
+    if (floorChild === undefined) throw new Error("fewer than two processes were started");
     const floor = await measureMemory(floorChild, floorPorts, paths);
     const floorTakeover = await timeTakeover(floorChild, floor.readers);
     floor.readers.close();
@@ -94,7 +95,7 @@ export const benchStreams = async (): Promise<BenchResult> => {
       unit: "KiB/stream",
       streams: streamCount,
       residentMib: { ours: ours.residentMib, floor: floor.residentMib },
-      toldMs: receivedTimes,
+      receivedMs: receivedTimes,
       deploy: {
         ...takeover,
         floor: floorTakeover,
@@ -161,12 +162,12 @@ const timeTakeover = async <Result>(
   const childExit = child
     .terminate("SIGTERM")
     .then((code) => ({ code, exitedAt: performance.now() }));
-  const toldMs = await duringTakeover?.();
+  const receivedMs = await duringTakeover?.();
   await readers.waitUntilAllMoved();
   const { code, exitedAt } = await childExit;
   const awayMs = computeSpread(readers.readers.map((reader) => reader.awayMs));
   return {
-    toldMs,
+    receivedMs,
     awayMs,
     lateMs: computeSpread(readers.readers.map(({ lateMs }) => lateMs)),
     stopMs: Math.round(exitedAt - startedAt),

@@ -50,12 +50,12 @@ export const benchTracing = async (): Promise<BenchResult> => {
       if (round % 2 === 1) micros.traced.push(await measureCpuPerCall(traced, callsPerRound));
       const [tracedMicros = 0, plainMicros = 0] = [micros.traced[round], micros.plain[round]];
       process.stdout.write(
-        `round ${round + 1}: ${tracedMicros.toFixed(0)} µs traced, ${plainMicros.toFixed(0)} µs not, ` +
+        `round ${round + 1}: ${tracedMicros.toFixed(0)} µs with tracing, ${plainMicros.toFixed(0)} µs without, ` +
           `ratio ${(tracedMicros / plainMicros).toFixed(3)}\n`,
       );
     }
     if (!collector.received().includes("POST /v1/payment-link"))
-      throw new Error("nothing was traced");
+      throw new Error("no spans were received");
     const [ours, floor] = [median(micros.traced), median(micros.plain)];
     return {
       ours: Math.round(ours),
@@ -114,7 +114,7 @@ const measureCpuPerCall = async (server: BenchServer, count: number): Promise<nu
     for (let index = nextIndex++; index < count; index = nextIndex++) {
       const { statusCode, body } = await pool.request(index % 2 === 0 ? create : retrieve);
       await body.dump();
-      if (statusCode !== 200) throw new Error(`${baseUrl} answered ${statusCode}`);
+      if (statusCode !== 200) throw new Error(`${baseUrl} responded with ${statusCode}`);
     }
   };
   await Promise.all(Array.from({ length: connectionCount }, runWorker));

@@ -174,7 +174,7 @@ export const createPublishOnlyBus = (publish: Bus["publish"]): Bus => ({
 
 /** Creates a listener's database with that many open links. */
 export const createWatchShop = async (chain: LocalEvmChain, linkCount: number) => {
-  printProgress(`making ${linkCount} links`);
+  printProgress(`creating ${linkCount} links`);
   const directory = await mkdtemp(join(tmpdir(), "bench-watch-"));
   const chainsFile = join(directory, "chains.json");
   const settings = { finality: "finalized", headLagBlocks: 0, rangeBlocksMax, pollMs: 50 };
@@ -253,7 +253,7 @@ export const createWatchShop = async (chain: LocalEvmChain, linkCount: number) =
       bus: createPublishOnlyBus(() => Promise.resolve()),
     });
     await service.start();
-    await waitUntil("the watch has begun", async () => {
+    await waitUntil("the watch has started", async () => {
       const { rowCount } = await admin.query(
         "SELECT FROM settlement_listener.watchers WHERE first_block IS NOT NULL",
       );
@@ -279,7 +279,8 @@ export const createWatchShop = async (chain: LocalEvmChain, linkCount: number) =
       await service.start();
       // Polls often, because any polling delay would count as the watcher's time.
       while (!(await hasCaughtUp(work))) {
-        if (performance.now() - startedAt > catchUpMsMax) throw new Error("it does not catch up");
+        if (performance.now() - startedAt > catchUpMsMax)
+          throw new Error("the watch does not catch up");
         await sleep(pollMs);
       }
       const tookMs = performance.now() - startedAt;
@@ -306,7 +307,7 @@ export const createWatchShop = async (chain: LocalEvmChain, linkCount: number) =
       });
       const statements = countStatements(admin);
       await service.start();
-      await waitUntil("it has caught up", () => hasCaughtUp(work), catchUpMsMax);
+      await waitUntil("the watch has caught up", () => hasCaughtUp(work), catchUpMsMax);
       const calls = { rpc: rpc.getCounts().calls, sql: statements.stop() };
       await service.stop();
       await rpc.close();

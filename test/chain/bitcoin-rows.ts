@@ -33,7 +33,8 @@ const createNearExpiry = () => {
   return {
     expirationDate: new Date(expiresAtSeconds * 1_000).toISOString(),
     // oxlint-disable-next-line reliability/no-fixed-wait -- blocks use the machine's own time
-    waitUntilExpired: () => waitUntil("its end", () => Date.now() >= expiresAtSeconds * 1_000),
+    waitUntilExpired: () =>
+      waitUntil("the link expires", () => Date.now() >= expiresAtSeconds * 1_000),
   };
 };
 
@@ -43,7 +44,7 @@ const createNearExpiry = () => {
  */
 export const bitcoinPaymentRows: readonly PaymentRow<LocalBitcoin>[] = [
   [
-    "seen before any block holds it",
+    "seen before it is in a block",
     async ({ chain, link, formatAmount, system, toBaseUnits }) => {
       const requestedAmount = formatAmount(toBaseUnits(25n));
       const hash = await chain.pay({ ...link, amount: toBaseUnits(25n) });
@@ -59,7 +60,7 @@ export const bitcoinPaymentRows: readonly PaymentRow<LocalBitcoin>[] = [
     },
   ],
   [
-    "of a large amount, which waits for more blocks than a small one of the same transaction",
+    "of a large amount, which needs more confirmations than a small one in the same transaction",
     async ({ chain, link, otherLink, system, toBaseUnits }) => {
       const hash = await chain.payInOneTransaction([
         { ...link, amount: satoshisPerBitcoin },
@@ -80,7 +81,7 @@ export const bitcoinPaymentRows: readonly PaymentRow<LocalBitcoin>[] = [
     },
   ],
   [
-    "by one that another replaced for a higher fee: it counts once",
+    "by a transaction that was replaced with a higher fee, which is applied once",
     async ({ chain, link, formatAmount, system, toBaseUnits }) => {
       const requestedAmount = formatAmount(toBaseUnits(25n));
       const firstHash = await chain.pay({ ...link, amount: toBaseUnits(25n) });
@@ -96,7 +97,7 @@ export const bitcoinPaymentRows: readonly PaymentRow<LocalBitcoin>[] = [
     },
   ],
   [
-    "by one whose coins were spent elsewhere before it was in a block",
+    "by a transaction that was double-spent before it was in a block",
     async ({ chain, link, formatAmount, system, toBaseUnits }) => {
       const hash = await chain.pay({ ...link, amount: toBaseUnits(25n) });
       await system.waitForLink(link.id, hasPayments);
@@ -110,7 +111,7 @@ export const bitcoinPaymentRows: readonly PaymentRow<LocalBitcoin>[] = [
     },
   ],
   [
-    "in a block that is orphaned, and again in the one that replaces it",
+    "in an orphaned block, and again in the block that replaces it",
     async ({ chain, link, formatAmount, system, toBaseUnits }) => {
       const partAmount = formatAmount(toBaseUnits(10n));
       const hash = await chain.pay({ ...link, amount: toBaseUnits(10n) });
@@ -125,7 +126,7 @@ export const bitcoinPaymentRows: readonly PaymentRow<LocalBitcoin>[] = [
     },
   ],
   [
-    "in a block that is orphaned, and its coins spent elsewhere in the one that replaces it",
+    "in an orphaned block, and double-spent in the block that replaces it",
     async ({ chain, link, formatAmount, system, toBaseUnits }) => {
       const hash = await chain.pay({ ...link, amount: toBaseUnits(10n) });
       await chain.mine(1);
@@ -141,7 +142,7 @@ export const bitcoinPaymentRows: readonly PaymentRow<LocalBitcoin>[] = [
     },
   ],
   [
-    "and taken away after it had settled: it stays, and is flagged",
+    "orphaned by a reorg after it settled, which stays applied and is flagged",
     async ({ chain, link, formatAmount, system, toBaseUnits }) => {
       const requestedAmount = formatAmount(toBaseUnits(25n));
       const hash = await chain.pay({ ...link, amount: toBaseUnits(25n) });
@@ -156,7 +157,7 @@ export const bitcoinPaymentRows: readonly PaymentRow<LocalBitcoin>[] = [
     },
   ],
   [
-    "seen before its link's end, and in a block after it: it is in time (rule STATE-15)",
+    "seen before the link's expiry and in a block after it, which is in time (rule STATE-15)",
     async ({ chain, createLink, formatAmount, system, toBaseUnits }) => {
       const { expirationDate, waitUntilExpired } = createNearExpiry();
       const link = await createLink({ expirationDate });
@@ -189,7 +190,7 @@ export const bitcoinPaymentRows: readonly PaymentRow<LocalBitcoin>[] = [
     },
   ],
   [
-    "to the address of a link that takes no more payments",
+    "to the address of a deactivated link",
     async ({ chain, link, formatAmount, system, toBaseUnits }) => {
       await system.deactivate(link.id);
       const hash = await chain.pay({ ...link, amount: toBaseUnits(25n) });

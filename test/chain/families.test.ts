@@ -20,7 +20,7 @@ const bitcoin = await requireBtcd();
 /** The cases of every family. */
 const paymentRows: readonly PaymentRow<LocalFamily>[] = [
   [
-    "exact",
+    "of the exact amount",
     async ({ chain, formatAmount, system, link, toBaseUnits }) => {
       const requestedAmount = formatAmount(toBaseUnits(25n));
       const hash = await chain.pay({ ...link, amount: toBaseUnits(25n) });
@@ -38,7 +38,7 @@ const paymentRows: readonly PaymentRow<LocalFamily>[] = [
     },
   ],
   [
-    "in parts",
+    "in two parts",
     async ({ chain, formatAmount, system, link, toBaseUnits }) => {
       const [partAmount, remainderAmount] = [
         formatAmount(toBaseUnits(10n)),
@@ -60,7 +60,7 @@ const paymentRows: readonly PaymentRow<LocalFamily>[] = [
     },
   ],
   [
-    "over",
+    "of too much",
     async ({ chain, formatAmount, link, toBaseUnits }) => {
       const amount = toBaseUnits(30n) + 1n;
       const hash = await chain.pay({ ...link, amount });
@@ -83,7 +83,7 @@ const paymentRows: readonly PaymentRow<LocalFamily>[] = [
     },
   ],
   [
-    "several times in one transaction, among payments of another link",
+    "twice in one transaction, together with a payment of another link",
     async ({ chain, formatAmount, system, link, otherLink, toBaseUnits }) => {
       const hash = await chain.payInOneTransaction([
         { ...link, amount: toBaseUnits(10n) },
@@ -117,18 +117,18 @@ const tokenRows: readonly [...PaymentRow<TokenFamily>, notOnBitcoin: string][] =
       const hash = await chain.pay({ ...link, amount: toBaseUnits(25n), token: "wrong" });
       return { ...unpaidLink, payments: [createUnappliedPayment("wrong_token", "25", hash)] };
     },
-    "there is nothing but its coin",
+    "Bitcoin has no tokens",
   ],
   [
-    "in a token of no catalogue",
+    "in a token outside the catalogue",
     async ({ chain, link, toBaseUnits }) => {
       await chain.pay({ ...link, amount: toBaseUnits(25n), token: "unknown" });
       return unpaidLink;
     },
-    "there is nothing but its coin",
+    "Bitcoin has no tokens",
   ],
   [
-    "in a token that takes a fee",
+    "in a token that charges a fee",
     async ({ chain, createLink, system, toBaseUnits }) => {
       const link = await createLink({ toAmount: "100", tokenId: chain.feeTokenId });
       const hash = await chain.pay({ ...link, amount: toBaseUnits(100n), token: "fee" });
@@ -141,42 +141,42 @@ const tokenRows: readonly [...PaymentRow<TokenFamily>, notOnBitcoin: string][] =
       });
       return unpaidLink;
     },
-    "there is nothing but its coin",
+    "Bitcoin has no tokens",
   ],
   [
-    "to another owner of ours",
+    "to another owner's address",
     async ({ chain, link, otherLink, toBaseUnits }) => {
       const hash = await chain.pay({ ...link, to: otherLink.to, amount: toBaseUnits(25n) });
       return { ...unpaidLink, payments: [createUnappliedPayment("wrong_destination", "25", hash)] };
     },
-    "where it goes is what names the link",
+    "the destination address identifies the link",
   ],
   [
-    "with a forged reference: it is named, and nothing is moved",
+    "that only an event claims, without a transfer",
     async ({ chain, link, toBaseUnits }) => {
       await chain.payForged({ ...link, amount: toBaseUnits(25n) });
       return unpaidLink;
     },
-    "a link is named by being paid",
+    "the paid address identifies the link",
   ],
   [
-    "with a reference of no link",
+    "with the reference of no link",
     async ({ chain, link, toBaseUnits }) => {
       await chain.pay({ ...link, reference: "f".repeat(32), amount: toBaseUnits(25n) });
       return unpaidLink;
     },
-    "nothing names a link but its address",
+    "only the address identifies a link",
   ],
   [
-    "by a transaction that failed",
+    "by a failed transaction",
     async ({ chain, link, toBaseUnits }) => {
       await chain.payFailing({ ...link, amount: toBaseUnits(25n) });
       return unpaidLink;
     },
-    "no block holds one",
+    "blocks contain no failed transactions",
   ],
   [
-    "in a block that is orphaned, and again in a later one",
+    "in an orphaned block, and again in a later block",
     async ({ chain, system, link, toBaseUnits }) => {
       const resendable = await chain.payResendable({ ...link, amount: toBaseUnits(10n) });
       await chain.mine(1);
@@ -192,11 +192,11 @@ const tokenRows: readonly [...PaymentRow<TokenFamily>, notOnBitcoin: string][] =
       const payments = [createAppliedPayment("10", resendable.hash)];
       return { status: "active", receivedAmount: "10", payments };
     },
-    "rows of its own: what is orphaned waits again by itself, and stands in the next block",
+    "has its own rows: an orphaned transaction returns to the mempool, and is in the next block",
   ],
   // These cases come last, because they advance the chain's time permanently.
   [
-    "seen before its link's end, in a block that says a later time (rule STATE-15)",
+    "seen before the link's expiry, in a block with a later time (rule STATE-15)",
     async ({ chain, createLink, system, toBaseUnits }) => {
       const expiresAt = Math.floor(Date.now() / 1000) + 1_800;
       const link = await createLink({ expirationDate: new Date(expiresAt * 1000).toISOString() });
@@ -211,10 +211,10 @@ const tokenRows: readonly [...PaymentRow<TokenFamily>, notOnBitcoin: string][] =
       });
       return unpaidLink;
     },
-    "rows of its own: its blocks have the machine's time",
+    "has its own rows: its blocks use the machine's time",
   ],
   [
-    "late, by the time of its block and when it was seen",
+    "late by the time of its block and when it was seen",
     async ({ chain, createLink, system, toBaseUnits }) => {
       const expiresAt = Math.floor(Date.now() / 1000) + 3_600;
       const expirationDate = new Date(expiresAt * 1000).toISOString();
@@ -231,12 +231,11 @@ const tokenRows: readonly [...PaymentRow<TokenFamily>, notOnBitcoin: string][] =
       });
       return unpaidLink;
     },
-    "rows of its own: its blocks have the machine's time",
+    "has its own rows: its blocks use the machine's time",
   ],
 ];
 
-const title = (name: string): string =>
-  `a payment on a local ${name}, and what its link shows afterwards:`;
+const title = (name: string): string => `what a link shows after a payment on a local ${name}:`;
 
 for (const [name, startChain] of tokenFamilies) {
   describe(title(name), () => {

@@ -97,10 +97,10 @@ describe("a payment in a look-alike of the link's token (rule CHAIN-27)", () => 
     const { wrongToken } = await readCheckout(link.id);
     expect(wrongToken).toEqual({ amount: "25", symbol: "USDC.e", sourceTransaction: hash });
     expect(await readPageText(link, "en")).toContain(
-      "25 USDC.e arrived, but USDC.e is not USDC and does not pay this link. Do not send it again",
+      "25 USDC.e received, but this link only accepts USDC. Do not send it again",
     );
     expect(await readPageText(link, "de")).toContain(
-      "25 USDC.e sind eingegangen, aber USDC.e ist nicht USDC und bezahlt diesen Link nicht.",
+      "25 USDC.e eingegangen, aber dieser Link nimmt nur USDC an.",
     );
   });
 

@@ -61,7 +61,7 @@ describe("a chain with faulty RPC providers", () => {
     hashes: readonly string[],
   ): Promise<void> => {
     await waitUntil(
-      "everything has settled",
+      "all payments have settled",
       async () => (await system.readLink(link.id)).receivedAmount === String(5 * hashes.length),
     );
     await chain.mine(finalityBlocks);
@@ -79,15 +79,15 @@ describe("a chain with faulty RPC providers", () => {
     ["empty logs, then full ones", { kind: "empty_logs" }, { times: 1 }],
     ["duplicate logs", { kind: "duplicate_logs" }, { times: Infinity }],
     ["a stale head", { kind: "stale_head", blockCount: 6 }, { times: 20 }],
-    ["a storm of 429", { kind: "rate_limited" }, { times: 5 }],
+    ["many 429 responses", { kind: "rate_limited" }, { times: 5 }],
     [
-      "refusals of any range but one block",
+      "rejections of ranges of more than one block",
       { kind: "range_limit", blocksMax: 1 },
       { times: Infinity },
     ],
-    ["no batches", { kind: "no_batches" }, { times: Infinity }],
-    ["receipts that are not there yet", { kind: "no_receipts" }, { times: 3 }],
-    ["answers that are no JSON", { kind: "garbage" }, { times: 3 }],
+    ["no batch support", { kind: "no_batches" }, { times: Infinity }],
+    ["receipts that are not available yet", { kind: "no_receipts" }, { times: 3 }],
+    ["responses that are not JSON", { kind: "garbage" }, { times: 3 }],
   ];
 
   test.each(transientFaults)(
@@ -98,7 +98,7 @@ describe("a chain with faulty RPC providers", () => {
       await system.waitUntilScanned();
       const activeFault = firstRpc.injectFault(fault, schedule);
       const hashes = await payInSuccessiveBlocks(link);
-      await waitUntil("the fault has struck", () => activeFault.getHitCount() > 0);
+      await waitUntil("the fault occurs", () => activeFault.getHitCount() > 0);
       await expectAllApplied(link, hashes);
     },
   );
@@ -111,7 +111,7 @@ describe("a chain with faulty RPC providers", () => {
     const link = await createLink();
     await system.waitUntilScanned();
     const hashes = await payInSuccessiveBlocks(link);
-    await waitUntil("the fault has struck", () => activeFault.getHitCount() > 0);
+    await waitUntil("the fault occurs", () => activeFault.getHitCount() > 0);
     await expectAllApplied(link, hashes);
   });
 
@@ -122,7 +122,7 @@ describe("a chain with faulty RPC providers", () => {
     await chain.mine();
     await system.waitForLink(link.id, ({ payments }) => payments.length === 1);
     const activeFault = firstRpc.injectFault({ kind: "stale_head", blockCount: 5 });
-    await waitUntil("the head has gone back", () => activeFault.getHitCount() > 20);
+    await waitUntil("the head goes back", () => activeFault.getHitCount() > 20);
     expect(await system.readLink(link.id)).toMatchObject({ payments: [{ status: "processing" }] });
     activeFault.stop();
     await chain.mine(finalityBlocks);
@@ -135,7 +135,7 @@ describe("a chain with faulty RPC providers", () => {
     await system.waitUntilScanned();
     const activeFault = firstRpc.injectFault({ kind: "late", delayMs: 12_000 }, { times: 1 });
     const hashes = await payInSuccessiveBlocks(link);
-    await waitUntil("the fault has struck", () => activeFault.getHitCount() > 0);
+    await waitUntil("the fault occurs", () => activeFault.getHitCount() > 0);
     await expectAllApplied(link, hashes);
   });
 
@@ -167,7 +167,7 @@ describe("a chain with faulty RPC providers", () => {
       const countDifferences = async () =>
         (await watcher.readMetric("payment_links_chain_rpc_disagreements_total")) +
         (await watcher.readMetric("payment_links_chain_audit_differences_total"));
-      await waitUntil("it is counted", async () => (await countDifferences()) > 0);
+      await waitUntil("the difference is counted", async () => (await countDifferences()) > 0);
     },
   );
 

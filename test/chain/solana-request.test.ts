@@ -84,7 +84,7 @@ const createSystem = async () => {
     readCheckout,
     waitUntilSeen: (id: string) =>
       waitUntil(
-        "the payment is seen",
+        "the payment is observed",
         async () => (await readCheckout(id)).pendingPayments.length > 0,
       ),
     /** Mines blocks until the link satisfies the predicate. */
@@ -92,7 +92,7 @@ const createSystem = async () => {
       id: string,
       predicate: (link: Awaited<ReturnType<typeof readCheckout>>) => boolean,
     ) =>
-      waitUntil("the link shows it", async () => {
+      waitUntil("the link shows the payment", async () => {
         chain.mine();
         return predicate(await readCheckout(id));
       }),
@@ -154,10 +154,16 @@ describe("a link that is paid by a Solana Pay transaction request", () => {
   const getPayer = (index: 0 | 1 | 2 = 0): string => system.chain.payers[index] ?? "";
 
   test.each([
-    ["USDC, to an owner without a token account", "usdc", false, "2.5", 2_500_000n],
-    ["USDC, to an owner with a token account", "usdc", true, "2.5", 2_500_000n],
-    ["a coin of 9 decimals, to its last digit", "coin9", false, "0.000000001", 1n],
-    ["a Token-2022 token, to an owner without a token account", "newer", false, "2.5", 2_500_000n],
+    ["a USDC payment to an owner without a token account", "usdc", false, "2.5", 2_500_000n],
+    ["a USDC payment to an owner with a token account", "usdc", true, "2.5", 2_500_000n],
+    [
+      "a payment in the coin with 9 decimals, exact to the last digit,",
+      "coin9",
+      false,
+      "0.000000001",
+      1n,
+    ],
+    ["a Token-2022 payment to an owner without a token account", "newer", false, "2.5", 2_500_000n],
   ] as const)("%s settles", async (_name, tokenName, isReady, toAmount, baseUnits) => {
     const { chain } = system;
     const link = await system.createLink(tokenName, toAmount);
@@ -179,7 +185,7 @@ describe("a link that is paid by a Solana Pay transaction request", () => {
     const lateResponse = await system.requestTransaction(link.id, getPayer());
     expect([lateResponse.status, lateResponse.json.message]).toEqual([
       409,
-      "This link has been paid. Do not pay it again.",
+      "This link is already paid. Do not pay again.",
     ]);
   });
 
@@ -218,12 +224,12 @@ describe("a link that is paid by a Solana Pay transaction request", () => {
     const { chain } = system;
     const link = await system.createLink("usdc", "2");
     const { json } = await system.requestTransaction(link.id, freshAddress());
-    expect(json.message).toBe("Too little USDC: it is 2, and here are 0.");
+    expect(json.message).toBe("Not enough USDC: you need 2 but have 0.");
     const requestResponse = await system.requestTransaction(link.id, getPayer(0));
     await expect(chain.signEncoded(requestResponse.json.transaction, 1)).rejects.toThrow();
   });
 
-  // Guards money: a link to a token account would complete, but nobody could ever spend what it
+  // Guards money: a link to a token account would complete, but no one could ever spend what it
   // received.
   test("to a token account never has instructions, while a link to a vault has them (rule CHAIN-26)", async () => {
     const { chain } = system;
@@ -260,7 +266,7 @@ describe("a link that is paid by a Solana Pay transaction request", () => {
     const { status, json } = await system.requestTransaction(link.id, getPayer());
     expect([status, json.message]).toEqual([
       503,
-      "Solana cannot be reached right now. Nothing was paid; try again soon.",
+      "Solana can't be reached right now. Nothing was paid. Try again soon.",
     ]);
     // The destination was checked when its wallet was added, so the page does not wait for the
     // node.

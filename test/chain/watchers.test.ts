@@ -82,7 +82,7 @@ describe("watchers that start, stop and crash", () => {
       await chain.mine(blockCount);
       const child = startChild("test/rig/watcher-server.ts", system.watcherEnv);
       await waitUntilListening(child);
-      await waitUntil("it stands before its commit", isOutboxWriteBlocked);
+      await waitUntil("the outbox write is blocked before the commit", isOutboxWriteBlocked);
       await child.terminate("SIGKILL");
       await releaseOutbox();
       expect(await system.readLink(link.id)).toMatchObject({ payments: [] });
@@ -90,7 +90,7 @@ describe("watchers that start, stop and crash", () => {
       await system.startWatcher();
       await chain.mine(finalityBlocks);
       await waitUntil(
-        "the successor has taken over",
+        "the next watcher has taken over",
         async () => (await system.readLink(link.id)).status === "completed",
       );
       expect(await system.readLink(link.id)).toEqual({

@@ -21,7 +21,7 @@ const walletNames = ["One", "Two"];
 const focusByTab = async ({ page }: Payer, name: string | RegExp): Promise<void> => {
   const button = page.getByRole("button", { name });
   await button.first().waitFor();
-  await waitUntil(`the focus on ${String(name)}`, async () => {
+  await waitUntil(`${String(name)} has the focus`, async () => {
     await page.keyboard.press("Tab");
     return button.first().evaluate((element) => element.matches(":focus"));
   });
@@ -45,7 +45,10 @@ describe("a payer without a mouse", () => {
     await payer.page.keyboard.press("Enter");
     await payer.page.locator(":focus", { hasText: "One" }).waitFor();
     await payer.page.keyboard.press("Enter");
-    await waitUntil("the payment", () => payer.wallets.flatMap(listPaymentRequests).length === 1);
+    await waitUntil(
+      "the wallet receives the payment request",
+      () => payer.wallets.flatMap(listPaymentRequests).length === 1,
+    );
   });
 
   test("reaches everything on a receipt", async () => {
@@ -54,9 +57,9 @@ describe("a payer without a mouse", () => {
     await rig.chain.mine(3);
     await rig.system.waitForLink(payer.link.id, ({ status }) => status === "completed");
     await payer.goTo(payer.link.pageUrl);
-    const href = await payer.page.getByRole("link", { name: /^Receipt/ }).getAttribute("href");
+    const href = await payer.page.getByRole("link", { name: "View receipt" }).getAttribute("href");
     await payer.goTo(`${rig.system.publicUrl}${new URL(href ?? "").pathname}`);
-    await payer.waitForText("This payment has settled.");
+    await payer.waitForText("Payment settled");
     expect(await walkByKeyboard(payer.page)).toEqual([]);
   });
 });

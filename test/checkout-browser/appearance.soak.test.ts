@@ -39,7 +39,7 @@ describe("user-supplied text", () => {
 });
 
 describe("user-supplied text on a receipt", () => {
-  test.each(hostileTexts.filter(([name]) => /emoji|end|turned/.test(name)))(
+  test.each(hostileTexts.filter(([name]) => /emoji|unbroken|right-to-left/.test(name)))(
     "with %s is shown as plain text without horizontal overflow",
     async (_name, { description, ...owner }) => {
       const payer = await rig.createPayer(

@@ -65,7 +65,10 @@ describe("the page of an unverified seller (rule CALLER-38)", () => {
       expect(await findAxeViolations(payer.page)).toEqual([]);
       expect(await findWidths(payer.page)).toEqual([320, 320]);
       await payer.page.locator("#wallet").click();
-      await waitUntil("the payment", () => listPaymentRequests(payer.wallet).length === 1);
+      await waitUntil(
+        "the wallet receives the payment request",
+        () => listPaymentRequests(payer.wallet).length === 1,
+      );
     },
   );
 });
@@ -78,12 +81,12 @@ describe("a payer with a German browser", () => {
     );
     await payer.goTo(payer.link.pageUrl);
     await payer.waitForText("1.234,5 USDC zahlen");
-    await payer.page.getByText("Einzelheiten", { exact: true }).click();
-    await payer.waitForText("Eine einfache Überweisung an die Adresse des Empfängers");
+    await payer.page.getByText("Details", { exact: true }).click();
+    await payer.waitForText("Eine einfache Überweisung an die Adresse des Verkäufers");
     expect(await findAxeViolations(payer.page)).toEqual([]);
     expect(await findWidths(payer.page)).toEqual([320, 320]);
     await payer.page.getByRole("button", { name: "1.234,5 USDC zahlen" }).click();
-    await payer.waitForText("Eine Zahlung von 1.234,5 USDC wurde gesehen und wird bestätigt.");
+    await payer.waitForText("Zahlung von 1.234,5 USDC erkannt.");
     expect(await findAxeViolations(payer.page)).toEqual([]);
   });
 });
@@ -128,13 +131,13 @@ describe("a printed receipt", () => {
       { colorScheme: "dark", locale: "en-US", timezoneId: "Asia/Tokyo" },
     );
     await openReceiptPage(rig, payer);
-    await payer.waitForText("This payment\n25 USDC");
+    await payer.waitForText("Amount paid\n25 USDC");
     await payer.waitForText("GMT+9");
-    expect(await payer.page.getByText("Print this receipt").isVisible()).toBe(true);
+    expect(await payer.page.getByText("Print receipt").isVisible()).toBe(true);
     await payer.page.emulateMedia({ media: "print" });
     const text = await payer.readText();
-    expect(text).toContain("Asked for\n25 USDC");
-    expect(text).not.toContain("Print this receipt");
+    expect(text).toContain("Requested\n25 USDC");
+    expect(text).not.toContain("Print receipt");
     expect(await payer.page.locator(".ground").isVisible()).toBe(false);
     const colors = await payer.page.evaluate(`[".card", "dt", "dd", "a", ".badge"].map((name) =>
       getComputedStyle(document.querySelector(name)).color)`);
@@ -190,7 +193,7 @@ describe("the checkout on a phone", () => {
       if (!pathname.startsWith("/checkout/payment-links/")) bodies.set(pathname, response.body());
     });
     await tab.goTo(payer.link.pageUrl);
-    await tab.waitForText(hasWallet ? "Pay 25 USDC" : "There is no wallet in this browser.");
+    await tab.waitForText(hasWallet ? "Pay 25 USDC" : "Choose how to pay");
     const getLoadedPaths = () =>
       [...bodies.keys()].map((path) => path.replace(/plink_\w+|@\w+/g, "…"));
     const expectedPaths = [
@@ -201,7 +204,7 @@ describe("the checkout on a phone", () => {
       "/…/pay/…",
     ];
     await waitUntil(
-      () => `${expectedPaths.join()} in ${getLoadedPaths().join()}`,
+      () => `${expectedPaths.join()} loaded; loaded so far: ${getLoadedPaths().join()}`,
       () => expectedPaths.every((path) => getLoadedPaths().includes(path)),
     );
     const sizes = (await Promise.all(bodies.values())).map((body) => gzipSync(body).length);

@@ -94,7 +94,7 @@ describe("a requested batch while no watcher runs (rule CHAIN-13)", () => {
     tab.wallet.setHandler("wallet_sendCalls", failWith(5720));
     await tab.goTo(tab.link.pageUrl);
     await clickPay(tab);
-    await tab.waitForText("Your wallet was asked for this payment");
+    await tab.waitForText("Your wallet has not reported a result.");
     await expectNoSecondPayment(tab);
   });
 
@@ -105,6 +105,6 @@ describe("a requested batch while no watcher runs (rule CHAIN-13)", () => {
     await rig.chain.mine(2);
     await expectNoSecondPayment(tab);
     tab.wallet.setHandler("wallet_getCallsStatus", ([id]) => ({ id, status: 400 }));
-    await tab.waitForText("Your payment failed: it is not on the chain. You can pay again.");
+    await tab.waitForText("Your payment failed. Nothing was paid. You can pay again.");
   });
 });

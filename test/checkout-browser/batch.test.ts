@@ -56,11 +56,11 @@ describe("a requested batch while no watcher runs (rule CHAIN-13)", () => {
     tab.wallet.setHandler("wallet_sendCalls", neverRespond);
     await tab.goTo(tab.link.pageUrl);
     await clickPay(tab);
-    await otherTab.waitForText("Your wallet was asked for this payment");
+    await otherTab.waitForText("Your wallet has not reported a result.");
     expect(await canPay(otherTab)).toBe(false);
     await expectNoSecondPayment(tab);
-    await tab.click("It never arrived, or was cancelled");
-    await tab.click("It is gone, let me pay again");
+    await tab.click("My payment didn't go through");
+    await tab.click("Allow new payment");
     tab.wallet.setHandler("wallet_sendCalls");
     await clickPay(tab);
     await tab.waitForText("Do not pay again. Transaction 0x");
@@ -77,7 +77,7 @@ describe("a requested batch while no watcher runs (rule CHAIN-13)", () => {
     await expectNoSecondPayment(tab);
     await rig.chain.mine();
     await tab.waitForText(
-      `In a block. Waiting until it is seen here. Do not pay again. Transaction ${hash}`,
+      `In a block. Waiting for confirmation. Do not pay again. Transaction ${hash}`,
     );
     await blockStatusPolling(tab);
     await expectNoSecondPayment(tab);
@@ -117,9 +117,7 @@ describe("a requested batch while no watcher runs (rule CHAIN-13)", () => {
     });
     await tab.goTo(tab.link.pageUrl);
     await clickPay(tab);
-    await tab.waitForText(
-      "In a block. Waiting until it is seen here. Do not pay again. Transaction 0x",
-    );
+    await tab.waitForText("In a block. Waiting for confirmation. Do not pay again. Transaction 0x");
     expect([wallet.listBatches().length, wallet.listSentTransactions()]).toEqual([1, []]);
     await expectNoSecondPayment(tab);
   });
@@ -130,8 +128,8 @@ describe("a requested batch while no watcher runs (rule CHAIN-13)", () => {
   );
 
   test.each([
-    [400, "Your payment failed: it is not on the chain. You can pay again."],
-    [500, "The network refused your transaction; nothing was paid by it. You can pay again."],
+    [400, "Your payment failed. Nothing was paid. You can pay again."],
+    [500, "The network rejected your transaction. Nothing was paid. You can pay again."],
   ])(
     "can be paid again after the wallet reports status %i, and the page says why",
     async (status, expectedText) => {
@@ -157,7 +155,7 @@ describe("a requested batch while no watcher runs (rule CHAIN-13)", () => {
     await tab.waitForText(`Do not pay again. Transaction ${hash}`);
     expect(await canPay(tab)).toBe(false);
     reportReceipt("0x0");
-    await tab.waitForText("The network refused your transaction; nothing was paid by it.");
+    await tab.waitForText("The network rejected your transaction. Nothing was paid.");
     expect(await canPay(tab)).toBe(true);
   });
 

@@ -23,7 +23,7 @@ describe("an open page (rule CHAIN-15)", () => {
     await payer.waitForText("This payment link has expired.");
     expect(await canPay(payer)).toBe(false);
     await rig.chain.mine(3);
-    await payer.waitForText("This payment link has been paid.");
+    await payer.waitForText("Payment complete");
     expect(countLoads()).toBe(0);
   });
 
@@ -41,7 +41,7 @@ describe("an open page (rule CHAIN-15)", () => {
     );
     await rig.chain.pay({ ...payer.link, amount: 25n * baseUnitsPerToken });
     await rig.chain.mine(3);
-    await payer.waitForText("This payment link has been paid.");
+    await payer.waitForText("Payment complete");
     expect(countLoads()).toBe(1);
   });
 });
@@ -52,12 +52,12 @@ describe("a page that opens when its link can no longer be paid", () => {
     const countLoads = await openLinkPage(payer);
     await waitForStreams(rig, 1);
     await payer.user.context.setOffline(true);
-    await payer.waitForText("How this link stands cannot be read right now.");
+    await payer.waitForText("Can't update. Reconnecting…");
     await rig.chain.mine(3);
     await rig.system.waitForLink(payer.link.id, ({ status }) => status === "completed");
     await payer.user.context.setOffline(false);
-    await payer.waitForText("This payment link has been paid.");
-    expect(await payer.readText()).not.toContain("cannot be read right now");
+    await payer.waitForText("Payment complete");
+    expect(await payer.readText()).not.toContain("Can't update");
     expect(countLoads()).toBe(0);
   });
 });

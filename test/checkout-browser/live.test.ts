@@ -34,13 +34,13 @@ describe("an open page (rule CHAIN-15)", () => {
     );
     await waitForStreams(rig, 1);
     await rig.chain.pay({ ...payer.link, amount: 25n * baseUnitsPerToken });
-    await payer.waitForText("A payment of 25 USDC was seen and is being confirmed.");
+    await payer.waitForText("Payment of 25 USDC detected.");
     expect(await canPay(payer)).toBe(false);
     // The link itself has not changed yet.
     expect(pageReadCount).toBe(0);
     await rig.chain.mine(3);
-    await payer.waitForText("This payment link has been paid.");
-    await payer.waitForText("Receipt of the last payment");
+    await payer.waitForText("Payment complete");
+    await payer.waitForText("View receipt");
     expect(await canPay(payer)).toBe(false);
     expect(await findAxeViolations(payer.page)).toEqual([]);
     expect(countLoads()).toBe(0);
@@ -73,7 +73,7 @@ describe("an open page (rule CHAIN-15)", () => {
     );
     expect(await findAxeViolations(payer.page)).toEqual([]);
     await rig.chain.mine();
-    await payer.waitForText("This payment link has been paid.");
+    await payer.waitForText("Payment complete");
     expect(countLoads()).toBe(0);
   });
 
@@ -87,9 +87,9 @@ describe("an open page (rule CHAIN-15)", () => {
     await payer.page.getByRole("button", { name: "Pay 15 USDC" }).waitFor();
     expect(await payer.page.locator("#details").getAttribute("open")).not.toBeNull();
     await clickPay(payer);
-    await payer.waitForText("A payment of 15 USDC was seen");
+    await payer.waitForText("Payment of 15 USDC detected");
     await rig.chain.mine(3);
-    await payer.waitForText("This payment link has been paid.");
+    await payer.waitForText("Payment complete");
     expect(listPaymentRequests(payer.wallet)).toHaveLength(1);
     const { receivedAmount, payments } = await rig.system.readLink(payer.link.id);
     expect([receivedAmount, payments.map(({ amount }) => amount).sort()]).toEqual([
@@ -108,9 +108,9 @@ describe("an open page (rule CHAIN-15)", () => {
     });
     const countLoads = await openLinkPage(payer);
     await rig.chain.pay({ ...payer.link, amount: 25n * baseUnitsPerToken });
-    await payer.waitForText("A payment of 25 USDC was seen and is being confirmed.");
+    await payer.waitForText("Payment of 25 USDC detected.");
     await rig.chain.mine(3);
-    await payer.waitForText("This payment link has been paid.");
+    await payer.waitForText("Payment complete");
     expect([await countStreams(rig), rejectedCount > 0, countLoads()]).toEqual([0, true, 0]);
   });
 
@@ -119,14 +119,14 @@ describe("an open page (rule CHAIN-15)", () => {
     const countLoads = await openLinkPage(payer);
     await waitForStreams(rig, 1);
     await payer.user.context.setOffline(true);
-    await payer.waitForText("How this link stands cannot be read right now.");
+    await payer.waitForText("Can't update. Reconnecting…");
     await waitForStreams(rig, 0);
     await rig.chain.pay({ ...payer.link, amount: 25n * baseUnitsPerToken });
     await rig.chain.mine(3);
     await rig.system.waitForLink(payer.link.id, ({ status }) => status === "completed");
     await payer.user.context.setOffline(false);
-    await payer.waitForText("This payment link has been paid.");
-    expect(await payer.readText()).not.toContain("cannot be read right now");
+    await payer.waitForText("Payment complete");
+    expect(await payer.readText()).not.toContain("Can't update");
     expect(countLoads()).toBe(0);
   });
 
@@ -139,7 +139,7 @@ describe("an open page (rule CHAIN-15)", () => {
     await rig.chain.pay({ ...payer.link, amount: 25n * baseUnitsPerToken });
     await rig.system.waitForLink(payer.link.id, ({ payments }) => payments.length === 1);
     await setHidden(payer.page, false);
-    await payer.waitForText("A payment of 25 USDC was seen and is being confirmed.");
+    await payer.waitForText("Payment of 25 USDC detected.");
     await waitForStreams(rig, 1);
   });
 });
@@ -149,13 +149,13 @@ describe("a page that opens when its link can no longer be paid", () => {
     const payer = await openExpiredLink(rig);
     const countLoads = await openLinkPage(payer);
     await payer.waitForText("This payment link has expired.");
-    await payer.waitForText("A payment of 25 USDC was seen and is being confirmed.");
+    await payer.waitForText("Payment of 25 USDC detected.");
     expect(await findAxeViolations(payer.page)).toEqual([]);
     await waitForStreams(rig, 1);
     await rig.chain.mine(3);
-    await payer.waitForText("This payment link has been paid.");
-    await payer.waitForText("Receipt of the last payment");
-    expect(await payer.readText()).not.toContain("A payment of 25 USDC was seen");
+    await payer.waitForText("Payment complete");
+    await payer.waitForText("View receipt");
+    expect(await payer.readText()).not.toContain("Payment of 25 USDC detected");
     expect(countLoads()).toBe(0);
   });
 
@@ -165,7 +165,7 @@ describe("a page that opens when its link can no longer be paid", () => {
     await rig.chain.mine(3);
     await rig.system.waitForLink(payer.link.id, ({ status }) => status === "completed");
     await openLinkPage(payer);
-    await payer.waitForText("This payment link has been paid.");
+    await payer.waitForText("Payment complete");
     expect(await payer.page.locator("script[src*='followed.js']").count()).toBe(0);
     expect(await countStreams(rig)).toBe(0);
   });

@@ -25,7 +25,7 @@ afterEach(async () => {
 /** Expects no way to pay, even after a reload, and no second payment. */
 const expectNoSecondPayment = async (tab: Payer): Promise<void> => {
   expect(await canPay(tab)).toBe(false);
-  expect(await tab.readText()).not.toMatch(/did not carry|nothing was paid/i);
+  expect(await tab.readText()).not.toMatch(/nothing was paid/i);
   await tab.page.reload();
   expect(await canPay(tab)).toBe(false);
   expect(listPaymentRequests(tab.wallet)).toHaveLength(1);
@@ -39,7 +39,7 @@ describe("a paid link", () => {
     const userWithoutScript = await rig.createUser({ javaScriptEnabled: false });
     const plainTab = await userWithoutScript.openTab();
     await plainTab.goTo(tab.link.pageUrl);
-    expect(await plainTab.readText()).toMatch(/A payment of 25 USDC was seen/);
+    expect(await plainTab.readText()).toMatch(/Payment of 25 USDC detected/);
     await blockStatusPolling(tab);
     await tab.goTo(tab.link.pageUrl);
     expect(await canPay(tab)).toBe(false);
@@ -59,7 +59,7 @@ describe("a paid link", () => {
       { times: 1 },
     );
     await tab.goTo(tab.link.pageUrl);
-    await tab.waitForText("This payment link has been paid.");
+    await tab.waitForText("Payment complete");
   });
 
   test("is not called paid if its last use received less than requested", async () => {
@@ -68,8 +68,8 @@ describe("a paid link", () => {
     await rig.chain.mine(3);
     await rig.system.waitForLink(tab.link.id, ({ status }) => status === "completed");
     await tab.goTo(tab.link.pageUrl);
-    expect(await tab.readText()).not.toContain("has been paid");
-    await tab.waitForText("1 of 100 USDC arrived");
+    expect(await tab.readText()).not.toContain("Payment complete");
+    await tab.waitForText("1 of 100 USDC received");
   });
 
   test("is not paid again if it completes while the wallet connects", async () => {
@@ -82,7 +82,7 @@ describe("a paid link", () => {
       return tab.wallet.callMethod("eth_requestAccounts", params);
     });
     await clickPay(tab);
-    await tab.waitForText("This payment link has been paid.");
+    await tab.waitForText("Payment complete");
     expect(tab.wallet.listSentTransactions()).toEqual([]);
   });
 });
@@ -112,7 +112,7 @@ describe("a sent payment while no watcher runs (rule CHAIN-13)", () => {
     });
     await tab.goTo(tab.link.pageUrl);
     await clickPay(tab);
-    await waitUntil("the question for the receipt", () => receiptRequestCount > 0);
+    await waitUntil("the page requests the receipt", () => receiptRequestCount > 0);
     await blockStatusPolling(tab);
     await expectNoSecondPayment(tab);
   });
@@ -134,14 +134,17 @@ describe("a sent payment while no watcher runs (rule CHAIN-13)", () => {
     tab.wallet.setHandler("eth_sendTransaction", neverRespond);
     await tab.goTo(tab.link.pageUrl);
     await clickPay(tab);
-    await waitUntil("the wallet's question", () => listPaymentRequests(tab.wallet).length === 1);
+    await waitUntil(
+      "the wallet receives the payment request",
+      () => listPaymentRequests(tab.wallet).length === 1,
+    );
     await expectNoSecondPayment(tab);
-    await tab.waitForText("Your wallet was asked for this payment");
-    await tab.click("It never arrived, or was cancelled");
+    await tab.waitForText("Your wallet has not reported a result.");
+    await tab.click("My payment didn't go through");
     await tab.click("Keep waiting");
     expect(await canPay(tab)).toBe(false);
-    await tab.click("It never arrived, or was cancelled");
-    await tab.click("It is gone, let me pay again");
+    await tab.click("My payment didn't go through");
+    await tab.click("Allow new payment");
     tab.wallet.setHandler("eth_sendTransaction");
     await clickPay(tab);
     await tab.waitForText("Do not pay again. Transaction 0x");
@@ -156,7 +159,7 @@ describe("a sent payment while no watcher runs (rule CHAIN-13)", () => {
     });
     await tab.goTo(tab.link.pageUrl);
     await clickPay(tab);
-    await tab.waitForText("Your wallet was asked for this payment");
+    await tab.waitForText("Your wallet has not reported a result.");
     await expectNoSecondPayment(tab);
   });
 
@@ -165,7 +168,7 @@ describe("a sent payment while no watcher runs (rule CHAIN-13)", () => {
     tab.wallet.setHandler("eth_getTransactionReceipt", () => ({ status: "0x0" }));
     await tab.goTo(tab.link.pageUrl);
     await clickPay(tab);
-    await tab.waitForText("The network refused your transaction; nothing was paid by it.");
+    await tab.waitForText("The network rejected your transaction. Nothing was paid.");
     expect(await canPay(tab)).toBe(true);
   });
 
@@ -176,7 +179,7 @@ describe("a sent payment while no watcher runs (rule CHAIN-13)", () => {
     expect(await canPay(tab)).toBe(false);
     await rig.chain.replace(`0x${hash.slice(2)}`);
     await rig.chain.mine(2);
-    await tab.waitForText("Another transaction of your wallet took the payment's place");
+    await tab.waitForText("Another transaction from your wallet replaced the payment.");
     expect(await canPay(tab)).toBe(true);
   });
 
@@ -216,11 +219,11 @@ describe("a sent allowance", () => {
     });
     await tab.goTo(tab.link.pageUrl);
     await clickPay(tab);
-    await tab.waitForText("The allowance was sent; no payment yet.");
+    await tab.waitForText("Approval sent. You have not paid yet.");
     await tab.page.reload();
     expect(await canPay(tab)).toBe(true);
     await clickPay(tab);
-    await tab.waitForText("The allowance was sent; no payment yet.");
+    await tab.waitForText("Approval sent. You have not paid yet.");
     tab.wallet.setHandler("eth_sendTransaction");
     await rig.chain.callRpc("evm_setAutomine", [true]);
     await rig.chain.mine();

@@ -23,10 +23,10 @@ describe("a payer with a wallet", () => {
   test("can pay even if the wallet announces itself late", async () => {
     const payer = await rig.createPayer({ toAmount: "25", announceAfterMs: 3_000 });
     await payer.goTo(payer.link.pageUrl);
-    await payer.waitForText("There is no wallet in this browser.");
+    await payer.waitForText("Choose how to pay");
     await clickPay(payer);
     await payer.waitForText("Do not pay again");
-    expect(await payer.readText()).not.toContain("There is no wallet");
+    expect(await payer.readText()).not.toContain("Choose how to pay");
   });
 
   test("keeps the keyboard focus in the list of wallets when another wallet announces itself", async () => {
@@ -59,7 +59,7 @@ describe("a payer with a wallet", () => {
     await payer.goTo(payer.link.pageUrl);
     await clickPay(payer);
     await payer.click("First");
-    await payer.waitForText("You declined in your wallet.");
+    await payer.waitForText("You rejected the request.");
     await clickPay(payer);
     await payer.click("Second");
     await payer.waitForText("Do not pay again");
@@ -69,10 +69,13 @@ describe("a payer with a wallet", () => {
     const payer = await rig.createPayer({ toAmount: "25" });
     await payer.goTo(payer.link.pageUrl);
     await payer.user.context.setOffline(true);
-    const expectedText = "How this link stands cannot be read right now.";
+    const expectedText = "Can't update. Reconnecting…";
     await payer.waitForText(expectedText);
     await payer.user.context.setOffline(false);
-    await waitUntil("it is back", async () => !(await payer.readText()).includes(expectedText));
+    await waitUntil(
+      "the page is available again",
+      async () => !(await payer.readText()).includes(expectedText),
+    );
     expect(await canPay(payer)).toBe(true);
   });
 
@@ -82,7 +85,7 @@ describe("a payer with a wallet", () => {
     await payer.goTo(payer.link.pageUrl);
     await payer.page.getByText("Details", { exact: true }).click();
     const copiedTexts: unknown[] = [];
-    for (const name of ["Copy the payment contract", "Copy the payment reference"]) {
+    for (const name of ["Copy payment contract", "Copy payment reference"]) {
       await payer.click(name);
       copiedTexts.push(await payer.page.evaluate("navigator.clipboard.readText()"));
     }
@@ -94,7 +97,7 @@ describe("a payer with a wallet", () => {
     const user = await rig.createUser({});
     const tab = await user.openTab();
     await tab.goTo(link.pageUrl);
-    await tab.waitForText("There is no wallet in this browser.");
+    await tab.waitForText("Choose how to pay");
     expect(await canPay(tab)).toBe(false);
   });
 });
@@ -120,7 +123,7 @@ describe("a payer", () => {
     await expectNothingPaid(
       rig,
       payer,
-      "Your wallet does not know Local devnet. Add this network in your wallet, then try again.",
+      "Your wallet doesn't have the Local devnet network. Add it and try again.",
     );
   });
 
@@ -136,7 +139,7 @@ describe("a payer", () => {
     await expectNothingPaid(
       rig,
       payer,
-      "Nothing was paid; take another account, or ask the owner how to pay.",
+      "Nothing was paid. Switch accounts or ask the seller how to pay.",
     );
     expect(listPaymentRequests(payer.wallet)).toEqual([]);
   });
@@ -147,7 +150,7 @@ describe("a payer", () => {
     payer.wallet.setHandler("eth_getTransactionReceipt", () => ({ status: "0x0" }));
     await payer.goTo(payer.link.pageUrl);
     await clickPay(payer);
-    await expectNothingPaid(rig, payer, "The network refused the allowance. Nothing was paid");
+    await expectNothingPaid(rig, payer, "The network rejected the approval. Nothing was paid");
     expect(listPaymentRequests(payer.wallet)).toEqual([]);
   });
 });

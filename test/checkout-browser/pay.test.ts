@@ -38,16 +38,16 @@ describe("a payer with a wallet", () => {
     expect(payer.wallet.listSentTransactions()).toEqual(
       instructions.steps.map(({ to, data }) => ({ from: otherAccount, to, data, value: "0x0" })),
     );
-    await payer.waitForText("A payment of 1,234.5 USDC was seen and is being confirmed.");
+    await payer.waitForText("Payment of 1,234.5 USDC detected.");
     await rig.chain.mine(3);
-    await payer.waitForText("This payment link has been paid.");
+    await payer.waitForText("Payment complete");
     expect(await canPay(payer)).toBe(false);
   });
 
   test("sees a link to the chain's explorer once the wallet has sent the payment (rule API-31)", async () => {
     const payer = await rig.createPayer({ toAmount: "3" });
     await payer.goTo(payer.link.pageUrl);
-    const link = payer.page.getByRole("link", { name: "Look at the transaction on explorer.test" });
+    const link = payer.page.getByRole("link", { name: "View transaction on explorer.test" });
     await payer.waitForText("Pay 3 USDC");
     expect(await link.isVisible()).toBe(false);
     await clickPay(payer);
@@ -71,7 +71,7 @@ describe("a payer with a wallet", () => {
     await payer.waitForText("Do not pay again");
     const [firstTransaction, ...otherTransactions] = payer.wallet.listSentTransactions();
     expect([firstTransaction?.value, otherTransactions]).toEqual(["0x14d1120d7b160000", []]);
-    await payer.waitForText("A payment of 1.5 ETH was seen");
+    await payer.waitForText("Payment of 1.5 ETH detected");
   });
 
   test("resets an earlier allowance first if the token requires it", async () => {
@@ -98,7 +98,7 @@ describe("a payer with a wallet", () => {
       tokenAddress,
       devnet.erc20FeeProxy,
     ]);
-    await payer.waitForText("A payment of 7 SILENT was seen");
+    await payer.waitForText("Payment of 7 SILENT detected");
   });
 
   test("can choose among several wallets", async () => {
@@ -148,11 +148,9 @@ describe("a payer with a wallet", () => {
     payer.wallet.setHandler("eth_requestAccounts", failWith(4001));
     await payer.goTo(payer.link.pageUrl);
     await clickPay(payer);
-    await payer.waitForText("You declined in your wallet.");
+    await payer.waitForText("You rejected the request.");
     await rig.chain.pay({ ...payer.link, amount: 25_000_000n });
-    await payer.waitForText(
-      "A payment of 25 USDC was seen and is being confirmed. Do not pay again.",
-    );
+    await payer.waitForText("Payment of 25 USDC detected. Do not pay again.");
     expect(await canPay(payer)).toBe(false);
   });
 });
@@ -190,7 +188,7 @@ describe("a payer", () => {
     await expectNothingPaid(
       rig,
       payer,
-      "0x0000…dEaD has 0 USDC, which is less than 25. Nothing was sent; add some, or take another account",
+      "0x0000…dEaD has 0 USDC but needs 25. Nothing was sent. Add funds or switch accounts",
     );
     expect(payer.wallet.listSentTransactions()).toEqual([]);
   });

@@ -97,7 +97,7 @@ const runRace = async (random: Random): Promise<number> => {
     await payer.page.evaluate(clickTwiceScript);
     return countPaymentRequests(payer) > 0;
   };
-  await waitUntil("a payment", isPaid);
+  await waitUntil("the link is paid", isPaid);
   for (const { page, waitForText } of tabs) {
     await page.reload();
     await page.evaluate(clickTwiceScript);

@@ -20,9 +20,12 @@ describe("a payer whose wallet has no batches", () => {
     tab.wallet.setHandler("eth_sendTransaction", neverRespond);
     await tab.goTo(tab.link.pageUrl);
     await clickPay(tab);
-    await waitUntil("the wallet is asked", () => listPaymentRequests(tab.wallet).length === 1);
+    await waitUntil(
+      "the wallet receives the request",
+      () => listPaymentRequests(tab.wallet).length === 1,
+    );
     await tab.page.reload();
-    await tab.waitForText("Your wallet was asked for this payment");
+    await tab.waitForText("Your wallet has not reported a result.");
     expect(await canPay(tab)).toBe(false);
   });
 });

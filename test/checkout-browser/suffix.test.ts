@@ -20,9 +20,7 @@ describe("a payer whose wallet has no batches", () => {
     const payer = await createPayer();
     await payer.goTo(payer.link.pageUrl);
     await clickPay(payer);
-    await payer.waitForText(
-      "A payment of 25 USDC was seen and is being confirmed. Do not pay again.",
-    );
+    await payer.waitForText("Payment of 25 USDC detected. Do not pay again.");
     expect(payer.wallet.listSentTransactions()).toMatchObject([
       {
         to: rig.chain.getTokenAddress("usdc"),
@@ -31,7 +29,7 @@ describe("a payer whose wallet has no batches", () => {
       },
     ]);
     await rig.chain.mine(3);
-    await payer.waitForText("This payment link has been paid.");
+    await payer.waitForText("Payment complete");
     expect(await rig.system.readLink(payer.link.id)).toMatchObject({
       status: "completed",
       receivedAmount: "25",
@@ -54,9 +52,7 @@ describe("a payer whose wallet has no batches", () => {
     await tab.waitForText(`Do not pay again. Transaction ${hash}`);
     expect([await canPay(tab), await canPay(otherTab)]).toEqual([false, false]);
     await rig.chain.mine();
-    await tab.waitForText(
-      "A payment of 25 USDC was seen and is being confirmed. Do not pay again.",
-    );
+    await tab.waitForText("Payment of 25 USDC detected. Do not pay again.");
     expect(await canPay(tab)).toBe(false);
     expect(listPaymentRequests(tab.wallet)).toHaveLength(1);
   });
@@ -73,7 +69,7 @@ describe("a payer whose wallet has no batches", () => {
     });
     await tab.goTo(tab.link.pageUrl);
     await clickPay(tab);
-    await tab.waitForText("Your wallet has changed the payment: the money arrived");
+    await tab.waitForText("Your wallet changed the payment, so it arrived");
     expect(await canPay(tab)).toBe(false);
     await rig.chain.mine(3);
     await rig.system.settleAll();
@@ -89,7 +85,7 @@ describe("a payer whose wallet has no batches", () => {
 const attribution = `77616c6c65740600${"8021".repeat(8)}`;
 
 describe("a payer whose wallet appends its attribution to the calldata (rule CHAIN-25)", () => {
-  const changedText = "Your wallet has changed the payment";
+  const changedText = "Your wallet changed the payment";
   const appendAttribution = (payer: Awaited<ReturnType<typeof createPayer>>) =>
     payer.wallet.setHandler("eth_sendTransaction", ([transaction]) => {
       const { data, ...otherFields } = transaction as { data: string };
@@ -102,11 +98,9 @@ describe("a payer whose wallet appends its attribution to the calldata (rule CHA
     appendAttribution(payer);
     await payer.goTo(payer.link.pageUrl);
     await clickPay(payer);
-    await payer.waitForText(
-      "A payment of 25 USDC was seen and is being confirmed. Do not pay again.",
-    );
+    await payer.waitForText("Payment of 25 USDC detected. Do not pay again.");
     await rig.chain.mine(3);
-    await payer.waitForText("This payment link has been paid.");
+    await payer.waitForText("Payment complete");
     expect(await payer.readText()).not.toContain(changedText);
   });
 

@@ -43,7 +43,7 @@ describe("a link's expiry (rule API-29)", () => {
     await payer.page.evaluate(`window.aheadMs = ${hourMs}`);
     await payer.waitForText("This payment link has expired. Do not send anything to it.");
     const text = await payer.readText();
-    expect(text).not.toContain("This payment link is open.");
+    expect(text).not.toContain("Pay 25 USDC");
     expect(text).not.toContain("Expires in");
     await payer.page.getByText("Details", { exact: true }).click();
     expect(await payer.readText()).not.toContain("Payment contract");

@@ -40,10 +40,10 @@ describe("a payer with a Tron wallet", () => {
   test("can pay even if the wallet announces itself late; until then a phone is offered TronLink's browser", async () => {
     const payer = await createFundedPayer({ announceAfterMs: 3_000 });
     await payer.goTo(payer.link.pageUrl);
-    await payer.waitForText("There is no Tron wallet in this browser.");
+    await payer.waitForText("No Tron wallet found.");
     await clickPay(payer);
     await payer.waitForText(paymentSeenText);
-    expect(await payer.readText()).not.toContain("There is no Tron wallet");
+    expect(await payer.readText()).not.toContain("No Tron wallet found");
   });
 
   test("pays with Tab and Enter only, in German", async () => {
@@ -73,12 +73,12 @@ describe("a payment happens only once:", () => {
     await startPayment(payer);
     await payer.waitForText("Do not pay again. Transaction");
     await payer.page.reload();
-    await payer.waitForText(`In a block. Waiting until it is seen here.`);
+    await payer.waitForText(`In a block. Waiting for confirmation.`);
     expect(await canPay(payer)).toBe(false);
     await rig.system.startWatcher();
     await payer.waitForText(paymentSeenText);
     await rig.chain.mine(3);
-    await payer.waitForText("This payment link has been paid.");
+    await payer.waitForText("Payment complete");
     expect(payer.wallet.countSent()).toBe(1);
   });
 
@@ -87,10 +87,10 @@ describe("a payment happens only once:", () => {
     await payer.goTo(payer.link.pageUrl);
     await rig.chain.callRpc("evm_setAutomine", [false]);
     await clickPay(payer);
-    await payer.waitForText("The allowance was sent; no payment yet.");
+    await payer.waitForText("Approval sent. You have not paid yet.");
     await payer.page.reload();
     await clickPay(payer);
-    await payer.waitForText("The allowance was sent; no payment yet.");
+    await payer.waitForText("Approval sent. You have not paid yet.");
     await rig.chain.callRpc("evm_setAutomine", [true]);
     await rig.chain.mine();
     await payer.waitForText(paymentSeenText);
@@ -102,17 +102,20 @@ describe("a payment happens only once:", () => {
     let confirmSigning: (signedTransaction: unknown) => void = () => undefined;
     payer.wallet.setHandler("trx.sign", () => new Promise((resolve) => (confirmSigning = resolve)));
     await startPayment(payer);
-    await waitUntil("the wallet is asked", () => payer.wallet.listSigningRequests().length === 1);
+    await waitUntil(
+      "the wallet receives the request",
+      () => payer.wallet.listSigningRequests().length === 1,
+    );
     await rig.chain.mine(blocksUntilExpired);
-    await waitUntil("it is forgotten", async () =>
+    await waitUntil("the page forgets the payment", async () =>
       payer.page.evaluate(
         `Object.values(localStorage).every((kept) => JSON.parse(kept).payment === undefined)`,
       ),
     );
     // A late confirmation is not sent.
     confirmSigning(payer.wallet.callMethod("trx.sign", [payer.wallet.listSigningRequests()[0]]));
-    await waitUntil("it may be paid", () => canPay(payer));
-    await expectNothingPaid(payer, "No block took your payment in its time");
+    await waitUntil("the link can be paid again", () => canPay(payer));
+    await expectNothingPaid(payer, "Your payment expired before a block included it");
     expect(payer.wallet.countSent()).toBe(0);
   });
 });
@@ -124,9 +127,9 @@ describe("a payer", () => {
   );
 
   test.each<[number | undefined, string]>([
-    [4001, "You declined in your wallet."],
-    [4000, "Your wallet has an open question."],
-    [undefined, "Your wallet is locked, or has no account."],
+    [4001, "You rejected the request."],
+    [4000, "Your wallet has a pending request."],
+    [undefined, "Your wallet is locked or has no account."],
   ])("with an older wallet that returns %s sees what it means", async (code, expectedText) => {
     const payer = await createFundedPayer({ isLegacy: true });
     payer.wallet.setHandler("tron_requestAccounts", () => (code === undefined ? "" : { code }));
@@ -152,7 +155,7 @@ describe("a payer", () => {
     await expectNothingPaid(
       payer,
       `${base58.slice(0, 6)}…${base58.slice(-4)} has ` +
-        "25 USDC, which is less than 26,000,000,000. Nothing was sent",
+        "25 USDC but needs 26,000,000,000. Nothing was sent",
     );
     expect(payer.wallet.listSigningRequests()).toEqual([]);
   });
@@ -163,7 +166,7 @@ describe("a payer", () => {
     await startPayment(payer);
     await expectNothingPaid(
       payer,
-      "Nothing was paid; take another account, or ask the owner how to pay.",
+      "Nothing was paid. Switch accounts or ask the seller how to pay.",
     );
     expect(payer.wallet.listSigningRequests()).toEqual([]);
   });
@@ -173,7 +176,7 @@ describe("a payer", () => {
     payer.wallet.setHandler("trx.sign", neverRespond);
     await startPayment(payer);
     await payer.waitForText("Step 1 of 2");
-    await expectNothingPaid(payer, "Nobody confirmed it in your wallet in its time.");
+    await expectNothingPaid(payer, "The request in your wallet expired.");
     expect(payer.wallet.countSent()).toBe(0);
   });
 
@@ -184,7 +187,7 @@ describe("a payer", () => {
       receipt: { result: "REVERT" },
     }));
     await startPayment(payer);
-    await expectNothingPaid(payer, "The network refused the allowance. Nothing was paid");
+    await expectNothingPaid(payer, "The network rejected the approval. Nothing was paid");
     expect(payer.wallet.countSent()).toBe(1);
   });
 
@@ -196,7 +199,7 @@ describe("a payer", () => {
     }));
     payer.wallet.setHandler("trx.sendRawTransaction", () => ({ result: true }));
     await startPayment(payer);
-    await expectNothingPaid(payer, "Your transaction ran out of energy: its fee is gone");
+    await expectNothingPaid(payer, "Your transaction ran out of energy. The fee was charged");
   });
 });
 
@@ -218,7 +221,7 @@ describe("a wallet that queries its node from within the page", () => {
       };
     })`);
     await startPayment(payer);
-    await expectNothingPaid(payer, "Your wallet asks another node than the network's usual one");
+    await expectNothingPaid(payer, "Your wallet uses a node that this page doesn't allow");
     expect(payer.user.violations.splice(0)).toEqual([
       "connect-src https://node.test/wallet/getblockbynum",
     ]);

@@ -66,7 +66,7 @@ describe("a payer with a Tron wallet", () => {
       await payer.waitForText(stepText);
       // These texts appear before anything is signed.
       await payer.waitForText("USDC, 1,000 TRX and 0 energy");
-      await payer.waitForText("TRX are burnt, and never more than");
+      await payer.waitForText("TRX, at most");
       return payer.wallet.callMethod("trx.sign", params);
     });
     await clickPay(payer);
@@ -79,7 +79,7 @@ describe("a payer with a Tron wallet", () => {
     );
     expect(payer.wallet.countSent()).toBe(2);
     await rig.chain.mine(3);
-    await payer.waitForText("This payment link has been paid.");
+    await payer.waitForText("Payment complete");
     expect(await canPay(payer)).toBe(false);
     expect(await rig.system.readLink(payer.link.id)).toMatchObject({
       status: "completed",
@@ -91,12 +91,12 @@ describe("a payer with a Tron wallet", () => {
     const payer = await createFundedPayer();
     await rig.system.stopWatchers();
     await startPayment(payer);
-    const [id = ""] = await waitUntil("the payment", () => {
+    const [id = ""] = await waitUntil("the transaction is stored", () => {
       const ids = listTransactionIds(payer.wallet);
       return ids.length > 0 ? ids : undefined;
     });
     await payer.waitForText(`Do not pay again. Transaction ${id}`);
-    const link = payer.page.getByRole("link", { name: "Look at the transaction on explorer.test" });
+    const link = payer.page.getByRole("link", { name: "View transaction on explorer.test" });
     await link.waitFor();
     expect(await link.getAttribute("href")).toBe(`https://explorer.test/#/transaction/${id}`);
     expect(listTransactionIds(payer.wallet)).toHaveLength(1);
@@ -126,12 +126,13 @@ describe("a payment happens only once:", () => {
     await otherTab.goTo(payer.link.pageUrl);
     payer.wallet.setHandler("trx.sign", neverRespond);
     await startPayment(payer);
-    await waitUntil("the wallet is asked", () => payer.wallet.listSigningRequests().length === 1);
-    await otherTab.waitForText("Your wallet was asked for this payment");
-    await payer.page.reload();
-    await payer.waitForText(
-      "Your wallet was asked for this payment and has not answered this page.",
+    await waitUntil(
+      "the wallet receives the request",
+      () => payer.wallet.listSigningRequests().length === 1,
     );
+    await otherTab.waitForText("Your wallet has not reported a result.");
+    await payer.page.reload();
+    await payer.waitForText("Your wallet has not reported a result.");
     expect([await canPay(payer), await canPay(otherTab)]).toEqual([false, false]);
     expect(await findAxeViolations(payer.page)).toEqual([]);
   });
@@ -157,7 +158,7 @@ describe("a payment happens only once:", () => {
       throw new WalletError(-32603, "Network Error");
     });
     await startPayment(payer);
-    await payer.waitForText("In a block. Waiting until it is seen here. Do not pay again.");
+    await payer.waitForText("In a block. Waiting for confirmation. Do not pay again.");
     expect(await canPay(payer)).toBe(false);
     await rig.system.startWatcher();
     await payer.waitForText(paymentSeenText);
@@ -181,7 +182,7 @@ describe("a payment happens only once:", () => {
     await rig.chain.mine(blocksUntilHeadIsLate);
     await expectStillPending(payer);
     await rig.chain.mine(blocksUntilExpired);
-    await payer.waitForText("No block took your payment in its time, and none can any more.");
+    await payer.waitForText("Your payment expired before a block included it.");
     await clickPay(payer);
     await payer.waitForText(paymentSeenText);
     expect(listTransactionIds(payer.wallet)).toEqual([
@@ -222,7 +223,7 @@ describe("a wallet that queries its node from within the page", () => {
     await startPayment(payer);
     await payer.waitForText(paymentSeenText);
     await rig.chain.mine(3);
-    await payer.waitForText("This payment link has been paid.");
+    await payer.waitForText("Payment complete");
     expect(rig.node.requestedPaths).toEqual(expect.arrayContaining(pathsQueriedFromPage));
     // An open page can keep reading the chain.
     await payer.page.close();

@@ -17,11 +17,11 @@ const rig = useCheckout();
 describe("a payer whose wallet returns an error for the payment", () => {
   test.each(
     findErrorResponses("eth_sendTransaction", [
-      "MetaMask extension, before codes",
-      "WalletConnect bridge, without words",
-      "Safe, which answers every error with one code",
+      "MetaMask extension, a version without error codes",
+      "WalletConnect bridge, without a message",
+      "Safe, which returns the same code for every error",
       "Ledger Live, declined on the device",
-      "any wallet, whose node says that the balance is short",
+      "any wallet whose node reports an insufficient balance",
     ]),
   )("(%s) sees the reason and pays with the next click", (_wallet, { error, kind }) =>
     expectPayableImmediately(rig, error, walletErrorTexts[kind]),
@@ -45,14 +45,12 @@ describe("a payer whose wallet never reports a rejection", () => {
     await clickPay(payer);
     await payer.waitForText(walletErrorTexts.unknown);
     expect(await canPay(payer)).toBe(false);
-    await payer.click("It never arrived, or was cancelled");
-    await payer.waitForText("Is the first payment really gone?");
+    await payer.click("My payment didn't go through");
+    await payer.waitForText("Did your payment really fail?");
     payer.wallet.setHandler("eth_sendTransaction");
-    await payer.click("It is gone, let me pay again");
+    await payer.click("Allow new payment");
     await clickPay(payer);
-    await payer.waitForText(
-      "A payment of 25 USDC was seen and is being confirmed. Do not pay again.",
-    );
+    await payer.waitForText("Payment of 25 USDC detected. Do not pay again.");
     expect(listPaymentRequests(payer.wallet)).toHaveLength(2);
   });
 });
@@ -62,7 +60,7 @@ describe("a payer whose wallet lacks the network", () => {
     findErrorResponses("wallet_switchEthereumChain", [
       "MetaMask mobile",
       "WalletConnect bridge, with the wallet's error as JSON in its message",
-      "Coinbase Wallet extension, of a network that it lacks",
+      "Coinbase Wallet extension without the network",
     ]),
   )("(%s) is asked to add it, and pays", async (_wallet, { error }) => {
     const payer = await rig.createPayer({ toAmount: "25" });
@@ -83,8 +81,8 @@ describe("a payer whose wallet lacks the network", () => {
 describe("a payer who cannot pay the fee, or whose transfer the token rejects", () => {
   test.each(
     findErrorResponses("eth_estimateGas", [
-      "MetaMask extension, over a node of another make",
-      "MetaMask extension, over an older node",
+      "MetaMask extension with another node program",
+      "MetaMask extension with an older node",
     ]),
   )("(%s) sees the reason before signing anything", async (_wallet, { error, kind }) => {
     const payer = await rig.createPayer({ toAmount: "25" });

@@ -15,9 +15,7 @@ describe("a wallet that reads the chain from within the page", () => {
     await readChainFromPage(payer, rig.chain.url);
     await payer.goTo(payer.link.pageUrl);
     await clickPay(payer);
-    await payer.waitForText(
-      "A payment of 25 USDC was seen and is being confirmed. Do not pay again.",
-    );
+    await payer.waitForText("Payment of 25 USDC detected. Do not pay again.");
     // An open page keeps reading the chain.
     await payer.page.close();
     const nodeRequests = payer.user.violations.splice(0);
@@ -36,8 +34,8 @@ describe("a wallet that reads the chain from within the page", () => {
     await expectNothingPaid(
       rig,
       payer,
-      "Your wallet reads Local devnet at a node that this page does not allow. Nothing was paid; " +
-        "open this page in another wallet, or pay by hand with what is under Details.",
+      "Your wallet connects to Local devnet through a server that this page doesn't allow. Nothing was " +
+        "paid. Use another wallet or pay manually under Details.",
     );
     expect(listPaymentRequests(payer.wallet)).toEqual([]);
     await payer.page.close();

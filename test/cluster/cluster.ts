@@ -61,7 +61,7 @@ export const createCluster = (namespace: string): Cluster => {
       const phase = await waitForEnd(kubectl, name, timeoutMs);
       const output = await kubectl(["logs", name]);
       if (phase === "Succeeded") return output;
-      throw new Error(`the pod ${name} is ${phase}:\n${output.slice(-8_000)}`);
+      throw new Error(`pod ${name} is ${phase}:\n${output.slice(-8_000)}`);
     },
   };
 };

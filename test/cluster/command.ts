@@ -36,7 +36,7 @@ export const runCommand = async (
     clearTimeout(timer);
   }
   if (child.exitCode === 0) return stdout;
-  const reason = hasTimedOut ? `took longer than ${timeoutMs} ms` : `ended with ${child.exitCode}`;
+  const reason = hasTimedOut ? `took longer than ${timeoutMs} ms` : `exited with ${child.exitCode}`;
   const output = `${stdout}${stderr}`.slice(-8_000);
   throw new CommandFailedError(`${command} ${args.slice(0, 6).join(" ")} ${reason}\n${output}`);
 };

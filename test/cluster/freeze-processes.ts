@@ -29,7 +29,7 @@ export const freezeProcesses = async (release: Release): Promise<void> => {
     const pods = await readPods(cluster);
     const frozenPods = services.map((service) => {
       const pod = pods.find((candidate) => candidate.name.startsWith(`${name}-${service}-`));
-      if (pod === undefined) throw new Error(`there is no pod of ${service}`);
+      if (pod === undefined) throw new Error(`${service} has no pod`);
       return pod.name;
     });
     const frozenAtMs = performance.now();
@@ -54,12 +54,12 @@ const waitUntilRestarted = async (
     const elapsedMs = performance.now() - frozenAtMs;
     if (elapsedMs > restartedMsMax) {
       throw new Error(
-        `not started anew within ${restartedMsMax} ms: ${[...notYetRestarted].join(", ")}`,
+        `not restarted within ${restartedMsMax} ms: ${[...notYetRestarted].join(", ")}`,
       );
     }
     for (const { name, isReady, restarts } of await readPods(cluster)) {
       if (isReady && restarts === 1 && notYetRestarted.delete(name)) {
-        process.stdout.write(`  ${name} serves again after ${(elapsedMs / 1000).toFixed(0)} s\n`);
+        process.stdout.write(`  ${name} is ready again after ${(elapsedMs / 1000).toFixed(0)} s\n`);
       }
     }
     await sleep(pollMs);

@@ -19,9 +19,9 @@ const LoadState = LoadCounts.extend({
   /** Since the last failed request was sent. */
   lastFailedMs: z.number().nullable(),
   /** Since the newest accepted payment with a webhook was accepted. */
-  newestToldMs: z.number().nullable(),
+  newestNotifiedMs: z.number().nullable(),
   /** Since the oldest accepted payment with a missing webhook was accepted. */
-  oldestUntoldMs: z.number().nullable(),
+  oldestPendingMs: z.number().nullable(),
 });
 export type LoadState = z.output<typeof LoadState>;
 
@@ -78,7 +78,7 @@ export const startLoad = async (release: Release, requestsPerSecond: number): Pr
   };
   const readState = async () => LoadState.parse(JSON.parse(await callLoadProgram("/state")));
   const hasStarted = async () => ((await readState().catch(() => undefined))?.links ?? 0) > 0;
-  await waitUntil("the load starts", hasStarted, startMsMax);
+  await waitUntil("the load has started", hasStarted, startMsMax);
   return {
     readState,
     end: async () => {

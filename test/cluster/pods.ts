@@ -46,5 +46,5 @@ export const waitForRollout = async ({ cluster, name }: Release): Promise<void> 
     await cluster.kubectl(status, { timeoutMs: rolloutMsMax });
   }
   const haveOldPodsEnded = async () => !(await readPods(cluster)).some(({ isEnding }) => isEnding);
-  await waitUntil("the old pods end", haveOldPodsEnded, rolloutMsMax);
+  await waitUntil("the old pods have ended", haveOldPodsEnded, rolloutMsMax);
 };

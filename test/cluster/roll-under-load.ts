@@ -12,7 +12,7 @@ const restarts = 5;
  */
 export const rollUnderLoad = async (release: Release): Promise<void> => {
   const { cluster, name, config } = release;
-  assert.ok(config.NEXT_IMAGE_TAG !== "", "NEXT_IMAGE_TAG is needed");
+  assert.ok(config.NEXT_IMAGE_TAG !== "", "NEXT_IMAGE_TAG is required");
   const deployments = services.map((service) => `deployment/${name}-${service}`);
   const load = await startLoad(release, requestsPerSecond);
   const startedAtMs = performance.now();

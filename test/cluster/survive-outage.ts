@@ -30,7 +30,7 @@ export const surviveOutage = async (
 ): Promise<void> => {
   const { cluster, config } = release;
   const [command = "", ...args] = config.SERVERS_COMMAND.split(" ").filter((word) => word !== "");
-  assert.ok(command !== "", "SERVERS_COMMAND is needed");
+  assert.ok(command !== "", "SERVERS_COMMAND is required");
   const switchServer = (action: "start" | "stop") =>
     runCommand(command, [...args, action, server], { timeoutMs: commandMsMax });
   const podsBefore = await readPods(cluster);
@@ -39,7 +39,7 @@ export const surviveOutage = async (
   await switchServer("stop");
   try {
     await sleep(outageMs);
-    reportState("in the outage", await load.readState());
+    reportState("during the outage", await load.readState());
   } finally {
     await switchServer("start");
   }
@@ -50,8 +50,8 @@ export const surviveOutage = async (
   assert.ok(recoveryMs <= recoveryMsMax, `the recovery took ${recoveryMs} ms`);
 };
 
-const reportState = (moment: string, { sent, failures, oldestUntoldMs }: LoadState): void => {
-  process.stdout.write(`  ${moment}: ${JSON.stringify({ sent, failures, oldestUntoldMs })}\n`);
+const reportState = (moment: string, { sent, failures, oldestPendingMs }: LoadState): void => {
+  process.stdout.write(`  ${moment}: ${JSON.stringify({ sent, failures, oldestPendingMs })}\n`);
 };
 
 /**
@@ -65,15 +65,17 @@ const waitForRecovery = async (load: Load): Promise<number> => {
     await sleep(pollMs);
     const state = await load.readState();
     const sinceMs = Math.round(performance.now() - returnedAtMs);
-    if (state.newestToldMs !== null && state.newestToldMs < sinceMs) reportedAfterMs ??= sinceMs;
+    if (state.newestNotifiedMs !== null && state.newestNotifiedMs < sinceMs)
+      reportedAfterMs ??= sinceMs;
     const { lastFailedMs } = state;
     const failedAfterMs = lastFailedMs === null ? 0 : Math.max(0, sinceMs - lastFailedMs);
     const isQuiet = sinceMs - failedAfterMs >= quietMs;
     if (isQuiet && reportedAfterMs !== undefined) {
-      const times = `the last failure sent after ${failedAfterMs} ms, told by ${reportedAfterMs} ms`;
-      reportState(`back, ${times}`, state);
+      const times = `last failed request after ${failedAfterMs} ms, first webhook after ${reportedAfterMs} ms`;
+      reportState(`after the outage, ${times}`, state);
       return Math.max(failedAfterMs, reportedAfterMs);
     }
-    if (sinceMs > watchMsMax) throw new Error(`no recovery: ${JSON.stringify(state)}`);
+    if (sinceMs > watchMsMax)
+      throw new Error(`no recovery within the limit: ${JSON.stringify(state)}`);
   }
 };

@@ -8,7 +8,7 @@ const requestsPerSecond = 20;
 /** Asserts that an upgrade with a failing migration is rejected while the old pods keep serving. */
 export const testFailedMigration = async (release: Release): Promise<void> => {
   const { cluster, config } = release;
-  assert.ok(config.NEXT_IMAGE_TAG !== "", "NEXT_IMAGE_TAG is needed");
+  assert.ok(config.NEXT_IMAGE_TAG !== "", "NEXT_IMAGE_TAG is required");
   const podsBefore = await readPods(cluster);
   const load = await startLoad(release, requestsPerSecond);
   // Creates a column that the next version's migration also adds. The migration then fails halfway,

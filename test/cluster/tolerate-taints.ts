@@ -35,7 +35,7 @@ export const tolerateTaints = async (release: Release): Promise<void> => {
     await cluster.startProgram(program);
     const reason = "jsonpath={.status.conditions[*].reason}";
     await waitUntil(
-      "a pod that tolerates nothing stays outside",
+      "a pod without tolerations is not scheduled",
       async () =>
         (await cluster.kubectl(["get", "pod", program.name, "--output", reason])).includes(
           "Unschedulable",

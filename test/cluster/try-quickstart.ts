@@ -64,13 +64,13 @@ export const tryQuickstart = async ({ cluster, config }: Release): Promise<void>
   const leftoverArgs = ["pods,services,secrets,configmaps,jobs", "--selector", selector];
   const hasNoLeftovers = async () =>
     (await ownCluster.kubectl(["get", ...leftoverArgs, "--output", "name"])).trim() === "";
-  await waitUntil("nothing of it is left", hasNoLeftovers, testMsMax);
+  await waitUntil("all its objects are deleted", hasNoLeftovers, testMsMax);
   await ownCluster.kubectl(["delete", "namespace", ownCluster.namespace], { timeoutMs: 180_000 });
 };
 
 const findUrl = (output: string, prefix: string): string => {
   const url = new RegExp(`${prefix}(http\\S+)`).exec(output)?.[1];
-  assert.ok(url, `"${prefix}" in\n${output}`);
+  assert.ok(url, `"${prefix}" is missing in\n${output}`);
   return url;
 };
 
@@ -79,7 +79,7 @@ const waitForPage = async (portForward: ChildProcess, url: string, text: RegExp)
   await waitUntil(
     `${url} shows ${text}`,
     async () => {
-      assert.equal(portForward.exitCode, null, "the port-forward ended");
+      assert.equal(portForward.exitCode, null, "the port-forward exited");
       const page = await fetch(url, { signal: AbortSignal.timeout(5_000) }).catch(() => undefined);
       return page?.status === 200 && text.test(await page.text());
     },

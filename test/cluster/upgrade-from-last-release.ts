@@ -13,7 +13,7 @@ const rollbackMsMax = 330_000;
  * rollback, disrupt no caller.
  */
 export const upgradeFromLastRelease = async ({ cluster, config }: Release): Promise<void> => {
-  assert.ok(config.LAST_CHART !== "", "LAST_CHART is needed");
+  assert.ok(config.LAST_CHART !== "", "LAST_CHART is required");
   const lastRelease = { chart: config.LAST_CHART, imageTag: config.LAST_IMAGE_TAG };
   const ownCluster = createCluster(`${cluster.namespace}-last`);
   const release = await installRelease(ownCluster, config, lastRelease);

@@ -58,6 +58,6 @@ describe("a user without a mouse", () => {
     await tab.page.keyboard.press("Escape");
     await tab.page.getByRole("dialog").waitFor({ state: "detached" });
     const isFocusRestored = () => renameButton.evaluate((element) => element.matches(":focus"));
-    await waitUntil("the focus where it was", isFocusRestored);
+    await waitUntil("the focus is restored", isFocusRestored);
   });
 });

@@ -21,7 +21,10 @@ describe("a CSV of links", () => {
     await tab.page.getByRole("button", { name: downloadButtonName }).dblclick();
     await tab.waitForText("of 20,001");
     const progressBar = tab.page.getByRole("progressbar", { name: downloadButtonName });
-    await waitUntil("rows", async () => Number(await progressBar.getAttribute("value")) > 0);
+    await waitUntil(
+      "the progress bar shows rows",
+      async () => Number(await progressBar.getAttribute("value")) > 0,
+    );
     expect(await progressBar.getAttribute("max")).toBe(String(copyCount + 1));
     expect(await tab.page.getByRole("status").allInnerTexts()).toContain("Downloading…");
     expect(await findAxeViolations(tab.page)).toEqual([]);
@@ -49,7 +52,7 @@ describe("a CSV of links", () => {
     });
     for (const remainingCount of [1, 0]) {
       await tab.click(downloadButtonName);
-      await waitUntil("the answer", () => truncations.length === remainingCount);
+      await waitUntil("the response is truncated", () => truncations.length === remainingCount);
       await tab.waitForText("The file broke off before its end");
       await tab.page.getByRole("button", { name: stopButtonName }).waitFor({ state: "detached" });
     }

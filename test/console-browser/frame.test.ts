@@ -66,7 +66,7 @@ describe("a call that requires a new proof of presence", () => {
     const otherSignInUrl = await system.createSignInUrl("edna");
     await tab.type("Prove by the link", otherSignInUrl);
     await tab.click("Prove by the link");
-    await tab.waitForText("This proves somebody else than who is signed in.");
+    await tab.waitForText("This sign-in method belongs to a different account.");
     await tab.type("Prove by the link", await system.createNewSignInUrl("dora"));
     await tab.click("Prove by the link");
     await tab.waitForText("Your new API key");

@@ -32,7 +32,7 @@ const signUpWithAuthenticator = async (handle: string) => {
     setSignCount: async (signCount: number) => {
       const { credentials } = await devTools.send("WebAuthn.getCredentials", { authenticatorId });
       const [usedPasskey] = credentials;
-      if (usedPasskey === undefined) throw new Error("there is no passkey");
+      if (usedPasskey === undefined) throw new Error("the authenticator has no passkey");
       const { credentialId } = usedPasskey;
       const credential = { ...usedPasskey, signCount };
       await devTools.send("WebAuthn.removeCredential", { authenticatorId, credentialId });
@@ -71,7 +71,7 @@ describe("a passkey in a real Chromium", () => {
     await tab.waitForText("Passkey");
     await tab.goTo(`${system.origin}/console/account/sign-in`);
     await tab.click("Remove: my old laptop");
-    await tab.waitForText("This is the account's last way in");
+    await tab.waitForText("This is the account's last sign-in method");
     await tab.waitForText("my old laptop");
   });
 
@@ -116,7 +116,7 @@ describe("a passkey in a real Chromium", () => {
     await signOut(tab);
     await setSignCount(copiedPasskey?.signCount ?? 0);
     await tab.click("Sign in with a passkey");
-    await tab.waitForText("The passkey's answer is not valid");
+    await tab.waitForText("The passkey's response is invalid");
   });
 
   test("that this machine already has is not created twice", async () => {

@@ -94,7 +94,7 @@ const readItems = async (): Promise<AccountItem[]> => {
 
 /** Waits until neither a page nor a service is working, as a user does before checking the result. */
 const waitUntilIdle = () =>
-  waitUntil("nothing is under way", async () => {
+  waitUntil("no request is in flight", async () => {
     const pageTexts = await Promise.all(tabs.map(({ readText: pageText }) => pageText()));
     return inFlightCount === 0 && pageTexts.every((pageText) => !pageText.includes("Working…"));
   });
@@ -155,7 +155,7 @@ const createAction = (
 });
 
 const actions: Record<string, (name: string, random: Random) => Promise<UserAction>> = {
-  "make a link": async (name) =>
+  "create a link": async (name) =>
     createAction(name, "link active", {
       openForm: async (tab) => {
         await goTo(tab, "/links/new");
@@ -165,7 +165,7 @@ const actions: Record<string, (name: string, random: Random) => Promise<UserActi
       },
       findButton: (tab) => findButtonByName(tab, "Create the link"),
     }),
-  "make a key": async (name) =>
+  "create a key": async (name) =>
     createAction(name, "key true own", {
       openForm: async (tab) => {
         await goTo(tab, "/keys");
@@ -173,7 +173,7 @@ const actions: Record<string, (name: string, random: Random) => Promise<UserActi
       },
       findButton: (tab) => findButtonByName(tab, "Create API key"),
     }),
-  "make an endpoint": async (name) => {
+  "create an endpoint": async (name) => {
     for (const { id = "" } of (await readList("webhook-endpoints")).slice(0, -(endpointsMax - 1))) {
       await user.context.request.delete(toApiUrl(`webhook-endpoints/${id}`));
     }
@@ -206,7 +206,7 @@ const actions: Record<string, (name: string, random: Random) => Promise<UserActi
       },
     };
   },
-  "switch a key off": async (name) => {
+  "deactivate a key": async (name) => {
     const { id } = await post("api-keys", { name, scopes: ["payment_link:read"] });
     return {
       openForm: async (tab) => {
@@ -246,8 +246,8 @@ const actions: Record<string, (name: string, random: Random) => Promise<UserActi
   },
   "delete an endpoint": async () => {
     if ((await readList("webhook-endpoints")).length < 2) {
-      await post("webhook-endpoints", { url: "https://shop.com/hook", name: "for good" });
-      await post("webhook-endpoints", { url: "https://shop.com/hook", name: "for now" });
+      await post("webhook-endpoints", { url: "https://shop.com/hook", name: "first endpoint" });
+      await post("webhook-endpoints", { url: "https://shop.com/hook", name: "second endpoint" });
     }
     const [{ id = "" } = {}] = await readList("webhook-endpoints");
     return createRemoval(id, {
@@ -279,7 +279,7 @@ const sortById = (items: readonly AccountItem[]) =>
 const repeatUntilFulfilled = async (action: UserAction, random: Random): Promise<void> => {
   let pageTexts: string[] = [];
   await waitUntil(
-    () => `In the one tab ${pageTexts[0]} and in the other ${pageTexts[1]}`,
+    () => `the action takes effect; first tab: ${pageTexts[0]}; second tab: ${pageTexts[1]}`,
     async () => {
       await waitUntilIdle();
       if (action.isFulfilled(await readItems())) return true;
@@ -298,9 +298,9 @@ const runRace = async (index: number, random: Random) => {
   pendingFaults = [];
   const kind = random.pick(Object.keys(actions));
   const action = await actions[kind]?.(`${kind} ${index}`, random);
-  if (action === undefined) throw new Error("no wish");
+  if (action === undefined) throw new Error("no action was picked");
   const itemsBefore = await readItems();
-  const isCreation = kind.startsWith("make");
+  const isCreation = kind.startsWith("create");
   pendingFaults = Array.from({ length: 3 }, () =>
     random.pick<RequestFault>([
       "prompt",
@@ -339,8 +339,8 @@ const runRace = async (index: number, random: Random) => {
   };
 };
 
-describe(`${raceCount} goals of a user who double-clicks, reloads, and loses responses`, () => {
-  test(`are fulfilled once each, without other changes (SEED=${seed})`, async () => {
+describe(`${raceCount} actions of a user who double-clicks, reloads, and loses responses`, () => {
+  test(`take effect once each, without other changes (SEED=${seed})`, async () => {
     process.stderr.write(`races of the console: SEED=${seed}\n`);
     const random = createRandom(seed);
     for (let index = 0; index < raceCount; index += 1) {

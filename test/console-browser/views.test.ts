@@ -75,7 +75,7 @@ describe("the console in German", () => {
     await tab.click("Endpunkt anlegen");
     await tab.waitForText("Die URL muss eine öffentliche https-Adresse ohne Port sein.");
     const errors = [
-      { code: "enum", message: "The value is not one of those allowed." },
+      { code: "enum", message: "The value is not one of the allowed values." },
       { code: "OF_TOMORROW", message: "Told by the service." },
     ];
     await context.route("**/console/api/webhook-endpoints", (route) =>
@@ -84,7 +84,7 @@ describe("the console in German", () => {
         : route.continue(),
     );
     await tab.click("Endpunkt anlegen");
-    await tab.waitForText("Das gehört nicht zu dem, was zur Wahl steht. Told by the service.");
+    await tab.waitForText("Wählen Sie eine der verfügbaren Optionen. Told by the service.");
     expect(violations).toEqual([]);
   });
 });

@@ -202,7 +202,7 @@ describe("the account", () => {
     await goTo("/account/wallets");
     await tab.waitForText("Default from Nov 22, 2026");
     await tab.click("Cancel this change");
-    await waitUntil("the change", () => patchBodies.length > 0);
+    await waitUntil("the change is sent", () => patchBodies.length > 0);
     expect(patchBodies).toEqual([{ isDefault: false }]);
   });
 
@@ -223,7 +223,7 @@ describe("the account", () => {
     await tab.waitForText(wallet.address);
     const unlinkButton = tab.page.getByRole("button", { name: `Unlink: ${wallet.address}` });
     await unlinkButton.click();
-    await tab.waitForText("This is the account's last way in");
+    await tab.waitForText("This is the account's last sign-in method");
     wallet.changeAccount();
     await tab.click("Link an Ethereum address");
     await tab.waitForText(wallet.address);
@@ -283,7 +283,10 @@ describe("the account", () => {
     const tomorrow = new Date(`${today}T00:00`);
     tomorrow.setDate(tomorrow.getDate() + 1);
     const expectedQuery = `to=${encodeURIComponent(tomorrow.toISOString())}`;
-    await waitUntil("that day whole", () => requestedUrls.at(-1)?.includes(expectedQuery) === true);
+    await waitUntil(
+      "the request covers the whole day",
+      () => requestedUrls.at(-1)?.includes(expectedQuery) === true,
+    );
     await tab.page.reload();
     await tab.waitForText("Download as CSV");
     expect(await tab.page.getByLabel("Until").inputValue()).toBe(today);

@@ -31,35 +31,35 @@ const seedsPattern = /^\d+(?:, \d+)*$/;
 /** Parses a fault from the text of its patch. Throws an error that names the fault. */
 export const parseFault = (id: string, path: string, text: string): PlantedFault => {
   const createProblem = (message: string) => new Error(`${id}: ${message}`);
-  if (!idPattern.test(id)) throw createProblem("its name is not in kebab case");
+  if (!idPattern.test(id)) throw createProblem("the name is not in kebab case");
   const start = text.indexOf("\ndiff --git ");
-  if (start === -1) throw createProblem("it has no diff");
+  if (start === -1) throw createProblem("the patch has no diff");
   const headers = new Map<string, string>();
   for (const line of text.slice(0, start).trimEnd().split("\n")) {
     const [, name = "", value = ""] = /^([A-Z][a-z-]*): (.+)$/.exec(line) ?? [];
-    if (name === "" || headers.has(name)) throw createProblem(`"${line}" is no header`);
+    if (name === "" || headers.has(name)) throw createProblem(`"${line}" is not a header`);
     headers.set(name, value);
   }
   const isSimulationFault = dirname(id) === simulationDirectory;
   const expected = [...headerNames, ...(isSimulationFault ? ["Seeds"] : [])];
   if ([...headers.keys()].join() !== expected.join()) {
-    throw createProblem(`its headers must be ${expected.join(", ")}`);
+    throw createProblem(`the headers must be ${expected.join(", ")}`);
   }
   const [packageName = "", fixedBy = "", impact = "", tests = ""] = headerNames.map((name) =>
     headers.get(name),
   );
   if (packageName !== dirname(id) && !isSimulationFault) {
-    throw createProblem(`its room is ${dirname(id)}, not ${packageName}`);
+    throw createProblem(`Room must be ${dirname(id)}, not ${packageName}`);
   }
   if (!fixedByPattern.test(fixedBy))
-    throw createProblem("Undoes must be a hash of 8 digits and a subject");
+    throw createProblem("Undoes must be a commit hash of 8 digits and its subject");
   if (!impactPattern.test(impact)) throw createProblem("Breaks must be a sentence");
   const changedFiles = [...text.matchAll(/^\+\+\+ b\/(.+)$/gm)].map(([, file = ""]) => file);
   const seeds = headers.get("Seeds");
   if (seeds !== undefined && !seedsPattern.test(seeds))
     throw createProblem("Seeds must be numbers");
   const changedTest = changedFiles.find((file) => file.endsWith(".test.ts"));
-  if (changedTest !== undefined) throw createProblem(`it changes a test: ${changedTest}`);
+  if (changedTest !== undefined) throw createProblem(`the patch changes a test: ${changedTest}`);
   return {
     id,
     path,
@@ -96,6 +96,7 @@ export const selectFaults = (
   const unknownQuery = queries.find(
     (query) => !faults.some(({ id }) => `/${id}/`.includes(`/${query}/`)),
   );
-  if (unknownQuery !== undefined) throw new Error(`no fault and no room is named ${unknownQuery}`);
+  if (unknownQuery !== undefined)
+    throw new Error(`no fault and no folder is named ${unknownQuery}`);
   return faults.filter((fault) => queries.length === 0 || matchesQuery(fault));
 };

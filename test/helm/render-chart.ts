@@ -90,7 +90,7 @@ export const renderText = async (
   extraArgs: readonly string[] = [],
   helmProgram = helmPath,
 ): Promise<string> => {
-  if (helmProgram === undefined) throw new Error("there is no helm");
+  if (helmProgram === undefined) throw new Error("helm is not installed");
   const values = join(chartDirectory, "ci", `${topology}.yaml`);
   const release = ["pl", chartDirectory, "--namespace", "shop", "--kube-version", kubeVersion];
   const args = ["template", ...release, "--values", values, ...extraArgs];

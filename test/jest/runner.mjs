@@ -93,7 +93,7 @@ const startTestProcess = (workerId) => {
   const exited = new Promise((resolve) => {
     child.once("error", resolve);
     child.once("exit", (code, signal) =>
-      resolve(new Error(`the process of the tests ended before them (${signal ?? code})`)),
+      resolve(new Error(`the test process exited before its tests ended (${signal ?? code})`)),
     );
   });
   return {
@@ -109,7 +109,9 @@ const startTestProcess = (workerId) => {
     /** Ends the process. It exits immediately, unless a system call hangs. */
     end: async (path) => {
       const killTimer = setTimeout(() => {
-        process.stderr.write(`killed, as its process did not end: ${relative(root, path)}\n`);
+        process.stderr.write(
+          `killed the test process because it did not exit: ${relative(root, path)}\n`,
+        );
         child.kill("SIGKILL");
       }, exitMsMax);
       if (child.connected) child.send("end", () => undefined);

@@ -52,7 +52,7 @@ test("names a file whose process does not end, and still counts its results", ()
     const nobody = new Int32Array(new SharedArrayBuffer(4));
     process.once("exit", () => Atomics.wait(nobody, 0, 0));
   `);
-  expect(stderr).toContain("killed, as its process did not end: ");
+  expect(stderr).toContain("killed the test process because it did not exit: ");
   expect(stderr).toContain("1 passed, 1 total");
   expect(status).toBe(0);
 });
@@ -71,6 +71,6 @@ test("does not wait for a child process that holds the IPC channel of a file", (
 
 test("fails a file whose process ends before its tests do", () => {
   const { status, stderr } = runFile(`test("goes", () => process.exit(0));`);
-  expect(stderr).toContain("the process of the tests ended before them (0)");
+  expect(stderr).toContain("the test process exited before its tests ended (0)");
   expect(status).toBe(1);
 });

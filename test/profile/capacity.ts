@@ -41,7 +41,7 @@ export const profileCapacity = async ({ count }: { count: number }): Promise<Ste
       hasEnded: () => Promise<boolean>,
     ): Promise<Step> => {
       const startCount = await waitUntil(
-        `${step} to begin`,
+        `${step} has begun`,
         async () => (await countDone()) || false,
       );
       const [metersBefore, startedAt] = [await readMeters(), performance.now()];
@@ -101,7 +101,7 @@ export const profileCapacity = async ({ count }: { count: number }): Promise<Ste
 
 const findReplica = ({ replicas }: RealSystem, service: ServiceName) => {
   const replica = replicas.find((replica) => replica.service === service);
-  if (replica === undefined) throw new Error(`there is no ${service}`);
+  if (replica === undefined) throw new Error(`the service ${service} is missing`);
   return replica;
 };
 
@@ -141,7 +141,7 @@ const callAll = async (
     while (startedCount < count) {
       startedCount += 1;
       const status = await makeCall(startedCount);
-      if (status >= 300) throw new Error(`a call was answered ${status}`);
+      if (status >= 300) throw new Error(`a call got the response ${status}`);
     }
   };
   await Promise.all(Array.from({ length: callersAtOnce }, runWorker));

@@ -11,7 +11,7 @@ import { type Statement, findPostgresPid, readStatements } from "./idle.ts";
 export type PaymentCost = {
   perSecond: number;
   /** Payments per second whose webhooks arrived. */
-  toldPerSecond: number;
+  deliveredPerSecond: number;
   p50Ms: number;
   p99Ms: number;
   cpuMs: Readonly<Record<string, number>>;
@@ -57,7 +57,7 @@ export const profileCost = async (options: {
     const costs: PaymentCost[] = [];
     for (const [index, perSecond] of rates.entries()) {
       const floor = floors[index];
-      if (floor === undefined) throw new Error("there is no floor");
+      if (floor === undefined) throw new Error("the floor is missing");
       await warmUp(pay, { perSecond, stepSeconds: warmUpStepSeconds });
       const count = secondsPerRate * perSecond;
       await admin.query("SELECT pg_stat_statements_reset()");
@@ -76,7 +76,7 @@ export const profileCost = async (options: {
       const ours = Object.values(cpuMs).reduce((sum, ms) => sum + ms, 0);
       costs.push({
         perSecond,
-        toldPerSecond: round(count / seconds),
+        deliveredPerSecond: round(count / seconds),
         p50Ms: round(percentile(durationsMs, 0.5)),
         p99Ms: round(percentile(durationsMs, 0.99)),
         cpuMs,
@@ -123,7 +123,7 @@ export const createMeters = async ({ replicas }: RealSystem, admin: Client) => {
          pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::float8 AS "walBytes"`,
     );
     const [stats] = rows;
-    if (stats === undefined) throw new Error("there are no statistics");
+    if (stats === undefined) throw new Error("pg_stat_database returned no row");
     return { cpuMs, ...stats };
   };
 };

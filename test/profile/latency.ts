@@ -105,7 +105,7 @@ const findStamps = async (
   arrivals: ReadonlyMap<string, number>,
 ): Promise<Stamps[]> => {
   const endMs = performance.now() + spansMsMax;
-  return waitUntil("spans", () => {
+  return waitUntil("the spans arrive", () => {
     const stamps = createStamps(parseSpans(collector.received()), arrivals);
     return (stamps.length === arrivals.size || performance.now() > endMs) && stamps;
   });
@@ -121,7 +121,7 @@ const sendPayment = async (
   const notice = { id: `pay_${traceId}`, paymentLinkId, status: "settled", amount: "1" } as const;
   const traceparent = `00-${traceId}-${randomBytes(8).toString("hex")}-01`;
   const status = await sendNotice(system.baseUrl, acmeProvider, notice, { traceparent });
-  if (status >= 300) throw new Error(`the notice was answered ${status}`);
+  if (status >= 300) throw new Error(`the notice got the response ${status}`);
 };
 
 type Cost = { cpuMs: Record<string, number>; commits: number };
@@ -153,7 +153,11 @@ const startReceiver = async () => {
     port: (server.address() as AddressInfo).port,
     arrivals,
     arrival: (traceId: string) =>
-      waitUntil(`the webhook of ${traceId}`, () => arrivals.has(traceId), arrivalMsMax),
+      waitUntil(
+        `the webhook of trace ${traceId} arrives`,
+        () => arrivals.has(traceId),
+        arrivalMsMax,
+      ),
     close: async () => {
       server.close();
       server.closeAllConnections();

@@ -42,7 +42,7 @@ const percentMin = 1;
 const printProfiles = async (files: readonly string[]): Promise<void> => {
   for (const path of files) {
     const { busyMs, process, packages } = await readCpuShares(path);
-    print(`${process} computed for ${busyMs} ms; percent of that in each package's own code:`);
+    print(`${process} used ${busyMs} ms of CPU; percentage in each package's own code:`);
     for (const { percent, packageName } of packages.filter(
       ({ percent }) => percent >= percentMin,
     )) {
@@ -118,7 +118,7 @@ const printCost = async (): Promise<void> => {
   });
   const lines = costs.map(({ statementCosts, ...cost }) => {
     print(
-      `for a payment at ${cost.perSecond} a second, each statement: times, milliseconds and buffers in Postgres`,
+      `per payment at ${cost.perSecond} payments/s, for each statement: calls, milliseconds and buffers in Postgres`,
     );
     for (const { buffers, calls, ms, service, text } of statementCosts.filter(isWorthPrinting)) {
       print(

@@ -4,16 +4,16 @@ import type { Span } from "../rig/spans.ts";
 /** The stages of a payment from the provider's notice to the merchant's server. */
 const stages = [
   "notice received",
-  "notice committed and answered",
-  "listener's relay has claimed it",
-  "Kafka has acknowledged it",
-  "links-api has fetched it and begins to apply it",
-  "links-api has applied it",
-  "links-api's relay has claimed it",
-  "Kafka has acknowledged it again",
-  "dispatcher has fetched it and begins to open deliveries",
-  "deliveries are opened",
-  "an attempt begins",
+  "notice committed, response sent",
+  "event claimed by the listener's relay",
+  "settlement event acknowledged by Kafka",
+  "links-api starts to apply it",
+  "applied by links-api",
+  "event claimed by the relay of links-api",
+  "link event acknowledged by Kafka",
+  "dispatcher starts to create deliveries",
+  "deliveries created",
+  "attempt started",
   "first byte at the receiver",
 ] as const;
 

@@ -80,24 +80,24 @@ export const createSampleRequests = (nowSeconds: number): SampleRequest[] => {
   });
 
   addGenuine("as the service sends it");
-  addGenuine("recorded, under another Service-Event-Id", { eventId: "evt_other" });
-  addGenuine("recorded, without a Service-Event-Id", { eventId: null });
+  addGenuine("replayed with another Service-Event-Id", { eventId: "evt_other" });
+  addGenuine("replayed without a Service-Event-Id", { eventId: null });
   addGenuine("sent again a minute later", { timestamp: String(nowSeconds + 60) });
-  addGenuine("with names in lower case", {
+  addGenuine("with lowercase header names", {
     body: createBody("evt_2"),
     headers: (timestamp, signature) => [
       `service-timestamp: ${timestamp}`,
       `service-signature: ${signature}`,
     ],
   });
-  addGenuine("with names in upper case", {
+  addGenuine("with uppercase header names", {
     body: createBody("evt_3"),
     headers: (timestamp, signature) => [
       `SERVICE-TIMESTAMP: ${timestamp}`,
       `SERVICE-SIGNATURE: ${signature}`,
     ],
   });
-  addGenuine("without a space behind the colon", {
+  addGenuine("without a space after the colon", {
     body: createBody("evt_4"),
     headers: (timestamp, signature) => [
       `Service-Timestamp:${timestamp}`,
@@ -111,21 +111,21 @@ export const createSampleRequests = (nowSeconds: number): SampleRequest[] => {
       ...defaultHeaders(timestamp, signature),
     ],
   });
-  addGenuine("with letters of many scripts", {
+  addGenuine("with characters of many scripts", {
     body: createBody("evt_6", "Ärger é 💶 \u202e 日本"),
   });
-  addGenuine("with escaped letters", {
+  addGenuine("with escaped characters", {
     body: createBody("evt_7", "x").replace('"x"', '"\\u00e9\\ud83d\\udcb6"'),
   });
   addGenuine("with 200 KB of text", { body: createBody("evt_8", "x".repeat(200_000)) });
-  addGenuine("in five pieces", { body: createBody("evt_9"), chunkCount: 5 });
+  addGenuine("in five chunks", { body: createBody("evt_9"), chunkCount: 5 });
   addGenuine("200 s old", { body: createBody("evt_10"), timestamp: String(nowSeconds - 200) });
   addGenuine("with a clock 280 s ahead", {
     body: createBody("evt_11"),
     timestamp: String(nowSeconds + 280),
   });
 
-  addForged("with no header of ours", { eventId: null, headers: () => [] });
+  addForged("without our headers", { eventId: null, headers: () => [] });
   addForged("without a timestamp", {
     headers: (_timestamp, signature) => [`Service-Signature: ${signature}`],
   });
@@ -144,7 +144,7 @@ export const createSampleRequests = (nowSeconds: number): SampleRequest[] => {
     ],
   });
   addForged(
-    "with nothing behind v1=",
+    "with nothing after v1=",
     replaceSignature(() => "v1="),
   );
   addForged(
@@ -156,7 +156,7 @@ export const createSampleRequests = (nowSeconds: number): SampleRequest[] => {
     replaceSignature((signature) => signature.replace("v1", "v2")),
   );
   addForged(
-    "with the digest in capitals",
+    "with an uppercase digest",
     replaceSignature((signature) => `v1=${signature.slice(3).toUpperCase()}`),
   );
   addForged(
@@ -164,11 +164,11 @@ export const createSampleRequests = (nowSeconds: number): SampleRequest[] => {
     replaceSignature((signature) => signature.slice(0, 35)),
   );
   addForged(
-    "with a digest and more digits",
+    "with more hex digits after the digest",
     replaceSignature((signature) => `${signature}00`),
   );
   addForged(
-    "with a digest and other letters",
+    "with other letters after the digest",
     replaceSignature((signature) => `${signature}zz`),
   );
   addForged(
@@ -202,9 +202,9 @@ export const createSampleRequests = (nowSeconds: number): SampleRequest[] => {
   addForged("with a superscript two as its timestamp", {
     headers: (_timestamp, signature) => defaultHeaders("\xb2", signature),
   });
-  addForged("with a number too long to parse", { timestamp: "9".repeat(400) });
+  addForged("with a timestamp too long to parse", { timestamp: "9".repeat(400) });
   addForged("signed with another secret", { signingSecret: `whsec_${"1".repeat(64)}` });
-  addForged("signed with the secret's digits alone", {
+  addForged("signed with the secret without its prefix", {
     signingSecret: secret.slice("whsec_".length),
   });
   addForged("signed with an empty secret", { signingSecret: "" });
@@ -223,7 +223,7 @@ export const createSampleRequests = (nowSeconds: number): SampleRequest[] => {
     signedBody: createBody("evt_1"),
   });
   addForged("with another id", { body: createBody("evt_new"), signedBody: createBody("evt_1") });
-  addForged("with a line behind the body", {
+  addForged("with a line break after the body", {
     body: `${createBody("evt_1")}\n`,
     signedBody: createBody("evt_1"),
   });
@@ -232,7 +232,7 @@ export const createSampleRequests = (nowSeconds: number): SampleRequest[] => {
     signedBody: createBody("evt_1"),
   });
   addForged("without a body", { body: "", signedBody: createBody("evt_1") });
-  addForged("with a part of the body in the timestamp", {
+  addForged("with part of the body in the timestamp", {
     timestamp: `${nowSeconds}.${createBody("evt_1").split(".")[0]}`,
     body: createBody("evt_1").split(".").slice(1).join("."),
   });

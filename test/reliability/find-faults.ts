@@ -133,7 +133,7 @@ const evaluateNumber = (
 const waitFunctions = new Set(["waitUntil", "eventually"]);
 
 const waitMessage =
-  "A fixed wait fails on a busy machine. Wait for a condition by waitUntil; where the delay is the test's input, use injectDelay of runtime/testing/inject-delay.";
+  "A fixed wait fails on a busy machine. Use waitUntil to wait for a condition. If the delay is the test's input, use injectDelay of runtime/testing/inject-delay.";
 
 /** A `setTimeout` that the same file clears is a time limit, not a wait. */
 const isCleared = (ancestors: readonly Node[], clearedNames: ReadonlySet<string>): boolean => {
@@ -186,7 +186,7 @@ export const findFixedWaits: Finder = function* (program) {
 };
 
 const sleepMessage =
-  "pg_sleep of some seconds is a fixed wait. Let the statement wait for a lock that the test gives up, or for pg_sleep(3600) that the test cancels.";
+  "A short pg_sleep is a fixed wait. Let the statement wait for a lock that the test releases, or for pg_sleep(3600) that the test cancels.";
 
 const upperBounds = new Set([
   "toBe",
@@ -210,7 +210,7 @@ export const findSpeedComparisons: Finder = function* (program) {
     yield {
       node,
       message:
-        "How long something takes says nothing on a busy machine. State a count or an order; where only a hang matters, bound it by hangLimitMs of runtime/testing/time-limits; for a cost, use measureCpuMs.",
+        "A duration proves nothing on a busy machine. Expect a count or an order. To detect only a hang, use hangLimitMs of runtime/testing/time-limits. To measure a cost, use measureCpuMs.",
     };
   }
 };
@@ -286,9 +286,9 @@ const listNamedValues = (node: Node): [string, Node][] => {
 };
 
 const limitMessage =
-  "A slow machine needs ten times as long as a quiet one. Leave the limit out, or set at least 60 s.";
+  "A busy machine takes ten times as long as an idle one. Remove the limit, or set at least 60 s.";
 const timeoutMessage =
-  "A slow machine lets this time-out of the product expire. Use ampleTimeoutMs of runtime/testing/time-limits; where it shall expire, wrap it in provokedTimeoutMs.";
+  "This timeout of the product expires on a slow machine. Use ampleTimeoutMs of runtime/testing/time-limits. If the test expects it to expire, use provokedTimeoutMs.";
 
 const tests = new Set(["test", "it"]);
 const hooks = new Set(["beforeAll", "beforeEach", "afterAll", "afterEach"]);
@@ -350,19 +350,22 @@ export const findShortLimits: Finder = function* (program) {
 
 /** Reports resources that 2 test files would share when they run in parallel. */
 export const findSharedResources: Finder = function* (program) {
-  const fixedPort = "A fixed port may be taken. Listen on port 0, or take one by findFreePorts.";
+  const fixedPort = "A fixed port may be in use. Listen on port 0, or use findFreePorts.";
   for (const [node, ancestors] of walk(program)) {
     if (node.type === "Property" && getName(childNode(node, "key")) === "redisDatabase") {
       yield {
         node,
-        message: "2 tests may choose the same database: claimRedisDatabase chooses one.",
+        message: "2 tests may choose the same database. Use claimRedisDatabase.",
       };
     }
     if (getName(getCallee(node)) === "getTestRedisUrl") {
-      yield { node, message: "Every test file uses this database: claimRedisDatabase has others." };
+      yield { node, message: "All test files share this database. Use claimRedisDatabase." };
     }
     if (getName(getCallee(node)) === "tmpdir" && isPath(ancestors) && !isForOwnFolder(ancestors)) {
-      yield { node, message: "Another run may use the same file. Make a folder by mkdtemp first." };
+      yield {
+        node,
+        message: "Another run may use the same file. Create a folder with mkdtemp first.",
+      };
     }
   }
   for (const [node, name] of listCalls(program)) {
@@ -383,11 +386,14 @@ export const findSharedResources: Finder = function* (program) {
     if (/^rediss?:\/\/.*\/\d+$/.test(text)) {
       yield {
         node,
-        message: "2 tests may choose the same database: claimRedisDatabase chooses one.",
+        message: "2 tests may choose the same database. Use claimRedisDatabase.",
       };
     }
     if (/\bCREATE (ROLE|USER|DATABASE) (?!\$\{\})\w/i.test(text)) {
-      yield { node, message: "Names of roles and databases belong to the whole server: draw one." };
+      yield {
+        node,
+        message: "Roles and databases are shared by the whole server. Use a random name.",
+      };
     }
   }
 };

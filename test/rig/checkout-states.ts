@@ -17,9 +17,9 @@ const openPaidLink = async (rig: Checkout, tab: Payer): Promise<void> => {
 
 export const openReceiptPage = async (rig: Checkout, tab: Payer): Promise<void> => {
   await openPaidLink(rig, tab);
-  const href = await tab.page.getByRole("link", { name: /^Receipt/ }).getAttribute("href");
+  const href = await tab.page.getByRole("link", { name: "View receipt" }).getAttribute("href");
   await tab.goTo(`${rig.system.publicUrl}${new URL(href ?? "").pathname}`);
-  await tab.waitForText("This payment has settled.");
+  await tab.waitForText("Payment settled");
 };
 
 /** Returns the widths of the page and of its window, in CSS pixels. */
@@ -28,33 +28,33 @@ export const findWidths = (page: Page) =>
 
 /** Each state of the page that a payer may see, and how to reach it. */
 const checkoutPageStates: [string, (tab: Payer, rig: Checkout) => Promise<unknown>][] = [
-  ["open", async (tab) => tab.waitForText("Pay 25 USDC")],
-  ["its details", async (tab) => tab.page.getByText("Details", { exact: true }).click()],
+  ["an open link", async (tab) => tab.waitForText("Pay 25 USDC")],
+  ["the details", async (tab) => tab.page.getByText("Details", { exact: true }).click()],
   [
-    "the choice of a wallet",
+    "the list of wallets",
     async (tab) => {
       await clickPay(tab);
       await tab.waitForText("Choose a wallet");
     },
   ],
   [
-    "a wallet that was asked, and the question whether the payment is gone",
+    "a pending wallet request and the confirmation to pay again",
     async (tab) => {
       for (const wallet of tab.wallets) wallet.setHandler("eth_sendTransaction", neverRespond);
       await clickPay(tab);
       await tab.click("One");
       const isRequested = () => tab.wallets.flatMap(listPaymentRequests).length === 1;
-      await waitUntil("the wallet's question", isRequested);
+      await waitUntil("the wallet receives the payment request", isRequested);
       await tab.page.reload();
-      await tab.click("It never arrived, or was cancelled");
-      await tab.waitForText("Is the first payment really gone?");
+      await tab.click("My payment didn't go through");
+      await tab.waitForText("Did your payment really fail?");
     },
   ],
   [
-    "paid",
+    "a paid link",
     async (tab, rig) => {
       await openPaidLink(rig, tab);
-      await tab.waitForText("This payment link has been paid.");
+      await tab.waitForText("Payment complete");
     },
   ],
   [
@@ -64,17 +64,17 @@ const checkoutPageStates: [string, (tab: Payer, rig: Checkout) => Promise<unknow
     },
   ],
   [
-    "what it is, to whoever has no link",
+    "the home page",
     async (tab, rig) => {
       await tab.goTo(rig.system.publicUrl);
-      await tab.waitForText("Open the console");
+      await tab.waitForText("Open console");
     },
   ],
   [
-    "that nothing is there",
+    "the not-found page",
     async (tab, rig) => {
       await tab.goTo(`${rig.system.publicUrl}/nothing`);
-      await tab.waitForText("There is nothing at this address.");
+      await tab.waitForText("Check the link and try again.");
     },
   ],
 ];
@@ -132,7 +132,7 @@ export const hostileTexts: [string, { username: string; bio: string; description
     },
   ],
   [
-    "text that is turned round",
+    "right-to-left text",
     {
       username: `\u202e\u2067${"drow ".repeat(19)}`,
       bio: `\u202e${"אבג ".repeat(120)}`,
@@ -148,7 +148,7 @@ export const hostileTexts: [string, { username: string; bio: string; description
     },
   ],
   [
-    "characters without a width",
+    "zero-width characters",
     {
       username: `a${"\u200b".repeat(98)}b`,
       bio: "\u200b\u2060\ufeff".repeat(160),
@@ -156,11 +156,11 @@ export const hostileTexts: [string, { username: string; bio: string; description
     },
   ],
   [
-    "words without an end",
+    "long unbroken words",
     { username: "W".repeat(100), bio: "W".repeat(500), description: "W".repeat(500) },
   ],
   [
-    "letters in towers, and lines",
+    "stacked combining marks and many lines",
     {
       username: `a${"\u0301".repeat(99)}`,
       bio: `a${"\u0330".repeat(499)}`,
@@ -213,8 +213,8 @@ export const expectAlternativesShown = async (
   const user = await rig.createUser({ ...options, colorScheme, javaScriptEnabled });
   const { goTo, page, waitForText } = await user.openTab();
   await goTo(link.pageUrl);
-  await waitForText(javaScriptEnabled ? "There is no wallet in this browser." : "To pay by hand");
-  const qrCode = page.getByRole("img", { name: "QR code of this page's address" });
+  await waitForText(javaScriptEnabled ? "Choose how to pay" : "To pay manually");
+  const qrCode = page.getByRole("img", { name: "QR code for this page" });
   const appLink = page.getByRole("link", { name: "Open in MetaMask" });
   expect({ hasQrCode: await qrCode.isVisible(), hasAppLinks: await appLink.isVisible() }).toEqual(
     expectedElements,
@@ -224,7 +224,7 @@ export const expectAlternativesShown = async (
       page.evaluate<boolean>(
         "[...document.images].some(({ src, naturalWidth }) => /\\/qr\\//.test(src) && naturalWidth > 0)",
       );
-    await waitUntil("the QR code", isQrCodeLoaded);
+    await waitUntil("the QR code is loaded", isQrCodeLoaded);
   }
   expect(await findWidths(page)).toEqual([options.viewport?.width, options.viewport?.width]);
   // axe needs JavaScript. The page without it differs only in its texts.

@@ -51,15 +51,16 @@ const trackOutput = (child: ChildProcess): Child => {
 
 /** Waits until a program reports that it listens; fails with its output if it exits first. */
 export const waitUntilListening = (child: Child) =>
-  waitUntil("a program listens", () => {
+  waitUntil("the program listens", () => {
     if (!child.isRunning()) throw new Error(child.output());
     return child.output().includes("listening");
   });
 
 /** Waits until a process's internal port reports ready; fails with its output if it exits first. */
 export const waitUntilReady = (child: Child, internalPort: number) =>
-  waitUntil(`ready on port ${internalPort}`, async () => {
-    if (!child.isRunning()) throw new Error(`it ended instead:\n${child.output().slice(-4000)}`);
+  waitUntil(`the process on port ${internalPort} is ready`, async () => {
+    if (!child.isRunning())
+      throw new Error(`the process exited before it was ready:\n${child.output().slice(-4000)}`);
     return isReady(internalPort);
   });
 

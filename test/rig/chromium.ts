@@ -87,7 +87,10 @@ const createTab = async (page: Page, hasScript = true) => {
         hasScript ? page.evaluate<string>(waitForTextInPage(expectedText)) : readText();
       const hasExpectedText = async () =>
         (pageText = await readPageText().catch(String)).includes(expectedText);
-      await waitUntil(() => `${expectedText} in: ${pageText}`, hasExpectedText);
+      await waitUntil(
+        () => `the page shows ${expectedText}; it shows: ${pageText}`,
+        hasExpectedText,
+      );
     },
     goTo: (url: string): Promise<unknown> => page.goto(url),
     /** Clicks the first button with that name, once it is enabled. */

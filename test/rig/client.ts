@@ -58,7 +58,8 @@ export const createMerchant = async (system: System, handle: string): Promise<Me
     headers: { cookie },
     body: { name: "tests", scopes: ["payment_link:create", "payment_link:read"] },
   });
-  if (keyResponse.status !== 201) throw new Error(`no key: ${JSON.stringify(keyResponse)}`);
+  if (keyResponse.status !== 201)
+    throw new Error(`the API key was not created: ${JSON.stringify(keyResponse)}`);
   const userId = String(accountResponse.body["userId"]);
   return { userId, handle, cookie, apiKey: String(keyResponse.body["key"]) };
 };
@@ -101,7 +102,7 @@ const redeemSignInLink = async (system: System, signInUrl: string): Promise<Clie
     method: "POST",
     body: { token },
   });
-  if (session.status !== 200) throw new Error(`no session: ${JSON.stringify(session)}`);
+  if (session.status !== 200) throw new Error(`signing in failed: ${JSON.stringify(session)}`);
   return session;
 };
 

@@ -8,7 +8,11 @@ export const createJsonResponse = (status: number, body: object, headers = {}) =
   body: JSON.stringify(body),
 });
 export const createErrorResponse = (status: number, code: string, headers = {}) =>
-  createJsonResponse(status, { errors: [{ code, message: `told: ${code}` }] }, headers);
+  createJsonResponse(
+    status,
+    { errors: [{ code, message: `the service reports ${code}` }] },
+    headers,
+  );
 
 /** Signs up a user whose API key is not created because their proof of presence is too old. */
 export const signUpWithStalePresence = async (

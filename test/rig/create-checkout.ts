@@ -53,7 +53,7 @@ const deployBatchAccount = async (chain: LocalEvmChain): Promise<string> => {
   ]);
   // The transaction is in a block shortly after the node responds.
   let receipt: unknown;
-  await waitUntil("the contract's receipt", async () => {
+  await waitUntil("the contract is deployed", async () => {
     receipt = await chain.callRpc("eth_getTransactionReceipt", [hash]);
     return receipt !== null;
   });
@@ -97,7 +97,7 @@ export const createPayers = async <Wallet extends InstalledWallet, Options exten
       const link = await system.createLink(linkOptions);
       const wallets = walletNames.map((name) => createWallet({ name, account, options }));
       const [wallet] = wallets;
-      if (wallet === undefined) throw new Error("a payer has a wallet");
+      if (wallet === undefined) throw new Error("a payer needs a wallet");
       const user = await createUser({ ...browserOptions, wallets });
       return { link, wallet, wallets, user, ...(await user.openTab()) };
     },

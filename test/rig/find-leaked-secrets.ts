@@ -123,7 +123,7 @@ const dumpTopics = async (prefix: string): Promise<SystemDump> => {
         endOffsets.delete(topicPartition);
     },
   });
-  await waitUntil("every record of every topic", () => endOffsets.size === 0);
+  await waitUntil("all records of all topics are read", () => endOffsets.size === 0);
   await consumer.disconnect();
   await admin.deleteGroups([groupId]);
   await admin.disconnect();

@@ -16,7 +16,10 @@ export const countStreams = async (rig: Checkout): Promise<number> => {
   return metric?.values[0]?.value ?? 0;
 };
 export const waitForStreams = (rig: Checkout, expectedCount: number): Promise<true> =>
-  waitUntil(`${expectedCount} streams`, async () => (await countStreams(rig)) === expectedCount);
+  waitUntil(
+    `${expectedCount} streams are open`,
+    async () => (await countStreams(rig)) === expectedCount,
+  );
 
 /** Creates a payer on the page of an expired link that has a timely payment still in progress. */
 export const openExpiredLink = async (rig: Checkout): Promise<Payer> => {

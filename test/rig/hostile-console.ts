@@ -114,6 +114,6 @@ type Layout = { own: unknown[]; sticking: string[] };
 export const openView = async ({ goTo, tab }: ConsoleUser, path: string): Promise<Layout> => {
   await goTo(path);
   await tab.page.locator("main h1").waitFor();
-  await waitUntil(`all of ${path}`, async () => !(await tab.readText()).includes("Loading…"));
+  await waitUntil(`${path} is loaded`, async () => !(await tab.readText()).includes("Loading…"));
   return tab.page.evaluate<Layout>(readLayoutScript);
 };

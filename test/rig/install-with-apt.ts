@@ -26,7 +26,7 @@ export const installWithApt = async (
   const canInstall = process.getuid?.() === 0 && findTool("apt-get") && findTool("flock");
   if (!canInstall) return;
   const packageNames = packages.join(" and ");
-  process.stderr.write(`installing Debian's ${packageNames}, this once\n`);
+  process.stderr.write(`installing ${packageNames} from Debian\n`);
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
   const options = { timeout: installMsMax, env };
   await run("sh", ["-c", installScript, "sh", program, ...packages], options).catch(

@@ -72,7 +72,7 @@ export const startNginxWithConfig = async (
 };
 
 const isListening = (port: number, exitCode: number | null): Promise<boolean> => {
-  if (exitCode !== null) throw new Error(`nginx ended with ${exitCode}`);
+  if (exitCode !== null) throw new Error(`nginx exited with ${exitCode}`);
   return new Promise((resolve) => {
     const socket = connect(port, "127.0.0.1");
     socket.once("connect", () => {

@@ -21,13 +21,14 @@ export const startOwnRedis = async (): Promise<OwnRedis> => {
   const report = (line: string) => process.stderr.write(`${line}\n`);
   const { signal } = new AbortController();
   const program = await findRedisProgram({ directory: "", report, signal });
-  if (program === undefined) throw new Error("a Redis to kill needs redis-server or Maven");
+  if (program === undefined)
+    throw new Error("starting a separate Redis requires redis-server or Maven");
   const [port = 0] = await findFreePorts(1);
   let child: ChildProcess | undefined;
   const start = async () => {
     const settings = ["--port", String(port), "--bind", "127.0.0.1", "--save", ""];
     child = spawn(program, [...settings, "--appendonly", "no"], { stdio: "ignore" });
-    await waitUntil("a Redis of its own", () => isListening(port));
+    await waitUntil("the test's own Redis listens", () => isListening(port));
   };
   const stopChild = async (signal: NodeJS.Signals) => {
     const stoppedChild = child;

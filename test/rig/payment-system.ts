@@ -154,7 +154,7 @@ export const createPaymentSystem = async ({
     ...localBus,
     publish: async (records) => {
       const containsLinkEvents = records.some(({ topic }) => topic === topics.paymentLinks);
-      if (areLinkEventsHeld && containsLinkEvents) throw new Error("the broker is away");
+      if (areLinkEventsHeld && containsLinkEvents) throw new Error("the broker is unavailable");
       await localBus.publish(records);
     },
   };
@@ -295,7 +295,7 @@ export const createPaymentSystem = async ({
       call(`/console/api/payment-links/${id}/deactivate`, cookies.get(id) ?? "", {}),
     /** Waits until the watcher knows an address as an owner's. */
     waitForOwnerAddress: (address: string): Promise<unknown> =>
-      waitUntil("the watcher knows the owner's address", async () => {
+      waitUntil("the watcher has stored the owner's address", async () => {
         const { rowCount } = await settlementsDatabase.query(
           "SELECT FROM settlement_listener.owner_addresses WHERE address = $1",
           [address],
@@ -315,7 +315,7 @@ export const createPaymentSystem = async ({
      * last hour with the next block; a chain that is mined by hand may have no next block.
      */
     waitForLinkReceived: (id: string): Promise<unknown> =>
-      waitUntil(`link ${id} is heard of`, async () => {
+      waitUntil(`the listener has received link ${id}`, async () => {
         const { rowCount } = await settlementsDatabase.query(
           "SELECT 1 FROM settlement_listener.links WHERE id = $1",
           [id],
@@ -349,12 +349,14 @@ export const createPaymentSystem = async ({
     ): Promise<OwnerLinkView> => {
       let lastView: OwnerLinkView | undefined;
       try {
-        return await waitUntil(`link ${id} as expected`, async () => {
+        return await waitUntil(`link ${id} has the expected state`, async () => {
           lastView = await system.readLink(id);
           return predicate(lastView) ? lastView : undefined;
         });
       } catch (error) {
-        throw new Error(`${String(error)}; it is ${JSON.stringify(lastView)}`, { cause: error });
+        throw new Error(`${String(error)}; its last state: ${JSON.stringify(lastView)}`, {
+          cause: error,
+        });
       }
     },
     /**

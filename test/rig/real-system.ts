@@ -153,7 +153,7 @@ const retireReplica = async (
   activeReplicas: HostedReplica[],
 ): Promise<void> => {
   const stopped = replica.stop();
-  await waitUntil("it drains", async () => !(await isReady(replica.internalPort)));
+  await waitUntil("the replica drains", async () => !(await isReady(replica.internalPort)));
   activeReplicas.splice(activeReplicas.indexOf(replica), 1);
   await stopped;
 };

@@ -12,6 +12,7 @@ export const registerEndpoint = async (
     headers: { cookie },
     body: { url, name: url },
   });
-  if (response.status !== 201) throw new Error(`no endpoint: ${JSON.stringify(response.body)}`);
+  if (response.status !== 201)
+    throw new Error(`the endpoint was not created: ${JSON.stringify(response.body)}`);
   return { id: String(response.body["id"]), secret: String(response.body["secret"]) };
 };

@@ -16,7 +16,7 @@ export type Family = {
 
 const startSolana = (): Promise<LocalFamily> => {
   const [, startChain] = tokenFamilies.find(([name]) => name === "Solana") ?? [];
-  if (startChain === undefined) throw new Error("there is no Solana");
+  if (startChain === undefined) throw new Error("the local Solana chain is missing");
   return startChain();
 };
 
@@ -87,14 +87,14 @@ export const expectPaidByScan = async (
     const code = page.getByAltText("QR code of the payment request");
     await code.scrollIntoViewIfNeeded();
     const isCodeLoaded = `document.querySelector("figure.qr img").naturalWidth > 0`;
-    await waitUntil("the code's image", () => page.evaluate<boolean>(isCodeLoaded));
+    await waitUntil("the QR code is loaded", () => page.evaluate<boolean>(isCodeLoaded));
     expect(await findAxeViolations(page)).toEqual([]);
     await page.evaluate("window.isTheSame = true");
     await rig.chain.pay({ ...link, amount: rig.chain.amountUnit * 25n });
     await rig.chain.mine(1);
-    await waitForText(`A payment of ${amount} ${symbol} was seen and is being confirmed.`);
+    await waitForText(`Payment of ${amount} ${symbol} detected.`);
     await rig.chain.mine(3);
-    await waitForText("This payment link has been paid.");
+    await waitForText("Payment complete");
     expect(await page.evaluate("window.isTheSame")).toBe(true);
     expect(await button.count()).toBe(0);
     expect(await findAxeViolations(page)).toEqual([]);

@@ -53,7 +53,7 @@ export const startSteadyLoad = (perSecond: number, calls: readonly LoadCall[]): 
     stop: async () => {
       abortController.abort();
       await sendLoop;
-      await waitUntil("the answers under way", () => inFlightCount === 0);
+      await waitUntil("all pending requests have responses", () => inFlightCount === 0);
     },
   };
 };

@@ -24,25 +24,25 @@ export const walletRejections: [string, string, WalletMethodHandler, string][] =
     "who declines",
     "wallet_sendCalls",
     failWith(4001),
-    "You declined in your wallet. Nothing was paid; you can try again.",
+    "You rejected the request. Nothing was paid. You can try again.",
   ],
   [
-    "whose wallet does not let the page ask for it",
+    "whose wallet does not authorize the page",
     "wallet_sendCalls",
     failWith(4100),
-    "Your wallet does not let this page use your account. Unlock it and allow that, then try again.",
+    "Your wallet isn't connected to this page. Unlock it, allow the connection and try again.",
   ],
   [
     "whose wallet cannot reach the chain",
     "eth_estimateGas",
     failWith(-32603),
-    "Your wallet cannot reach Local devnet right now. Nothing was paid; try again in a moment.",
+    "Your wallet can't reach Local devnet. Nothing was paid. Try again in a moment.",
   ],
   [
-    "whom the token's contract refuses",
+    "whose payment the token's contract rejects",
     "eth_estimateGas",
     failWith(3, "execution reverted"),
-    "Nothing was paid; take another account, or ask the owner how to pay.",
+    "Nothing was paid. Switch accounts or ask the seller how to pay.",
   ],
 ];
 
@@ -51,10 +51,10 @@ export const noBatchCodes = [-32601, 4200, 5700, 5710, 5740, 5750, 5760];
 
 /** Responses to `wallet_getCallsStatus` that reveal nothing about a batch. */
 export const emptyStatusResponses: [string, WalletMethodHandler][] = [
-  ["of which it knows nothing", failWith(5730)],
-  ["of which its node says nothing", failWith(-32603)],
-  ["of which it never answers", neverRespond],
-  ["of which it says what nobody understands", () => ({ status: "PENDING" })],
+  ["the wallet does not know the batch", failWith(5730)],
+  ["the wallet's node fails", failWith(-32603)],
+  ["the wallet never responds", neverRespond],
+  ["the wallet returns an invalid status", () => ({ status: "PENDING" })],
 ];
 
 /** Returns the checkout, and test actions for payers whose wallets support batched calls. */
@@ -99,7 +99,7 @@ export const useBatches = () => {
     });
     await tab.goTo(tab.link.pageUrl);
     await clickPay(tab);
-    await tab.waitForText("Your wallet has taken the payment.");
+    await tab.waitForText("Your wallet accepted the payment.");
     const [[id, hash] = ["", ""]] = tab.wallet.batchHashes;
     return [id, `0x${hash.slice(2)}`];
   };
@@ -112,7 +112,7 @@ export const useBatches = () => {
       instructions: { steps: { to: string; data: string }[] };
     };
     await clickPay(payer);
-    await payer.waitForText("A payment of 25 USDC was seen and is being confirmed.");
+    await payer.waitForText("Payment of 25 USDC detected.");
     expect(payer.wallet.listSentTransactions()).toEqual([]);
     expect(payer.wallet.listBatches()).toEqual([
       {
@@ -125,7 +125,7 @@ export const useBatches = () => {
       },
     ]);
     await rig.chain.mine(3);
-    await payer.waitForText("This payment link has been paid.");
+    await payer.waitForText("Payment complete");
   };
 
   const expectRejectionExplained = async (
@@ -161,7 +161,7 @@ export const useBatches = () => {
     });
     await tab.goTo(tab.link.pageUrl);
     await clickPay(tab);
-    await waitUntil("the question how it stands", () => requestCount > 0);
+    await waitUntil("the page requests the batch's status", () => requestCount > 0);
     await expectNoSecondPayment(tab);
   };
 

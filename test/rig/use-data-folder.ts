@@ -30,7 +30,7 @@ export const useDataFolder = () => {
     startAndWait: async (env: Record<string, string> = {}, args?: string[]): Promise<Child> => {
       const child = dataFolder.start(env, args);
       await waitUntilReady(child, dataFolder.internalPort);
-      await waitUntil("the all-in-one says that it is ready", () => {
+      await waitUntil("the all-in-one is ready", () => {
         if (!child.isRunning()) throw new Error(child.output());
         return child.output().includes("Payment Links is ready");
       });

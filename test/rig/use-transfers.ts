@@ -13,10 +13,10 @@ type PayerOptions = Partial<Parameters<Checkout["createPayer"]>[0]>;
 
 /** A wallet's rejection code, and the text that its payer sees. */
 export const walletRejections: [number, string][] = [
-  [4001, "You declined in your wallet. Nothing was paid; you can try again."],
+  [4001, "You rejected the request. Nothing was paid. You can try again."],
   [
     4100,
-    "Your wallet does not let this page use your account. Unlock it and allow that, then try again.",
+    "Your wallet isn't connected to this page. Unlock it, allow the connection and try again.",
   ],
 ];
 
@@ -59,7 +59,7 @@ export const useTransfers = () => {
     await payer.waitForText(expectedText);
     expect(await canPay(payer)).toBe(true);
     await payer.page.reload();
-    expect(await payer.readText()).not.toMatch(/do not pay again|was asked/i);
+    expect(await payer.readText()).not.toMatch(/do not pay again|has not reported a result/i);
     expect(await canPay(payer)).toBe(true);
     payer.wallet.setHandler("eth_sendTransaction");
     await clickPay(payer);

@@ -15,8 +15,7 @@ export const fundedAccount = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
 const baseUnitsPerToken = 1_000_000n;
 
 /** What the page shows once the service has seen the payment. */
-export const paymentSeenText =
-  "A payment of 25 USDC was seen and is being confirmed. Do not pay again.";
+export const paymentSeenText = "Payment of 25 USDC detected. Do not pay again.";
 
 type Rig = Awaited<ReturnType<typeof createTronCheckout>>;
 type Payer = Awaited<ReturnType<Rig["createPayer"]>>;
@@ -26,27 +25,27 @@ export const walletRejections: [string, (wallet: TronWallet) => void, string][] 
   [
     "who declines to connect",
     (wallet) => wallet.setHandler("eth_requestAccounts", failWith(4001)),
-    "You declined in your wallet. Nothing was paid; you can try again.",
+    "You rejected the request. Nothing was paid. You can try again.",
   ],
   [
-    "who declines to sign, which TronLink says in words alone",
+    "who declines to sign, which TronLink reports only as text",
     (wallet) => wallet.setHandler("trx.sign", failWith(-32603, "Confirmation declined by user")),
-    "You declined in your wallet. Nothing was paid; you can try again.",
+    "You rejected the request. Nothing was paid. You can try again.",
   ],
   [
     "whose wallet is locked",
     (wallet) => wallet.setHandler("eth_requestAccounts", failWith(-32000)),
-    "Your wallet is locked, or has no account. Unlock it, then try again.",
+    "Your wallet is locked or has no account. Unlock it and try again.",
   ],
   [
     "whose wallet has no account",
     (wallet) => wallet.setHandler("eth_requestAccounts", () => []),
-    "Your wallet is locked, or has no account. Unlock it, then try again.",
+    "Your wallet is locked or has no account. Unlock it and try again.",
   ],
   [
-    "whose wallet has an open question",
+    "whose wallet has a pending request",
     (wallet) => wallet.setHandler("eth_requestAccounts", failWith(-32002)),
-    "Your wallet has an open question. Answer it there, then try again.",
+    "Your wallet has a pending request. Finish it there and try again.",
   ],
   [
     "whose wallet stays on another network",
@@ -54,41 +53,41 @@ export const walletRejections: [string, (wallet: TronWallet) => void, string][] 
       wallet.setHandler("trx.getBlockByNumber", () => ({ blockID: "2b6653dc".padStart(64, "0") }));
       wallet.setHandler("wallet_switchEthereumChain", failWith(4200));
     },
-    "Your wallet is on another network. Choose Local Tron in its list of networks, then try again.",
+    "Your wallet is on another network. Select Local Tron there and try again.",
   ],
   [
     "who has no TRX for the energy",
     (wallet) => wallet.setHandler("trx.getUnconfirmedBalance", () => 1_000),
-    "has 0.001 TRX, and this step would burn about",
+    "has 0.001 TRX, but this step costs about",
   ],
   [
-    "for whom the network asks more energy than the fee's limit",
+    "whose payment needs more energy than the fee limit",
     (wallet) =>
       wallet.setHandler("trx.getChainParameters", () => [
         { key: "getEnergyFee", value: 1_000_000 },
       ]),
-    "so it would fail. Nothing was paid; ask the owner how to pay.",
+    "covers. Nothing was paid. Ask the seller how to pay.",
   ],
   [
-    "whose node does not take what they signed",
+    "whose node rejects the signed transaction",
     (wallet) => wallet.setHandler("trx.sendRawTransaction", () => ({ code: "TAPOS_ERROR" })),
-    "Your wallet's node did not take what you signed. Nothing was paid; try again",
+    "Your wallet's node rejected the transaction. Nothing was paid. Try again",
   ],
   [
     "who has too little TRX for the size of the transaction",
     (wallet) => wallet.setHandler("trx.sendRawTransaction", () => ({ code: "BANDWITH_ERROR" })),
-    "Your account has too little TRX for the size of the transaction.",
+    "Your account needs more TRX for the bandwidth fee.",
   ],
   [
     "who confirms too late",
     (wallet) =>
       wallet.setHandler("trx.sendRawTransaction", () => ({ code: "TRANSACTION_EXPIRATION_ERROR" })),
-    "What you signed came too late for the network. Nothing was paid; try again",
+    "Your confirmation came too late. Nothing was paid. Try again",
   ],
   [
     "whose wallet cannot reach the chain",
     (wallet) => wallet.setHandler("trx.getAccountResources", failWith(-32603, "Network Error")),
-    "Your wallet cannot reach Local Tron right now. Nothing was paid; try again in a moment.",
+    "Your wallet can't reach Local Tron. Nothing was paid. Try again in a moment.",
   ],
 ];
 
@@ -107,14 +106,14 @@ const alterTransaction = (
 };
 
 export const differentTransactionText =
-  "Your wallet made another transaction than this page asked for. Nothing was paid";
+  "Your wallet created a different transaction than requested. Nothing was paid";
 const attackerAddress = "7".repeat(40);
 
 /** What a wallet may change in the transaction that it was asked to sign. */
 export const transactionChanges: [string, RegExp, string][] = [
-  ["another receiver", /(c219a14d\w{64}\w{24})\w{40}/, `$1${attackerAddress}`],
+  ["another recipient", /(c219a14d\w{64}\w{24})\w{40}/, `$1${attackerAddress}`],
   ["another contract", /1215\w{42}/, `121541${attackerAddress}`],
-  ["a higher limit of the fee", /9001\w+$/, "9001ffffff7f"],
+  ["a higher fee limit", /9001\w+$/, "9001ffffff7f"],
   ["a memo", /$/, "520131"],
 ];
 
@@ -157,7 +156,7 @@ export const useTronPayers = () => {
         .length;
     const pollsBefore = countPolls();
     // The page shows the first poll's result at the second poll.
-    await waitUntil("two more looks", () => countPolls() >= pollsBefore + 2);
+    await waitUntil("two more status requests", () => countPolls() >= pollsBefore + 2);
     await payer.waitForText("Sent. Waiting for the network. Do not pay again.");
     expect(await canPay(payer)).toBe(false);
   };
@@ -173,7 +172,7 @@ export const useTronPayers = () => {
     await payer.page.reload();
     await payer.waitForText("Pay 25 USDC");
     expect(await canPay(payer)).toBe(true);
-    expect(await payer.readText()).not.toMatch(/do not pay again|was asked/i);
+    expect(await payer.readText()).not.toMatch(/do not pay again|has not reported a result/i);
   };
 
   const expectChangeNotSigned = async (pattern: RegExp, replacement: string): Promise<void> => {

@@ -7,16 +7,16 @@ type WalletErrorResponse = (typeof evmErrorResponses)[number];
 
 /** The page's text for each kind of error before or instead of a payment. */
 export const walletErrorTexts: Readonly<Record<WalletErrorResponse["kind"], string>> = {
-  rejected: "You declined in your wallet. Nothing was paid; you can try again.",
-  busy: "Your wallet has an open question. Answer it there, then try again.",
-  locked: "Your wallet does not let this page use your account.",
-  unsupported: "This wallet cannot pay here. Nothing was paid",
-  networkMissing: "Your wallet does not know Local devnet.",
-  batchUnsupported: "This wallet cannot pay here. Nothing was paid",
-  lacksGas: "has too little ETH for the network's fee.",
-  reverted: "The token's contract would refuse this payment",
-  unreachable: "Your wallet cannot reach Local devnet right now.",
-  unknown: "Your wallet was asked for this payment and has not answered this page.",
+  rejected: "You rejected the request. Nothing was paid. You can try again.",
+  busy: "Your wallet has a pending request. Finish it there and try again.",
+  locked: "Your wallet isn't connected to this page.",
+  unsupported: "This wallet can't make this payment. Nothing was paid",
+  networkMissing: "Your wallet doesn't have the Local devnet network.",
+  batchUnsupported: "This wallet can't make this payment. Nothing was paid",
+  lacksGas: "needs more ETH for the network fee.",
+  reverted: "The token contract would reject this payment",
+  unreachable: "Your wallet can't reach Local devnet.",
+  unknown: "Your wallet has not reported a result.",
 };
 
 /**
@@ -32,7 +32,7 @@ export const findErrorResponses = (
       response.method === method && (wallets === undefined || wallets.includes(response.wallet)),
   );
   if (wallets !== undefined && matchedResponses.length < wallets.length)
-    throw new Error("a wallet is missing");
+    throw new Error("a wallet is not in evmErrorResponses");
   return matchedResponses.map((response) => [response.wallet, response]);
 };
 
@@ -48,7 +48,7 @@ export const expectPayableImmediately = async (
   await clickPay(payer);
   await payer.waitForText(expectedText);
   expect(await canPay(payer)).toBe(true);
-  expect(await payer.readText()).not.toMatch(/do not pay again|was asked for this payment/i);
+  expect(await payer.readText()).not.toMatch(/do not pay again|has not reported a result/i);
   payer.wallet.setHandler("eth_sendTransaction");
   await clickPay(payer);
   await payer.waitForText("Do not pay again");

@@ -13,12 +13,12 @@ export const walletRejections: [string, (wallet: TestWallet) => void, string][] 
   [
     "who declines to connect",
     (wallet) => wallet.setHandler("eth_requestAccounts", failWith(4001)),
-    "You declined in your wallet. Nothing was paid; you can try again.",
+    "You rejected the request. Nothing was paid. You can try again.",
   ],
   [
     "who declines to pay",
     (wallet) => wallet.setHandler("eth_sendTransaction", failWith(4001)),
-    "You declined in your wallet. Nothing was paid; you can try again.",
+    "You rejected the request. Nothing was paid. You can try again.",
   ],
   [
     "whose wallet stays on another network",
@@ -26,32 +26,32 @@ export const walletRejections: [string, (wallet: TestWallet) => void, string][] 
       wallet.setHandler("eth_chainId", () => "0x1");
       wallet.setHandler("wallet_switchEthereumChain", () => null);
     },
-    "Your wallet is on another network. Switch it to Local devnet, then try again.",
+    "Your wallet is on another network. Switch to Local devnet and try again.",
   ],
   [
-    "whose wallet has an open question",
+    "whose wallet has a pending request",
     (wallet) => wallet.setHandler("eth_requestAccounts", failWith(-32002)),
-    "Your wallet has an open question. Answer it there, then try again.",
+    "Your wallet has a pending request. Finish it there and try again.",
   ],
   [
-    "whose wallet lets no page see their account",
+    "whose wallet does not authorize the page",
     (wallet) => wallet.setHandler("eth_requestAccounts", failWith(4100)),
-    "Your wallet does not let this page use your account. Unlock it and allow that, then try again.",
+    "Your wallet isn't connected to this page. Unlock it, allow the connection and try again.",
   ],
   [
-    "whose wallet only watches",
+    "whose wallet is watch-only",
     (wallet) => wallet.setHandler("eth_sendTransaction", failWith(4200)),
-    "This wallet cannot pay here. Nothing was paid; take another wallet, or pay by hand",
+    "This wallet can't make this payment. Nothing was paid. Use another wallet or pay manually",
   ],
   [
     "whose wallet cannot reach the chain",
     (wallet) => wallet.setHandler("eth_call", failWith(-32603)),
-    "Your wallet cannot reach Local devnet right now. Nothing was paid; try again in a moment.",
+    "Your wallet can't reach Local devnet. Nothing was paid. Try again in a moment.",
   ],
   [
-    "who has too little for the fee",
+    "whose balance is too low for the fee",
     (wallet) => wallet.setHandler("eth_getBalance", () => "0x1"),
-    "0x7099…79C8 has too little ETH for the network's fee.",
+    "0x7099…79C8 needs more ETH for the network fee.",
   ],
 ];
 

@@ -16,7 +16,7 @@ const databaseUrl = process.env["DATABASE_URL"] ?? "";
 
 const log = createLog({ service: name, level: "warn" });
 const pool = await connectPool({ url: databaseUrl, applicationName: name, connectionsMax: 8, log });
-const rejectAlways = () => Promise.reject(new Error("the bus is away"));
+const rejectAlways = () => Promise.reject(new Error("the bus is unavailable"));
 const bus: Bus = {
   sendTimeoutMs: 0,
   pollMs: 1_000,

@@ -17,7 +17,7 @@ export const findImportViolation = (path: string, specifier: string): string | u
   return subpath.length > 0 ? notIndexMessage : requireListed(importer, "packages", name);
 };
 
-const notIndexMessage = "A package is entered by its index alone.";
+const notIndexMessage = "Import a package only through its index.";
 
 const locateFile = (path: string) => {
   const [kind = "", name = "", , entryName = ""] = path.split("/");
@@ -37,7 +37,7 @@ const findInternalViolation = (
   importer: FileLocation,
   imported: FileLocation,
 ): string | undefined => {
-  if (imported.isTest) return "Only tests see what is made for tests.";
+  if (imported.isTest) return "Only tests may import from testing folders.";
   if (imported.workspace !== importer.workspace) return notIndexMessage;
   return imported.layer === importer.layer
     ? undefined
@@ -49,7 +49,7 @@ const findLibraryViolation = (importer: FileLocation, library: string): string |
   const restrictedLibrary = Object.keys(libraryOwners).find((name) => isListed(library, name));
   if (restrictedLibrary === undefined || isListed(importer.layer, libraryOwners[restrictedLibrary]))
     return undefined;
-  return `${restrictedLibrary} is for ${libraryOwners[restrictedLibrary]} alone.`;
+  return `${restrictedLibrary} may be imported only by ${libraryOwners[restrictedLibrary]}.`;
 };
 
 const requireListed = ({ layer, rules }: FileLocation, kind: keyof ImportRules, name: string) =>

@@ -84,7 +84,7 @@ const fillShop = async (system: System, receiver: WebhookReceiver) => {
       receiver.setResponder(() => (remainingRejections-- > 0 ? 503 : 204));
       await orderBook.createPaidOrder(amount, getDay(day));
       await waitUntil(
-        "its webhooks",
+        "the webhooks arrive",
         () => countReceivedEvents(receiver) === orderBook.paidCount() * 2,
       );
     }
@@ -103,7 +103,7 @@ const getDay = (day: number): Date => new Date(firstDayAt.getTime() + day * dayM
 
 const advanceDay = async (system: System, day: number): Promise<void> => {
   process.kill(system.pid, "SIGUSR2");
-  await waitUntil("the next day", () => system.output().includes(`it is day ${day}\n`));
+  await waitUntil("the next day begins", () => system.output().includes(`it is day ${day}\n`));
 };
 
 const createOrderBook = ({ baseUrl }: System, { apiKey }: Merchant) => {
@@ -115,7 +115,8 @@ const createOrderBook = ({ baseUrl }: System, { apiKey }: Merchant) => {
     const body = { toAmount, description: `Order ${orderCount}` };
     const url = `${baseUrl}/v1/payment-link`;
     const created = await call(url, { method: "POST", headers, body });
-    if (created.status !== 200) throw new Error(`no link: ${JSON.stringify(created.body)}`);
+    if (created.status !== 200)
+      throw new Error(`the link was not created: ${JSON.stringify(created.body)}`);
     return String(created.body["id"]);
   };
   const isCompleted = async (id: string) => {
@@ -135,8 +136,8 @@ const createOrderBook = ({ baseUrl }: System, { apiKey }: Merchant) => {
         status: "settled",
         occurredAt,
       });
-      if (status >= 300) throw new Error(`the notice was answered with ${status}`);
-      await waitUntil("a paid link", () => isCompleted(id));
+      if (status >= 300) throw new Error(`the notice got the response ${status}`);
+      await waitUntil("the link is paid", () => isCompleted(id));
     },
     paidCount: () => paidCount,
   };

@@ -18,12 +18,11 @@ import { takePictures } from "./take-pictures.ts";
 const report = (line: string) => process.stderr.write(`${line}\n`);
 
 const chromiumPath = await ensureChromium();
-if (chromiumPath === undefined)
-  throw new Error("there is no chromium-headless-shell and no chromium");
+if (chromiumPath === undefined) throw new Error("chromium-headless-shell or chromium is required");
 // Computed first, so that changes made while the pictures are taken do not count as shown.
 const digest = computeSourcesDigest();
 await ensureConsoleBuilt({ env: process.env, report });
-report("a shop opens, and three weeks pass");
+report("creating a shop with three weeks of payments");
 const shop = await createShop();
 const screenshots = await takePictures(chromiumPath, shop).finally(() => shop.close());
 for (const picture of pictures) {

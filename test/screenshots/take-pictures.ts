@@ -47,7 +47,8 @@ const createUser = async (
 };
 
 const takeScreenshot = async ({ violations }: BrowserUser, { page }: Tab): Promise<Buffer> => {
-  if (violations.length > 0) throw new Error(`a page was stopped: ${violations.join(", ")}`);
+  if (violations.length > 0)
+    throw new Error(`the content security policy blocked: ${violations.join(", ")}`);
   return page.screenshot({ animations: "disabled", caret: "hide" });
 };
 
@@ -82,7 +83,7 @@ const captureConsole = async (chromium: Chromium, shop: Shop) => {
   const countRows = (status: string) => rows.filter({ hasText: status }).count();
   const hasExpectedRows = async () =>
     (await countRows("Delivered")) === 9 && (await countRows("Waiting")) === 1;
-  await waitUntil("the log", hasExpectedRows);
+  await waitUntil("the log has its rows", hasExpectedRows);
   await tab.page.setViewportSize({ ...computerOptions.viewport, height: 900 });
   return { overview, "webhook-log": await takeScreenshot(user, tab) };
 };

@@ -79,12 +79,12 @@ const launchServer = async (
   }
   const failStart = (description: string, cause?: unknown) =>
     readyPromise.reject(
-      new Error(`${name} ${description}; the last it said:\n${lastLines.join("\n")}`, { cause }),
+      new Error(`${name} ${description}; its last output:\n${lastLines.join("\n")}`, { cause }),
     );
   const timer = setTimeout(() => failStart(`was not ready within ${readyMsMax} ms`), readyMsMax);
-  signal.addEventListener("abort", () => failStart("is not waited for any longer"));
+  signal.addEventListener("abort", () => failStart("was canceled"));
   child.once("error", (cause) => failStart("did not start", cause));
-  child.once("close", () => failStart("ended before it was ready"));
+  child.once("close", () => failStart("exited before it was ready"));
 
   let isStopping = false;
   const stop = async () => {
@@ -104,7 +104,7 @@ const launchServer = async (
   }
   child.once("close", (code, signalName) => {
     if (!isStopping)
-      report(`${name} ended by itself (${signalName ?? code})\n${lastLines.join("\n")}`);
+      report(`${name} exited unexpectedly (${signalName ?? code})\n${lastLines.join("\n")}`);
   });
   return stop;
 };
@@ -133,7 +133,8 @@ const findFreePorts = async (count: number): Promise<readonly number[]> => {
   await Promise.all(portHolders.map((portHolder) => once(portHolder, "listening")));
   const ports = portHolders.map((portHolder) => {
     const address = portHolder.address();
-    if (address === null || typeof address === "string") throw new Error("a TCP server has a port");
+    if (address === null || typeof address === "string")
+      throw new Error("the TCP server has no port");
     return address.port;
   });
   await Promise.all(portHolders.map((portHolder) => once(portHolder.close(), "close")));

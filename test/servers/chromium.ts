@@ -13,7 +13,7 @@ export const findChromiumServer = async (): Promise<StartServer | undefined> => 
       url: server.wsEndpoint(),
       stop: () => server.close(),
       stopTemporarily: async () => {
-        throw new Error("no test stops the shared Chromium");
+        throw new Error("the shared Chromium cannot be stopped by a test");
       },
     };
   };

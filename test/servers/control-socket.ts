@@ -20,7 +20,7 @@ export const startControlSocket = async (
     const [command, name = ""] = line.split(" ");
     const control = controls.get(name);
     if (control === undefined || (command !== "stop" && command !== "start"))
-      return `unknown: ${line}`;
+      return `unknown command: ${line}`;
     return await control[command]().then(
       () => "done",
       (error: unknown) => String(error),

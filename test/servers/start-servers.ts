@@ -58,7 +58,7 @@ const progressMs = 5_000;
 export const parseServerNames = (requestedNames: readonly string[]): ServerName[] =>
   requestedNames.map((requestedName) => {
     const name = allServerNames.find((serverName) => serverName === requestedName);
-    if (name === undefined) throw new Error(`no server is called ${requestedName}`);
+    if (name === undefined) throw new Error(`unknown server ${requestedName}`);
     return name;
   });
 
@@ -93,7 +93,7 @@ export const startServers = async (options: Options): Promise<TestServers> => {
     const context = { directory: join(directory, title), report, signal };
     const server = await start(host === undefined ? context : { ...context, host });
     pending.delete(title);
-    report(`${title} serves (${((performance.now() - startedAt) / 1000).toFixed(1)} s)`);
+    report(`${title} is ready (${((performance.now() - startedAt) / 1000).toFixed(1)} s)`);
     return [name, server] as const;
   };
   const startPromises = serversToStart.map(startServer);
@@ -136,6 +136,6 @@ const useExistingServer =
     url,
     stop: async () => {},
     stopTemporarily: async () => {
-      throw new Error("a server that was given is not ours to stop");
+      throw new Error("a server that the tests did not start cannot be stopped");
     },
   });

@@ -162,11 +162,11 @@ export const createBitcoinMempool = (
   /** Marks a transaction as never mined. `proof` says how the chain shows that. */
   const markFailed = (
     transaction: Transaction,
-    proof: "its own coins" | "its ancestors' coins" | "none",
+    proof: "double-spent input" | "double-spent ancestor" | "none",
   ): void => {
     if (proof !== "none") doubleSpentHashes.add(transaction.hash);
     const isUndecidable = proof === "none";
-    const isOrphan = proof === "its ancestors' coins";
+    const isOrphan = proof === "double-spent ancestor";
     for (const transfer of transaction.modelTransfers) {
       if (transfer.isFinal) transfer.isDoubtful = true;
       else Object.assign(transfer, { finalStatus: "failed", isUndecidable, isOrphan });
@@ -182,8 +182,8 @@ export const createBitcoinMempool = (
     const dropped = random.pick(unminedTransactions);
     knownTransactions = knownTransactions.filter((transaction) => transaction !== dropped);
     markFailed(dropped, "none");
-    trace("nobody knows a transaction any more");
-    count("transactions forgotten");
+    trace("a transaction is dropped from all mempools");
+    count("transactions dropped from all mempools");
   };
 
   const mempool: Mempool = {
@@ -222,7 +222,11 @@ export const createBitcoinMempool = (
           const hasDoubleSpentParent = parentHashes.some((hash) => doubleSpentHashes.has(hash));
           markFailed(
             transaction,
-            isSpent ? "its own coins" : hasDoubleSpentParent ? "its ancestors' coins" : "none",
+            isSpent
+              ? "double-spent input"
+              : hasDoubleSpentParent
+                ? "double-spent ancestor"
+                : "none",
           );
           count(isSpent ? "transactions replaced" : "transactions without their parents");
         }

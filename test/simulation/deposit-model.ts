@@ -78,7 +78,7 @@ export const createDepositModel = ({
     assertInvariant(
       deposit !== undefined,
       () =>
-        `a deposit is told of that nobody made: ${identity.amount} ${identity.sourceTransaction}`,
+        `a deposit was reported that was never made: ${identity.amount} ${identity.sourceTransaction}`,
     );
     return deposit;
   };
@@ -96,10 +96,10 @@ export const createDepositModel = ({
 
   const assertStatus = (deposit: Deposit, status: DepositData["status"], context: string): void => {
     const { finalStatus, isDoubtful, isFinal, isMovedToLaterBlock, isReportable, number } = deposit;
-    assertInvariant(isReportable, () => `deposit ${number} is ${context}, and is none`);
+    assertInvariant(isReportable, () => `deposit ${number} was ${context}, but is not reportable`);
     assertInvariant(
       status !== "settled" || (finalStatus === "settled" && isFinal),
-      () => `deposit ${number} is ${context} as settled, and is not`,
+      () => `deposit ${number} was ${context} as settled, but is not settled`,
     );
     assertInvariant(
       status !== "orphaned" ||
@@ -107,7 +107,7 @@ export const createDepositModel = ({
         isDoubtful ||
         isMovedToLaterBlock ||
         rescannedDeposits.has(deposit),
-      () => `deposit ${number} is ${context} as orphaned, and is not`,
+      () => `deposit ${number} was ${context} as orphaned, but is not orphaned`,
     );
   };
 
@@ -120,20 +120,20 @@ export const createDepositModel = ({
       const { destinationAddress, id, status, version } = data;
       assertInvariant(
         type === `deposit.${status}`,
-        () => `deposit ${number}: ${type} tells of ${status}`,
+        () => `deposit ${number}: ${type} has the status ${status}`,
       );
       assertInvariant(
         destinationAddress === deposit.destinationAddress,
-        () => `deposit ${number} is told of at another's address`,
+        () => `deposit ${number} was published with another address`,
       );
       const previousEvent = latestEvents.get(deposit);
       assertInvariant(
         (depositsById.get(id) ?? deposit) === deposit && (previousEvent?.id ?? id) === id,
-        () => `deposit ${number} is told under two ids, or another one's`,
+        () => `deposit ${number} was published under two ids, or under another deposit's id`,
       );
       depositsById.set(id, deposit);
       latestEvents.set(deposit, data);
-      assertStatus(deposit, status, "told");
+      assertStatus(deposit, status, "published");
       if (previousEvent === undefined || isListenerRestored()) return;
       const isDuplicate = version === previousEvent.version && status === previousEvent.status;
       assertInvariant(
@@ -144,7 +144,7 @@ export const createDepositModel = ({
       const isNewStatus = status !== previousEvent.status && status !== "seen";
       assertInvariant(
         isDuplicate || isNewStatus,
-        () => `deposit ${number} is told as ${status} once more`,
+        () => `deposit ${number} was published as ${status} again`,
       );
     },
 
@@ -161,17 +161,18 @@ export const createDepositModel = ({
       const order = orders.find((candidate) => candidate.linkId === linkId);
       assertInvariant(
         order !== undefined && deposit.requestedOrders.has(order),
-        () => `deposit ${number} counts for link ${order?.number}, and nobody wanted that`,
+        () => `deposit ${number} was credited to link ${order?.number} without a request`,
       );
       assertInvariant(
         deposit.order === undefined || deposit.order === order,
-        () => `deposit ${number} counts for two links: ${deposit.order?.number}, ${order.number}`,
+        () =>
+          `deposit ${number} was credited to two links: ${deposit.order?.number}, ${order.number}`,
       );
       assertInvariant(
         order.account === deposit.account,
-        () => `deposit ${number} counts for another's link`,
+        () => `deposit ${number} was credited to another account's link`,
       );
-      assertInvariant(deposit.isLinkToken, () => `deposit ${number} counts in another token`);
+      assertInvariant(deposit.isLinkToken, () => `deposit ${number} was credited in another token`);
       assertStatus(deposit, "settled", "credited");
       if (deposit.order !== undefined) return;
       deposit.order = order;
@@ -219,19 +220,20 @@ export const createDepositModel = ({
         assertInvariant(
           deposit.order?.linkId === linkId &&
             (row?.decision === "assigned") === (linkId !== undefined),
-          () => `deposit ${number} is listed as ${row?.decision}, not for ${deposit.order?.number}`,
+          () =>
+            `deposit ${number} is listed as ${row?.decision}, not for link ${deposit.order?.number}`,
         );
         assertInvariant(
           assignedTo === undefined || assignedTo === deposit.order,
-          () => `deposit ${number} was given to link ${assignedTo?.number}, and does not count`,
+          () => `deposit ${number} was assigned to link ${assignedTo?.number}, but not credited`,
         );
         assertInvariant(
           row?.decision !== "dismissed" || isDismissalRequested,
-          () => `deposit ${number} is dismissed, and nobody wanted that`,
+          () => `deposit ${number} was dismissed without a request`,
         );
         assertInvariant(
           row?.decision !== "unmatched" || !deposit.isDismissed,
-          () => `deposit ${number} was dismissed, and is listed as if not`,
+          () => `deposit ${number} was dismissed, but is listed as unmatched`,
         );
         const canStayUndecided =
           isDoubtful ||
@@ -241,7 +243,7 @@ export const createDepositModel = ({
         if (!isFinal) {
           assertInvariant(
             row === undefined || row.status === "orphaned",
-            () => `deposit ${number} is listed as ${row?.status}, and came to nothing`,
+            () => `deposit ${number} is listed as ${row?.status}, but never became final`,
           );
           continue;
         }
@@ -252,7 +254,7 @@ export const createDepositModel = ({
         // hide it.
         assertInvariant(
           mustBeSettled ? row?.status === "settled" : row?.status !== "seen",
-          () => `deposit ${number} is listed as ${row?.status}, and is settled`,
+          () => `deposit ${number} is listed as ${row?.status}, but is final`,
         );
       }
     },

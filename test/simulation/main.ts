@@ -47,7 +47,7 @@ const { values } = parseArgs({
 });
 
 if (values.chain !== undefined && !simulatedChainIds.includes(values.chain)) {
-  throw new RangeError(`--chain is one of ${simulatedChainIds.join(", ")}`);
+  throw new RangeError(`--chain must be one of ${simulatedChainIds.join(", ")}`);
 }
 
 const runPart = (
@@ -78,7 +78,7 @@ const runPart = (
 const waitForChild = (child: ChildProcess): Promise<SimulationResult> =>
   new Promise((resolve, reject) => {
     child.once("message", (result) => resolve(result as SimulationResult));
-    child.once("exit", () => reject(new Error("a process of the simulation has ended")));
+    child.once("exit", () => reject(new Error("a process of the simulation exited early")));
   });
 
 /** Splits a run over several processes; when one finds a violation, the others stop immediately. */

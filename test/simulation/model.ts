@@ -73,7 +73,7 @@ export const createModel = ({
 
   const findOrder = (linkId: string): Order => {
     const order = orders.find((candidate) => candidate.linkId === linkId);
-    assertInvariant(order !== undefined, () => "a link is told of that nobody ordered");
+    assertInvariant(order !== undefined, () => "a link was published that was never ordered");
     return order;
   };
 
@@ -99,7 +99,7 @@ export const createModel = ({
     }
     const payment = Object.assign(transfer, { order, flaw: undefined, isDoubtful: true });
     payments.push(payment);
-    count("early money that pays a link");
+    count("early transfers that pay a link");
     return payment;
   };
 
@@ -111,7 +111,7 @@ export const createModel = ({
       ) ?? claimEarlyTransfer(identity, linkId);
     assertInvariant(
       payment !== undefined,
-      () => `a payment is told of that nobody made: ${formatIdentity(identity)}`,
+      () => `a payment was reported that was never made: ${formatIdentity(identity)}`,
     );
     return payment;
   };
@@ -175,7 +175,7 @@ export const createModel = ({
     );
     assertInvariant(
       event.link.version > latestVersion,
-      () => `version ${event.link.version} of a link is told after ${latestVersion}`,
+      () => `version ${event.link.version} of a link was published after version ${latestVersion}`,
     );
     eventsOfLink.set(event.id, event);
     if (event.transaction !== undefined) deposits.onCredited(event.transaction, event.link.id);
@@ -197,26 +197,26 @@ export const createModel = ({
     const isNotice = data.source.startsWith("provider:");
     assertInvariant(
       isNotice ? payment.isAlsoReportedByProvider || !payment.isOnChain : payment.isOnChain,
-      () => `payment ${payment.number} is told by ${data.source}`,
+      () => `payment ${payment.number} was published by ${data.source}`,
     );
     if (previousSettlement === undefined && data.blockNumber === null && !isNotice)
       unconfirmedHashes.add(payment.hash);
     if (publishesUnconfirmed && data.status === "processing" && payment.isOnChain) {
       const isDropped = data.isOrphaned === true;
-      if (isDropped) count("payments taken back");
-      else count(data.blockNumber === null ? "payments foreseen" : "payments seen in a block");
+      if (isDropped) count("payments orphaned");
+      else count(data.blockNumber === null ? "payments unconfirmed" : "payments in a block");
     }
     const paymentAndSource = `${payment.number} ${data.source}`;
     const id = settlementIds.get(paymentAndSource) ?? data.id;
-    assertInvariant(id === data.id, () => `payment ${payment.number} is told under two ids`);
+    assertInvariant(id === data.id, () => `payment ${payment.number} was published under two ids`);
     settlementIds.set(paymentAndSource, data.id);
     assertInvariant(
       data.status !== "failed" || payment.finalStatus === "failed" || payment.isDoubtful,
-      () => `payment ${payment.number} is told as failed, and is not`,
+      () => `payment ${payment.number} was published as failed, but has not failed`,
     );
     assertInvariant(
       data.status !== "settled" || (payment.finalStatus === "settled" && payment.isFinal),
-      () => `payment ${payment.number} is told as settled, and is not`,
+      () => `payment ${payment.number} was published as settled, but is not settled`,
     );
   };
 
@@ -228,7 +228,7 @@ export const createModel = ({
         event.type === type &&
         formatIdentity(event.transaction) === formatIdentity(data.transaction),
     );
-    assertInvariant(linkEvent !== undefined, () => `a webhook ${type} comes before its event`);
+    assertInvariant(linkEvent !== undefined, () => `a webhook ${type} was sent before its event`);
     const isPublishedState = events.some(
       ({ link }) =>
         link.version >= linkEvent.link.version &&
@@ -268,7 +268,7 @@ export const createModel = ({
       const type = headers["ce_type"] ?? "";
       assertInvariant(
         !topic.endsWith(".dead-letter"),
-        () => `a record is parked: ${value.slice(0, 400)}`,
+        () => `a record was dead-lettered: ${value.slice(0, 400)}`,
       );
       // The progress of a chain is not the state of a payment.
       const isPayment = type !== "settlement.chain_advanced";
@@ -286,21 +286,21 @@ export const createModel = ({
       const order = findOrder(data.paymentLinkId);
       assertInvariant(
         body.id === deliveryId,
-        () => "a webhook's header and body differ in their id",
+        () => "a webhook has different ids in its header and body",
       );
       assertInvariant(
         order.account === endpoint.account,
-        () => "a webhook goes to another account",
+        () => "a webhook was sent to another account",
       );
       const payment = data.transaction && findPayment(data.transaction, data.paymentLinkId);
       assertInvariant(
         (type === succeededType) === (payment !== undefined),
-        () => `a webhook ${type}`,
+        () => `a webhook ${type} ${payment === undefined ? "without" : "with"} a payment`,
       );
       if (payment !== undefined) {
         assertInvariant(
           payment.order === order && payment.finalStatus === "settled" && payment.isFinal,
-          () => `a webhook tells of payment ${payment.number}, which is not paid`,
+          () => `a webhook reports payment ${payment.number}, which is not settled`,
         );
       }
       const paidAmount = payments
@@ -312,7 +312,7 @@ export const createModel = ({
       assertInvariant(
         paidAmount.greaterThanOrEqualTo(data.receivedAmount),
         () =>
-          `a webhook says that ${describeLink(order)} received ${data.receivedAmount} of ${paidAmount.toFixed()}`,
+          `a webhook reports that ${describeLink(order)} received ${data.receivedAmount}, but only ${paidAmount.toFixed()} was paid`,
       );
       const knownWebhook = webhooks.get(deliveryId);
       const webhook: Webhook = knownWebhook ?? {
@@ -339,7 +339,7 @@ export const createModel = ({
       );
       assertInvariant(
         duplicate === undefined,
-        () => `a webhook comes under two delivery ids: ${type}`,
+        () => `a webhook was sent under two delivery ids: ${type}`,
       );
       assertWebhookState(body);
       webhooks.set(deliveryId, webhook);
@@ -369,12 +369,12 @@ export const createModel = ({
       const shownText = `${sum(received.map(({ amount }) => amount))} in ${paymentCount}`;
       assertInvariant(
         shownText === expectedText,
-        () => `an overview shows ${shownText}, and it is ${expectedText}`,
+        () => `an overview shows ${shownText} instead of ${expectedText}`,
       );
       assertInvariant(
         unapplied.count === settled.length - applied.length,
         () =>
-          `an overview shows ${unapplied.count} of ${settled.length - applied.length} unapplied`,
+          `an overview shows ${unapplied.count} unapplied payments instead of ${settled.length - applied.length}`,
       );
     },
 
@@ -411,7 +411,7 @@ export const createModel = ({
       for (const [index, { type, link, transaction }] of events.entries()) {
         assertInvariant(
           link.version === index + 1,
-          () => `${linkName}: version ${index + 1} was never told`,
+          () => `${linkName}: version ${index + 1} was never published`,
         );
         if (type === succeededType) {
           assertInvariant(
@@ -421,27 +421,28 @@ export const createModel = ({
           const payment = findPayment(transaction, order.linkId);
           assertInvariant(
             !applied.has(payment),
-            () => `${linkName}: payment ${payment.number} counts twice`,
+            () => `${linkName}: payment ${payment.number} was applied twice`,
           );
           assertInvariant(
             payment.finalStatus === "settled",
-            () => `${linkName}: payment ${payment.number} counts, and came to nothing`,
+            () =>
+              `${linkName}: payment ${payment.number} was applied, but is ${payment.finalStatus}`,
           );
           assertInvariant(
             payment.flaw === undefined,
-            () => `${linkName}: payment ${payment.number} has a flaw`,
+            () => `${linkName}: payment ${payment.number} was applied despite ${payment.flaw}`,
           );
           assertInvariant(
             !isAfterExpiry(payment) || payment.isMovedToLaterBlock || isSentBeforeExpiry(payment),
-            () => `${linkName}: payment ${payment.number} came after the expiry`,
+            () => `${linkName}: payment ${payment.number} was applied after the expiry`,
           );
           assertInvariant(
             !state.isCompleted,
-            () => `${linkName}: a payment counts on a completed link`,
+            () => `${linkName}: a payment was applied to a completed link`,
           );
           assertInvariant(
             !state.isInactive,
-            () => `${linkName}: a payment counts on a deactivated link`,
+            () => `${linkName}: a payment was applied to a deactivated link`,
           );
           applied.add(payment);
           state.received = state.received.plus(payment.amount);
@@ -452,36 +453,39 @@ export const createModel = ({
           const nextEvent = events[index + 1];
           assertInvariant(
             !state.isCompleted || nextEvent?.type === completedType,
-            () => `${linkName}: is paid, and is not told as completed`,
+            () => `${linkName}: is paid, but its completion was not published`,
           );
         } else if (type === completedType) {
           assertInvariant(
             state.isCompleted && events[index - 1]?.type === succeededType,
-            () => `${linkName}: ${type}`,
+            () => `${linkName}: unexpected ${type}`,
           );
         } else if (type === "payment_link.deactivated") {
           assertInvariant(
             order.isDeactivationRequested,
-            () => `${linkName}: is deactivated, and nobody asked`,
+            () => `${linkName}: was deactivated without a request`,
           );
-          assertInvariant(!state.isCompleted, () => `${linkName}: a completed link is deactivated`);
+          assertInvariant(
+            !state.isCompleted,
+            () => `${linkName}: a completed link was deactivated`,
+          );
           state.isInactive = true;
         } else {
           assertInvariant(
             type === "payment_link.created" && index === 0,
-            () => `${linkName}: ${type}`,
+            () => `${linkName}: unexpected ${type}`,
           );
         }
         assertInvariant(
           state.received.equals(link.receivedAmount) && state.usage === link.currentUsage,
           () =>
-            `${linkName}: version ${link.version} says ${link.receivedAmount} in ${link.currentUsage}, ` +
+            `${linkName}: version ${link.version} shows ${link.receivedAmount} in ${link.currentUsage}, ` +
             `not ${state.received.toFixed()} in ${state.usage}`,
         );
       }
-      assertInvariant(events.length > 0, () => `${linkName}: its creation was never told`);
+      assertInvariant(events.length > 0, () => `${linkName}: its creation was never published`);
       if (order.isDeactivated)
-        assertInvariant(state.isInactive, () => `${linkName}: its deactivation was not told`);
+        assertInvariant(state.isInactive, () => `${linkName}: its deactivation was not published`);
       const hasExpired = order.expiresAt !== null && order.expiresAt <= now;
       const status = state.isCompleted
         ? "completed"
@@ -512,7 +516,7 @@ export const createModel = ({
         assertInvariant(
           reports.filter(({ reason }) => isDuplicateReason(reason)).length <=
             (payment.isAlsoReportedByProvider ? 1 : 0),
-          () => `${linkName}: payment ${payment.number} is listed as repeated`,
+          () => `${linkName}: payment ${payment.number} is listed as a duplicate`,
         );
         if (payment.isDoubtful && primaryReports.length < 2) continue;
         const isMissing = primaryReports.length < 2 && primaryReports.every(mayBeForgotten);
@@ -524,7 +528,8 @@ export const createModel = ({
         const [primaryReport] = primaryReports;
         assertInvariant(
           primaryReport?.status === payment.finalStatus,
-          () => `${linkName}: payment ${payment.number} is ${primaryReport?.status}`,
+          () =>
+            `${linkName}: payment ${payment.number} is listed as ${primaryReport?.status}, not ${payment.finalStatus}`,
         );
         assertInvariant(
           primaryReport.applied === applied.has(payment),
@@ -540,7 +545,8 @@ export const createModel = ({
               (primaryReport.reason === "inactive" && state.isInactive)));
         assertInvariant(
           isReasonValid,
-          () => `${linkName}: payment ${payment.number} does not count: ${primaryReport.reason}`,
+          () =>
+            `${linkName}: payment ${payment.number} was not applied for a wrong reason: ${primaryReport.reason}`,
         );
       }
       for (const listedPayment of listedPayments) {
@@ -551,13 +557,14 @@ export const createModel = ({
             (status === "failed" && payment.finalStatus === "failed") ||
             (status === "processing" && mayStayProcessing(payment)),
           () =>
-            `${linkName}: payment ${payment.number} is listed as ${status}, and came to nothing`,
+            `${linkName}: payment ${payment.number} is listed as ${status}, but never became final`,
         );
         const isListedAsUnconfirmed =
           publishesUnconfirmed && status === "processing" && listedPayment.orphaned !== true;
         assertInvariant(
           !isListedAsUnconfirmed || payment.isFinal || restoredServices.has("settlement-listener"),
-          () => `${linkName}: payment ${payment.number} came to nothing, and is not taken back`,
+          () =>
+            `${linkName}: payment ${payment.number} never became final, but is not listed as orphaned`,
         );
       }
 
@@ -581,13 +588,13 @@ export const createModel = ({
           assertInvariant(
             isReceived || lostEventIds.has(id),
             () =>
-              `${linkName}: endpoint ${endpoint.number} never got ${type} ${formatIdentity(transactionIdentity)}`,
+              `${linkName}: endpoint ${endpoint.number} never received ${type} ${formatIdentity(transactionIdentity)}`,
           );
         }
         assertInvariant(
           receivedWebhooks.length <= webhookEvents.length,
           () =>
-            `${linkName}: endpoint ${endpoint.number} got ${receivedWebhooks.length} of ${webhookEvents.length}`,
+            `${linkName}: endpoint ${endpoint.number} received ${receivedWebhooks.length} webhooks instead of ${webhookEvents.length}`,
         );
       }
     },

@@ -11,7 +11,7 @@ export type NodeBehavior =
   /** It lags this many blocks behind the others. */
   | { kind: "lags"; lagBlocks: number }
   /**
-   * Each request reaches one of several nodes, some of which lag by up to this many blocks. The
+   * Each request reaches one of several nodes, and some lag by up to this many blocks. The
    * node may depend on the method: the slowest one handles all transaction requests.
    */
   | { kind: "balances"; lagBlocksMax: number; dependsOnMethod: boolean }
@@ -20,14 +20,14 @@ export type NodeBehavior =
   /** It stays on the block that was newest at the start, even if a fork orphans that block. */
   | { kind: "stands still"; tip: Block }
   | { kind: "is silent" }
-  | { kind: "refuses"; status: number }
+  | { kind: "rejects"; status: number }
   /**
    * It has pruned the content of all but its newest blocks. Requests for payments in older blocks
    * get the data, an error, or an incomplete result.
    */
-  | { kind: "prunes"; retainedBlocks: number; olderBlocks: "told" | "refused" | "left out" }
+  | { kind: "prunes"; retainedBlocks: number; olderBlocks: "returned" | "rejected" | "omitted" }
   /** It omits all logs: from results, also from blooms, or also from receipts. */
-  | { kind: "omits logs"; omittedFrom: "answers" | "blooms" | "receipts" }
+  | { kind: "omits logs"; omittedFrom: "results" | "blooms" | "receipts" }
   /** It returns no receipts. */
   | { kind: "omits receipts" }
   /** It has other blocks than the others, starting with this one. */
@@ -82,7 +82,7 @@ export const createNodeView = (
   const tip = getVisibleTip({ chain, world }, behavior, calls);
   const isPruned = ({ number }: Block) =>
     behavior.kind === "prunes" && number <= tip.number - behavior.retainedBlocks;
-  const countPrunedRequest = () => world.count("questions for what a node has forgotten");
+  const countPrunedRequest = () => world.count("requests for pruned data");
   return {
     kind,
     behavior,

@@ -46,7 +46,7 @@ export const handleNodeRequest = (
   const methods = [...new Set(calls.map(({ method }) => method.replace("eth_", "")))].join();
   world.count(`a node ${behavior.kind}`);
   if (behavior.kind === "is silent") return "never";
-  if (behavior.kind === "refuses") {
+  if (behavior.kind === "rejects") {
     const isTronBusy = kind === tron && behavior.status === 429;
     const [status, body] = isTronBusy
       ? [200, JSON.stringify(tronBusyResponse)]
@@ -131,7 +131,7 @@ const resolveBlockNumber = (tag: unknown, head: number): number => {
 const serializeBlock = (view: NodeView, block: Block | undefined): unknown => {
   if (block === undefined) return null;
   const answersPrunedBlocks =
-    view.behavior.kind !== "prunes" || view.behavior.olderBlocks !== "refused";
+    view.behavior.kind !== "prunes" || view.behavior.olderBlocks !== "rejected";
   if (!answersPrunedBlocks && view.isPruned(block)) throw createPrunedError();
   return {
     number: toQuantity(block.number),
@@ -151,7 +151,7 @@ const serializeBloom = (view: NodeView, block: Block): string =>
       });
 
 const hidesBlooms = (behavior: NodeBehavior): boolean =>
-  behavior.kind === "omits logs" && behavior.omittedFrom !== "answers";
+  behavior.kind === "omits logs" && behavior.omittedFrom !== "results";
 
 const hidesReceipts = (behavior: NodeBehavior): boolean =>
   behavior.kind === "omits logs" && behavior.omittedFrom === "receipts";
@@ -191,12 +191,12 @@ const findLogs = (view: NodeView, filter: LogFilter): unknown => {
   const { behavior } = view;
   const requestedBlocks = listBlocks(view, filter);
   if (behavior.kind === "omits logs") return [];
-  const olderBlocks = behavior.kind === "prunes" ? behavior.olderBlocks : "told";
-  if (olderBlocks === "refused" && requestedBlocks.some(view.isPruned)) {
+  const olderBlocks = behavior.kind === "prunes" ? behavior.olderBlocks : "returned";
+  if (olderBlocks === "rejected" && requestedBlocks.some(view.isPruned)) {
     view.countPrunedRequest();
     throw createPrunedError();
   }
-  const blocks = olderBlocks === "left out" ? view.omitPruned(requestedBlocks) : requestedBlocks;
+  const blocks = olderBlocks === "omitted" ? view.omitPruned(requestedBlocks) : requestedBlocks;
   const matchesFilter = (
     expectedValues: string | readonly string[] | null | undefined,
     value = "",

@@ -92,7 +92,7 @@ export const postgresSeam = {
 
 const queryAsMonitor = async (text: string, values: unknown[] = []): Promise<Row[]> => {
   const { monitorClient } = postgresSeam;
-  if (monitorClient === undefined) throw new Error("nobody looks at the sessions");
+  if (monitorClient === undefined) throw new Error("the monitor session is missing");
   return (await originals.query.call(monitorClient, text, values)).rows;
 };
 
@@ -112,7 +112,7 @@ const waitUntilGone = async (pid: number): Promise<void> => {
       realSetTimeout(resolve, pollMs);
     });
   }
-  throw new Error("a session does not end");
+  throw new Error("a session did not end");
 };
 
 const getConnection = (client: Client): EventEmitter & { stream: Socket } =>
@@ -181,7 +181,7 @@ function query(this: Client, ...args: unknown[]): Promise<unknown> {
         if (crashPoint === "late") {
           simProcess.clients.delete(this);
           scheduleLateCommit(world, this, args);
-          return { traceText: "silence", deliver: () => reject(createTimeoutError()) };
+          return { traceText: "no response", deliver: () => reject(createTimeoutError()) };
         }
         if (crashPoint === "fail before") await dropSession(this, simProcess, pid);
         const actionResult = await originals.query.apply(this, args).then(
@@ -261,7 +261,7 @@ const getCrashPoints = (client: Client, text: string): readonly CrashPoint[] => 
 
 /** Returns the error of a statement timeout. */
 const createTimeoutError = (): Error =>
-  Object.assign(new Error("the database was silent"), { code: "ETIMEDOUT" });
+  Object.assign(new Error("the database did not respond"), { code: "ETIMEDOUT" });
 
 /** Shorter than a statement's timeout, so that statements waiting for the commit's locks succeed. */
 const lateMsMax = 4_000;
@@ -278,7 +278,7 @@ const scheduleLateCommit = (world: SimulatedWorld, client: Client, args: unknown
     pid: () => pid,
     perform: async (): Promise<ActionResult> => {
       const isPending = lateCommitProcess.clients.delete(client);
-      if (!isPending) return { traceText: "cut", deliver: () => {} };
+      if (!isPending) return { traceText: "canceled", deliver: () => {} };
       const traceText = await originals.query.apply(client, args).then(() => "ok", describeError);
       await originals.end.call(client);
       await waitUntilGone(pid);

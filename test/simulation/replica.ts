@@ -103,8 +103,9 @@ export const startReplica = (
       limits: { perKey: unlimitedRate, perAddress: unlimitedRate },
       trustedProxies: [],
       requestIntrospection: replicaContext.requestIntrospection,
-      fetchSolanaAccountState: () => Promise.reject(new Error("no payer pays on Solana")),
-      fetchUsedAddresses: () => Promise.reject(new Error("nobody adds a wallet")),
+      fetchSolanaAccountState: () =>
+        Promise.reject(new Error("no payer requests a Solana transaction")),
+      fetchUsedAddresses: () => Promise.reject(new Error("the simulation adds no wallet")),
       catalogue: replicaContext.catalogue,
       baseUrl: "http://127.0.0.1:8080",
       checkoutUrl: "https://pay.example",

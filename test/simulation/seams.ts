@@ -140,7 +140,7 @@ const createTimeoutSignal = (ms: number): AbortSignal => {
   const caller = getCaller();
   if (caller === undefined) return originals.abortTimeout(ms);
   const controller = new AbortController();
-  const abort = () => controller.abort(new DOMException("late", "TimeoutError"));
+  const abort = () => controller.abort(new DOMException("timed out", "TimeoutError"));
   startTimer(caller.world, caller.simProcess, { ms, isRepeated: false, run: abort });
   return controller.signal;
 };
@@ -174,7 +174,7 @@ const fetchFromNode = (input: URL, init: RequestInit = {}): Promise<Response> =>
       };
       if (crashPoint === "fail before") return connectionFailure;
       const rpcResponse = adversaries.handleRpcRequest(host, init.body as string);
-      if (rpcResponse === "never") return { traceText: "silence", deliver: () => {} };
+      if (rpcResponse === "never") return { traceText: "no response", deliver: () => {} };
       const { body, status, traceText } = rpcResponse;
       const headers = { "content-length": String(Buffer.byteLength(body)) };
       if (crashPoint === "fail after")
@@ -234,7 +234,7 @@ const dispatch = function (
     description: headers["host"] ?? "",
     crashPoints: ["crash before", "crash after"],
     perform: async () => {
-      if (isFinished) return { traceText: "gave up", deliver: () => {} };
+      if (isFinished) return { traceText: "aborted", deliver: () => {} };
       const { status, traceText } = adversaries.receiveWebhook({
         origin: headers["host"] ?? "",
         path: options.path,
@@ -248,7 +248,9 @@ const dispatch = function (
     if (isFinished || status === "never") return;
     isFinished = true;
     if (status === undefined) {
-      const connectionError = Object.assign(new Error("refused"), { code: "ECONNREFUSED" });
+      const connectionError = Object.assign(new Error("connection refused"), {
+        code: "ECONNREFUSED",
+      });
       handler.onResponseError?.(controller, connectionError);
       return;
     }

@@ -28,7 +28,7 @@ export const fixedSeeds: readonly FixedSeed[] = [
   {
     seed: 3010,
     scenario:
-      "Solana: an operator resumes a halted watch, deep forks, a deposit that is lost for good",
+      "Solana: an operator resumes a halted watch, deep forks, a deposit that is lost permanently",
   },
   { seed: 692, caughtFaults: ["uses-random-payment-ids"] },
   {
@@ -74,7 +74,10 @@ export const fixedSeeds: readonly FixedSeed[] = [
 
 /** Additional seeds for `npm run test:all`. */
 export const soakSeeds: readonly FixedSeed[] = [
-  { seed: 90194, scenario: "a notice settles as expired before the chain's own report counts" },
+  {
+    seed: 90194,
+    scenario: "a notice is stored as expired before the chain's own report is applied",
+  },
   {
     seed: 120006,
     scenario: "one transaction pays a link twice, and a notice reports the smaller part first",

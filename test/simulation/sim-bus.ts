@@ -150,11 +150,11 @@ export const createSimBus = (world: SimulatedWorld, observer: BusObserver) => {
         crashPoints: ["fail before", "fail after", "crash before", "crash after"],
         perform: async (crashPoint) => {
           const rejectPublish = (traceText: string) => {
-            const error = new Error("the broker does not acknowledge");
+            const error = new Error("the broker did not acknowledge the records");
             return { traceText, deliver: () => reject(error) };
           };
-          if (isBrokerDown) return rejectPublish("the broker is away");
-          if (crashPoint === "fail before") return rejectPublish("kept nothing");
+          if (isBrokerDown) return rejectPublish("the broker is down");
+          if (crashPoint === "fail before") return rejectPublish("stored nothing");
           // Some partitions may have stored their part of a batch completely, and one may have
           // stored nothing.
           const isStored = (record: OutgoingRecord) =>
@@ -163,8 +163,8 @@ export const createSimBus = (world: SimulatedWorld, observer: BusObserver) => {
             findPartition(record.key) !== lostPartition;
           const lostPartition = world.random.below(partitionCount + 1);
           for (const record of records) if (isStored(record)) appendRecord(record);
-          if (crashPoint === "fail after") return rejectPublish("kept some");
-          return { traceText: "kept", deliver: resolve };
+          if (crashPoint === "fail after") return rejectPublish("stored some");
+          return { traceText: "stored", deliver: resolve };
         },
       });
     });
@@ -239,7 +239,7 @@ export const createSimBus = (world: SimulatedWorld, observer: BusObserver) => {
         { from: storedPosition, to: newPosition },
       ))
     ) {
-      throw new Error("the position has just moved");
+      throw new Error("the position changed in the meantime");
     }
     return newPosition;
   };
@@ -356,7 +356,7 @@ export const createSimBus = (world: SimulatedWorld, observer: BusObserver) => {
               countVisible(name, assignment, assignment.position) > 0,
           )
           .map((assignment) => ({
-            description: `${name} hears ${toPartitionKey(assignment)} from ${assignment.position ?? 0}`,
+            description: `${name} receives ${toPartitionKey(assignment)} from ${assignment.position ?? 0}`,
             deliver: () => deliverBatch(group, assignment),
           })),
       ),

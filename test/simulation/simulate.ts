@@ -58,7 +58,7 @@ const disableOverviewSharding = async (admin: Client): Promise<void> => {
   );
   const source = rows[0]?.source ?? "";
   if (!source.includes(shardExpression))
-    throw new Error("the overview chooses its shares in another way");
+    throw new Error("keep_overview selects its shard in another way: change shardExpression");
   await admin.query(source.replace(shardExpression, "0"));
 };
 

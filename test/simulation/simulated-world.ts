@@ -233,7 +233,7 @@ export const createSimulatedWorld = (
       );
     });
     if (lockWait?.isForRow !== true || !isSecondWaiter) return;
-    count("waited behind another");
+    count("canceled a second waiter");
     await startedAction.action.cancel?.();
     await startedAction.completion;
   };

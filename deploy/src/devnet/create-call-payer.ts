@@ -47,7 +47,7 @@ export const createCallPayer = (url: string): ((payment: CallPayment) => Promise
     for (const { to, value, data } of calls) {
       lastHash = await sendTransaction({ to: to as Hex, value, data: data as Hex });
     }
-    if (lastHash === undefined) throw new Error("there is no call that pays");
+    if (lastHash === undefined) throw new Error("the payment has no calls");
     await client.mine({ blocks: confirmationBlocks });
     return lastHash;
   };

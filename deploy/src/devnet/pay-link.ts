@@ -88,11 +88,11 @@ const planPayment = async (
   if (chain === undefined) {
     const ids = chains.map(({ chainId }) => chainId).join(", ");
     throw createCannotPayError(
-      `the link is paid in ${token.symbol} on ${token.chain.name}, which is none of the local chains ` +
-        `that run here (${ids}); its owner needs a default wallet on one of these`,
+      `the link is paid in ${token.symbol} on ${token.chain.name}, which is not one of the running ` +
+        `local chains (${ids}); its owner needs a default wallet on one of them`,
     );
   }
-  if (instructions === null) throw createCannotPayError(`the link takes no payment: ${reason}`);
+  if (instructions === null) throw createCannotPayError(`the link accepts no payments: ${reason}`);
   const { amount, amountBaseUnits, reference, steps } = instructions;
   const payment = {
     destination: destinationAddress,

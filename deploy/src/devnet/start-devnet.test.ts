@@ -46,7 +46,7 @@ afterAll(() => rm(directory, { recursive: true, force: true }));
 
 /** Waits until the chain has stopped mining: its newest four blocks are empty. */
 const waitForConfirmedHead = (chain: Pick<Devnet, "url">) =>
-  waitUntil("the chain is at rest", async () => {
+  waitUntil("the chain is idle", async () => {
     const reader = createReader(chain);
     const head = await reader.getBlock();
     const numbers = [0n, 1n, 2n, 3n].map((distance) => head.number - distance);

@@ -56,9 +56,9 @@ const startChain = async (
     printLine(`${title} (chain ${chain.chainId}) at ${chain.url}`);
     return chain;
   } catch (error) {
-    log.debug({ err: error, chain: name }, "a local chain did not start");
+    log.debug({ err: error, chain: name }, "could not start a local chain");
     const [reason] = (error instanceof Error ? error.message : String(error)).split("\n", 1);
-    printLine(`There is no ${title}: ${reason}`);
+    printLine(`${title} is not available: ${reason}`);
     return undefined;
   }
 };
@@ -73,7 +73,7 @@ const findFreePort = async (
     return port;
   } catch (error) {
     if (!(error instanceof PortInUseError)) throw error;
-    printLine(`Port ${port} is taken, so the ${getChainTitle("local-evm")} has another.`);
+    printLine(`Port ${port} is in use, so ${getChainTitle("local-evm")} uses another port.`);
     return undefined;
   }
 };
@@ -118,8 +118,8 @@ export const rejectConfiguredLocalChains = (
     const name = names.find((localChainName) => urls.has(getChainId(localChainName)));
     if (name === undefined) continue;
     throw createConfigError([
-      `${variable}: names chain ${getChainId(name)}, which is the ${getChainTitle(name)} that is started here; ` +
-        `take it out, or leave ${name} out of DEVNET_CHAINS, or start with --no-devnet`,
+      `${variable}: contains chain ${getChainId(name)}, which is the ${getChainTitle(name)} that npm start runs; ` +
+        `remove it, or remove ${name} from DEVNET_CHAINS, or start with --no-devnet`,
     ]);
   }
 };

@@ -34,12 +34,12 @@ export const startLocalSolana = async ({
     url: chain.url,
     pay: async ({ destination, tokenAddress, amountBaseUnits, reference }) => {
       const token = [...chain.tokens.values()].find(({ mint }) => mint === tokenAddress);
-      if (token === undefined) throw new Error(`the local Solana has no token ${tokenAddress}`);
+      if (token === undefined) throw new Error(`Local Solana has no token ${tokenAddress}`);
       const references = reference === undefined ? [] : [reference];
       const payment = { to: destination, amount: amountBaseUnits, references };
       const signature = await chain.pay({ ...payment, token: token.name });
       if (chain.findSlot(signature) === undefined) chain.mine();
-      if (chain.findSlot(signature) === undefined) throw new Error("no block took the payment");
+      if (chain.findSlot(signature) === undefined) throw new Error("no block included the payment");
       return signature;
     },
     close: () => (closing ??= miningLoop.stop().then(() => chain.close())),

@@ -3,7 +3,7 @@
  * - `malformed`: not an address format of this chain family
  * - `checksum`: the right format with an invalid checksum
  * - `network`: a valid address of another network
- * - `unspendable`: a valid address whose funds nobody can spend
+ * - `unspendable`: a valid address whose funds no one can spend
  */
 export type AddressFault = "malformed" | "checksum" | "network" | "unspendable";
 

@@ -33,7 +33,7 @@ const addressOf = ({ chainId, kind, bytes }: RandomScript): string => {
     p2wsh: () => payments.p2wsh({ hash: bytes, network }),
     p2tr: () => payments.p2tr({ pubkey: bytes, network }),
   }[kind]();
-  if (address === undefined) throw new Error("the oracle made no address");
+  if (address === undefined) throw new Error("the reference library returned no address");
   return address;
 };
 

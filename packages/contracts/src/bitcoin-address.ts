@@ -44,7 +44,7 @@ export const parseBitcoinAddress = (chainId: BitcoinChainId, input: string): Add
  */
 export const toBitcoinScriptPubKey = (chainId: BitcoinChainId, address: string): string => {
   const script = address.length > lengthMax ? undefined : decodeScriptPubKey(chainId, address);
-  if (script === undefined) throw new Error("this is no address of that network of Bitcoin");
+  if (script === undefined) throw new Error("not an address of this Bitcoin network");
   return bytesToHex(script);
 };
 

@@ -89,7 +89,7 @@ describe("deriveBitcoinAddresses", () => {
           chainId,
           scriptKinds[kind].formatDescriptor(referenceKey.toBase58()),
         );
-        if (!("descriptor" in result)) throw new Error(`refused: ${result.fault}`);
+        if (!("descriptor" in result)) throw new Error(`rejected: ${result.fault}`);
         const receivingChain = referenceKey.derive(0);
         const expected = Array.from(
           { length: 40 },
@@ -112,7 +112,7 @@ describe("deriveBitcoinAddresses", () => {
     const bip84 =
       "zpub6rFR7y4Q2AijBEqTUquhVz398htDFrtymD9xYYfG1m4wAcvPhXNfE3EfH1r1ADqtfSdVCToUG868RvUUkgDKf31mGDtKsAYz2oz2AGutZYs";
     const result = parseBitcoinKey("bitcoin", bip84);
-    if (!("descriptor" in result)) throw new Error("refused");
+    if (!("descriptor" in result)) throw new Error("rejected");
     expect(
       deriveBitcoinAddresses("bitcoin", result.descriptor, { startIndex: 0, count: 2 }),
     ).toEqual([

@@ -157,7 +157,7 @@ export const isBitcoinDescriptor = (text: string): boolean => storedDescriptorPa
 
 const parseStoredDescriptor = (descriptor: string): { kind: ScriptKind; account: HDKey } => {
   const [, kind = "", key = ""] = storedDescriptorPattern.exec(descriptor) ?? [];
-  if (!isKind(kind)) throw new Error("this is no descriptor of an account of Bitcoin");
+  if (!isKind(kind)) throw new Error("not a stored Bitcoin account descriptor");
   return { kind, account: createHdKey(key) };
 };
 
@@ -174,7 +174,7 @@ export const deriveBitcoinAddresses = (
   const receivingChain = account.deriveChild(0);
   return Array.from({ length: count }, (_, offset) => {
     const { publicKey } = receivingChain.deriveChild(startIndex + offset);
-    if (publicKey === null) throw new Error("an extended public key derived no public key");
+    if (publicKey === null) throw new Error("the extended public key derived no public key");
     return deriveAddress(chainId, kind, publicKey);
   });
 };
@@ -192,7 +192,7 @@ const deriveAddress = (
     tr: () => p2tr(publicKey.subarray(1), undefined, network),
   } satisfies Record<ScriptKind, () => { address?: string }>;
   const { address } = createPayment[kind]();
-  if (address === undefined) throw new Error("a script of one key has no address");
+  if (address === undefined) throw new Error("the single-key script has no address");
   return address;
 };
 
@@ -203,6 +203,7 @@ const deriveAddress = (
 export const computeBitcoinKeyId = (chainId: BitcoinChainId, descriptor: string): string => {
   const { kind, account } = parseStoredDescriptor(descriptor);
   const { chainCode, publicKey } = account;
-  if (chainCode === null || publicKey === null) throw new Error("an extended key lacks its key");
+  if (chainCode === null || publicKey === null)
+    throw new Error("the extended key has no chain code or no public key");
   return bytesToHex(sha256(concatBytes(utf8ToBytes(`${chainId} ${kind} `), chainCode, publicKey)));
 };

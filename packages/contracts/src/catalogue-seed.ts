@@ -342,7 +342,7 @@ export const seed: CatalogueData = {
     {
       ...withSuffixSupport(
         createStablecoin("usdt-ethereum", "1", "0xdAC17F958D2ee523a2206206994597C13D831ec7", usdt),
-        "TetherToken as Etherscan verified it: onlyPayloadSize refuses what is shorter, and no more",
+        "TetherToken as verified on Etherscan: onlyPayloadSize rejects only shorter calldata",
       ),
       // Its `approve` rejects a change between two allowances that are both above 0.
       approveResetsFirst: true,
@@ -477,7 +477,7 @@ export const devnetSeed: CatalogueData = {
         name: "Test USD Coin",
         source: "deployed by the development chain itself",
       }),
-      "it is paid so in our own tests",
+      "the project's own tests pay this way",
     ),
   ],
 };

@@ -19,7 +19,7 @@ const [token, solanaToken] = ["usdc-base", "usdc-solana"].map((id) =>
 );
 const bridgedToken = seed.tokens.find((candidate) => candidate.id === "usdbc-base");
 if (!base || !solana || !token || !solanaToken || !bridgedToken)
-  throw new Error("the seed lacks what tests need");
+  throw new Error("the seed lacks an entry that the tests need");
 
 describe("the seed", () => {
   const catalogue = loadCatalogue();
@@ -322,27 +322,27 @@ describe("createCatalogue rejects", () => {
   const usdcet = "A9mUU4qviSctJVPJdBJWkb28deg915LYJKrzQ19ji3FM";
   const data = { chains: [base, solana], tokens: [token, solanaToken] };
   test.each([
-    ["a duplicate chain", { ...data, chains: [base, base, solana] }, /chain 8453 twice/],
+    ["a duplicate chain", { ...data, chains: [base, base, solana] }, /duplicate chain 8453/],
     [
       "an EVM chain with a name as its id",
       { ...data, chains: [{ ...base, id: "base" }] },
-      /chain base is not named/,
+      /EVM chain base must name/,
     ],
     [
       "an EVM chain with the CAIP-2 name of another chain",
       { ...data, chains: [{ ...base, caip2: "eip155:1" }] },
-      /chain 8453 is not named/,
+      /EVM chain 8453 must name/,
     ],
     ["a token on an unknown chain", { ...data, chains: [base] }, /usdc-solana is on an unknown/],
     [
       "an address without its checksum",
       { ...data, tokens: [{ ...token, address: usdcOnBase.toLowerCase() }] },
-      /usdc-base has no EIP-55 address/,
+      /usdc-base is not an EIP-55 address/,
     ],
     [
       "an invalid address",
       { ...data, tokens: [{ ...token, address: "0x12" }] },
-      /no EIP-55 address/,
+      /not an EIP-55 address/,
     ],
     [
       "a fee proxy without its checksum",
@@ -365,27 +365,27 @@ describe("createCatalogue rejects", () => {
     [
       "a mint with an extra letter",
       { ...allChainsData, tokens: [{ ...solanaToken, address: `${solanaToken.address}11` }] },
-      /usdc-solana has no address of Solana/,
+      /usdc-solana is not a Solana address/,
     ],
     [
       "a Tron token in hex",
       { ...allChainsData, tokens: [{ ...tronToken, address: `0x${"ab".repeat(20)}` }] },
-      /usdt-tron has no address of Tron/,
+      /usdt-tron is not a Tron address/,
     ],
     [
       "a token on Bitcoin",
       { ...allChainsData, tokens: [{ ...bitcoinToken, isNative: false }] },
-      /btc has no place on Bitcoin/,
+      /btc is not the chain's symbol/,
     ],
     [
       "a coin under another name",
       { ...allChainsData, tokens: [{ ...bitcoinToken, address: "bitcoin" }] },
-      /btc has no place on Bitcoin/,
+      /btc is not the chain's symbol/,
     ],
     [
       "a Solana program on another family",
       { ...allChainsData, tokens: [{ ...tronToken, tokenProgram: "token" as const }] },
-      /usdt-tron is kept by no program/,
+      /usdt-tron is not a Solana token/,
     ],
     [
       "suffix support on a chain without calldata",
@@ -406,7 +406,7 @@ describe("createCatalogue rejects", () => {
     [
       "an unknown Bitcoin network",
       { ...allChainsData, chains: [{ ...bitcoin, id: "bitcoin-testnet" }] },
-      /bitcoin-testnet is no network/,
+      /bitcoin-testnet is not a supported/,
     ],
     [
       "an EVM proxy on Tron",
@@ -421,21 +421,25 @@ describe("createCatalogue rejects", () => {
       },
       /the fee proxies of chain tron/,
     ],
-    ["a duplicate token", { ...data, tokens: [solanaToken, solanaToken] }, /usdc-solana twice/],
+    [
+      "a duplicate token",
+      { ...data, tokens: [solanaToken, solanaToken] },
+      /duplicate token or address: usdc-solana/,
+    ],
     [
       "a look-alike of an unknown token",
       { ...data, tokens: [token, { ...bridgedToken, lookalikeOf: "usdc" }] },
-      /usdbc-base is a look-alike of no token/,
+      /usdbc-base is not a valid look-alike/,
     ],
     [
       "a look-alike of another chain's token",
       { ...data, tokens: [token, solanaToken, { ...bridgedToken, lookalikeOf: "usdc-solana" }] },
-      /usdbc-base is a look-alike of no token/,
+      /usdbc-base is not a valid look-alike/,
     ],
     [
       "a look-alike of itself",
       { ...data, tokens: [token, { ...bridgedToken, lookalikeOf: "usdbc-base" }] },
-      /usdbc-base is a look-alike of no token/,
+      /usdbc-base is not a valid look-alike/,
     ],
     [
       "a look-alike on Solana",
@@ -446,17 +450,17 @@ describe("createCatalogue rejects", () => {
           { ...solanaToken, id: "usdcet", address: usdcet, lookalikeOf: "usdc-solana" },
         ],
       },
-      /usdcet is a look-alike of no token/,
+      /usdcet is not a valid look-alike/,
     ],
     [
       "a look-alike with suffix support",
       { ...data, tokens: [token, { ...bridgedToken, takesSuffix: token.takesSuffix }] },
-      /usdbc-base is a look-alike of no token/,
+      /usdbc-base is not a valid look-alike/,
     ],
     [
       "a duplicate address",
       { ...data, tokens: [token, { ...token, id: "usdc-base-again" }] },
-      /usdc-base-again twice/,
+      /duplicate token or address: usdc-base-again/,
     ],
   ])("%s", (_name, invalidData, message) => {
     expect(() => createCatalogue(invalidData)).toThrow(message);

@@ -67,13 +67,15 @@ const addLocalChains = (data: CatalogueData, localData: CatalogueData): Catalogu
 export const createCatalogue = (data: CatalogueData): Catalogue => {
   const chains = new Map<string, CatalogueChain>();
   for (const chain of data.chains) {
-    if (chains.has(chain.id)) throw new Error(`catalogue: chain ${chain.id} twice`);
+    if (chains.has(chain.id)) throw new Error(`catalogue: duplicate chain ${chain.id}`);
     const isMisnamed = !evmChainIdPattern.test(chain.id) || chain.caip2 !== `eip155:${chain.id}`;
     if (chain.chainType === "EVM" && isMisnamed) {
-      throw new Error(`catalogue: chain ${chain.id} is not named by its decimal EVM chain id`);
+      throw new Error(
+        `catalogue: id and caip2 of EVM chain ${chain.id} must name its decimal chain id`,
+      );
     }
     if (chain.chainType === "BVM" && !isBitcoinChainId(chain.id)) {
-      throw new Error(`catalogue: chain ${chain.id} is no network of Bitcoin that is known`);
+      throw new Error(`catalogue: chain ${chain.id} is not a supported Bitcoin network`);
     }
     checkFeeProxies(chain);
     chains.set(chain.id, chain);
@@ -86,7 +88,7 @@ export const createCatalogue = (data: CatalogueData): Catalogue => {
     checkToken(token, chain);
     const key = addressKey(chain, token.address);
     if (tokensById.has(token.id) || tokensByAddress.has(key))
-      throw new Error(`catalogue: ${token.id} twice`);
+      throw new Error(`catalogue: duplicate token or address: ${token.id}`);
     const entry = { ...token, chain };
     tokensById.set(token.id, entry);
     tokensByAddress.set(key, entry);
@@ -122,7 +124,8 @@ const checkLookalike = (
     originalToken.lookalikeOf === undefined &&
     !isNative &&
     takesSuffix === undefined;
-  if (!isValid) throw new Error(`catalogue: ${id} is a look-alike of no token of its chain`);
+  if (!isValid)
+    throw new Error(`catalogue: ${id} is not a valid look-alike of a token on its chain`);
 };
 
 const checkFeeProxies = (chain: CatalogueChain): void => {
@@ -134,7 +137,7 @@ const checkFeeProxies = (chain: CatalogueChain): void => {
     isCanonical(chain, erc20) &&
     (ethereum === null || (isEvm && isCanonical(chain, ethereum)));
   if (!isValid) {
-    throw new Error(`catalogue: the fee proxies of chain ${chain.id} are no addresses of it`);
+    throw new Error(`catalogue: the fee proxies of chain ${chain.id} are not valid on that chain`);
   }
 };
 
@@ -144,20 +147,20 @@ const checkToken = (token: CatalogueData["tokens"][number], chain: CatalogueChai
     ? token.address === chain.symbol
     : chain.chainType !== "BVM" && isCanonical(chain, token.address);
   if (!isValid)
-    throw new Error(`catalogue: ${token.id} has no ${addressFormNames[chain.chainType]}`);
+    throw new Error(`catalogue: address of ${token.id} is not ${addressForms[chain.chainType]}`);
   if (token.takesSuffix !== undefined && (token.isNative || chain.chainType !== "EVM")) {
-    throw new Error(`catalogue: ${token.id} has no calldata that could take a suffix`);
+    throw new Error(`catalogue: ${token.id} has no calldata for a suffix: remove takesSuffix`);
   }
   if (token.tokenProgram !== undefined && (isAddressedBySymbol || chain.chainType !== "SVM")) {
-    throw new Error(`catalogue: ${token.id} is kept by no program of Solana`);
+    throw new Error(`catalogue: ${token.id} is not a Solana token: remove tokenProgram`);
   }
 };
 
-const addressFormNames: Readonly<Record<ChainType, string>> = {
-  EVM: "EIP-55 address",
-  SVM: "address of Solana",
-  TVM: "address of Tron",
-  BVM: "place on Bitcoin: only the coin itself has one, its chain's symbol",
+const addressForms: Readonly<Record<ChainType, string>> = {
+  EVM: "an EIP-55 address",
+  SVM: "a Solana address",
+  TVM: "a Tron address",
+  BVM: "the chain's symbol, or the token is not the chain's coin",
 };
 
 const isCanonical = (chain: CatalogueChain, address: string): boolean => {

@@ -26,7 +26,7 @@ describe("parseAddress", () => {
 
   test("throws for an unknown Bitcoin network", () => {
     const chain = { id: "bitcoin-testnet3", chainType: "BVM" } as const;
-    expect(() => parseAddress(chain, validAddresses.BVM.address)).toThrow(/no network/);
+    expect(() => parseAddress(chain, validAddresses.BVM.address)).toThrow(/not a Bitcoin network/);
   });
 });
 

@@ -18,7 +18,7 @@ export const parseAddress = (chain: Chain, input: string): AddressParseResult =>
       return parseTronAddress(input);
     case "BVM":
       if (!isBitcoinChainId(chain.id))
-        throw new Error(`chain ${chain.id} is no network of Bitcoin`);
+        throw new Error(`chain ${chain.id} is not a Bitcoin network`);
       return parseBitcoinAddress(chain.id, input);
   }
 };

@@ -87,13 +87,13 @@ const isBitcoinAddress =
 const zeroHash: ExpectedDifference = {
   appliesTo: /^hash: zero$/,
   ours: "refused",
-  reason: "Nobody has the key of twenty zero bytes: what is paid there is lost.",
+  reason: "Nobody has the key for 20 zero bytes, so money paid there is lost.",
 };
 const laterWitnessVersion: ExpectedDifference = {
   appliesTo: /^witness: /,
   ours: "refused",
   reason:
-    "Witness versions from 2 on mean nothing yet (BIP-141), and a version-1 program of another length than 32 bytes neither (BIP-341): anybody may spend what is paid there. bitcoinjs only warns.",
+    "Witness versions from 2 on (BIP-141) and version-1 programs that do not have 32 bytes (BIP-341) have no meaning yet, so anyone can spend money paid there. bitcoinjs only warns.",
 };
 
 type AddressFamily = {
@@ -132,10 +132,10 @@ const addressFamilies: readonly AddressFamily[] = [
     differences: [
       zeroHash,
       {
-        appliesTo: /^stranger: an address of Tron in hex$/,
+        appliesTo: /^foreign: an address of Tron in hex$/,
         ours: "refused",
         reason:
-          "The hex form has no checksum, and no wallet shows it: one wrong digit would pay a stranger.",
+          "The hex form has no checksum, and no wallet shows it. A wrong digit would pay someone else.",
       },
     ],
   },
@@ -153,7 +153,7 @@ const addressFamilies: readonly AddressFamily[] = [
       {
         appliesTo: /^bytes: 32 of zero$/,
         ours: "refused",
-        reason: "It is the system program, whose token account nobody can spend from.",
+        reason: "This is the system program. Nobody can spend from its token account.",
       },
     ],
   },
@@ -183,7 +183,7 @@ const addressFamilies: readonly AddressFamily[] = [
         appliesTo: /^(?:case|bytes): capitals$/,
         ours: "taken",
         reason:
-          "EIP-55 lets an address of one case go without a checksum, capitals too; viem takes small letters alone. We show it in its EIP-55 form, to be compared.",
+          "EIP-55 allows an address in a single case without a checksum, also in upper case. viem accepts only lower case. We show the address in its EIP-55 form for comparison.",
       },
     ],
   },

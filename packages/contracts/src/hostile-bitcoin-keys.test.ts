@@ -200,13 +200,13 @@ const expectedDescriptorDifferences: readonly ExpectedDifference[] = [
   {
     appliesTo: /^length: without the last 9$/,
     ours: "taken",
-    reason: "The checksum may be left out (BIP-380), as many wallets do.",
+    reason: "The checksum is optional (BIP-380), and many wallets omit it.",
   },
   {
     appliesTo: /^key of (?:depth: 3|point: sign [23]|version: last byte 30)$/,
     ours: "taken",
     reason:
-      "They are the account's own bytes, or those of the other point with its x: bip32 takes them.",
+      "These are the account's own bytes, or those of the other point with the same x. bip32 accepts them.",
   },
 ];
 

@@ -112,12 +112,12 @@ const tooManyDecimals = (decimals: number): ExpectedDifference => ({
   },
   ours: "refused",
   reason:
-    "The token has no smaller part: a wallet would round it, and the link would not be paid exactly.",
+    "The token has no smaller unit. A wallet would round the amount and not pay the link exactly.",
 });
 const tooManyDigits: ExpectedDifference = {
   appliesTo: (text) => parseDecimal(text) === "decimal_max_digits",
   ours: "refused",
-  reason: "No uint256 holds it (rule API-14); nobody owns as much.",
+  reason: "The amount exceeds a uint256 (rule API-14).",
 };
 
 describe("a BIP-21 request", () => {
@@ -125,9 +125,9 @@ describe("a BIP-21 request", () => {
     tooManyDecimals(8),
     tooManyDigits,
     {
-      appliesTo: /^(?:notation: 0[xbo]|stranger: an address of EVM$)/,
+      appliesTo: /^(?:notation: 0[xbo]|foreign: an address of EVM$)/,
       ours: "refused",
-      reason: "JavaScript's Number reads hex, octal and binary; an amount is decimal (BIP-21).",
+      reason: "JavaScript's Number accepts hex, octal and binary. An amount is decimal (BIP-21).",
     },
   ];
   const isAcceptedByLibrary = (amount: string): boolean => {
@@ -180,7 +180,7 @@ const parseTransferRequest = (uri: string) => {
     return text ?? "";
   };
   const amount = url.searchParams.get("amount") ?? "";
-  if (!/^\d+(?:\.\d+)?$/.test(amount)) throw new Error("this is no amount");
+  if (!/^\d+(?:\.\d+)?$/.test(amount)) throw new Error("not an amount");
   return {
     recipient: parsePublicKey(url.pathname),
     amount,
@@ -201,12 +201,12 @@ describe("a Solana Pay transfer request", () => {
       appliesTo: (text) => parseAmount(text, decimals) !== undefined,
       ours: "taken",
       reason:
-        "We take a sign, an exponent, blanks around it and a point at either end from who makes a link, and write none of them: the wallet reads a plain decimal.",
+        "We accept a sign, an exponent, surrounding whitespace and a point at either end when a link is created, but the URI contains a plain decimal without them.",
     },
     {
       appliesTo: /^number: 0+\.?0*$/,
       ours: "refused",
-      reason: "Solana Pay lets a request ask for nothing; a payment of nothing is none here.",
+      reason: "Solana Pay allows an amount of 0. Here a payment of 0 is not a payment.",
     },
   ];
   const request = { recipient, splToken, reference };
@@ -276,7 +276,7 @@ describe("a Solana Pay transaction request", () => {
     const requestUrl = new URL(
       /[:%]/.test(path) && !path.includes(":") ? decodeURIComponent(path) : path,
     );
-    if (requestUrl.protocol !== "https:") throw new Error("it is not https");
+    if (requestUrl.protocol !== "https:") throw new Error("not https");
     return requestUrl;
   };
 

@@ -23,6 +23,7 @@ export const parseJson = (text: string): unknown => {
 
 const preserveNumberSource = (_key: string, value: unknown, context?: ReviverContext): unknown => {
   if (typeof value !== "number") return value;
-  if (context?.source === undefined) throw new Error("JSON.parse gave a number without its source");
+  if (context?.source === undefined)
+    throw new Error("JSON.parse returned a number without its source");
   return new JsonNumber(context.source);
 };

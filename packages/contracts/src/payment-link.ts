@@ -23,12 +23,15 @@ export const pageSize = 10;
 export const ChainData = z
   .object({
     id: z.string().meta({
-      description: "On EVM chains the decimal chain id; else a word such as `solana` or `bitcoin`.",
+      description:
+        "The decimal chain id on EVM chains, otherwise a name such as `solana` or `bitcoin`.",
     }),
-    name: z.string().meta({ description: "For people." }),
-    symbol: z.string().meta({ description: "That of the chain's own coin." }),
-    chainType: ChainType.meta({ description: "The family: `EVM`, Solana, Tron or Bitcoin." }),
-    logo: z.string().meta({ description: "An image's URL." }),
+    name: z.string().meta({ description: "The display name." }),
+    symbol: z.string().meta({ description: "The symbol of the chain's native coin." }),
+    chainType: ChainType.meta({
+      description: "The chain family: `EVM`, `SVM` (Solana), `TVM` (Tron) or `BVM` (Bitcoin).",
+    }),
+    logo: z.string().meta({ description: "The URL of an image." }),
   })
   .meta({ id: "ChainData" });
 export type ChainData = z.output<typeof ChainData>;
@@ -36,21 +39,36 @@ export type ChainData = z.output<typeof ChainData>;
 /** A token on its chain (rule API-7). */
 export const TokenData = z
   .object({
-    address: z.string().meta({ description: "The contract's or mint's, on `chain`." }),
+    address: z.string().meta({ description: "The address of the contract or mint on `chain`." }),
     decimals: wireCount.meta({
       description:
-        "How many decimal places an amount of it has at most; 1 is ten to that power base units.",
+        "The maximum number of decimal places of an amount. 1 token is 10^decimals base units.",
     }),
-    symbol: z.string().meta({ description: "Such as `USDC`; several tokens may have it." }),
-    name: z.string().meta({ description: "For people." }),
-    logo: z.string().nullable().meta({ description: "Null: there is none by now." }),
-    isNative: z.boolean().nullable().meta({ description: "Whether it is the chain's own coin." }),
-    isStablecoin: z.boolean().nullable().meta({ description: "Whether it follows a currency." }),
-    currencyCode: z.string().nullable().meta({ description: "ISO 4217, of a stablecoin." }),
-    commodityCode: z.string().nullable().meta({ description: "Of what follows a commodity." }),
+    symbol: z.string().meta({ description: "Such as `USDC`. Several tokens can share a symbol." }),
+    name: z.string().meta({ description: "The display name." }),
+    logo: z.string().nullable().meta({ description: "Always null for now." }),
+    isNative: z
+      .boolean()
+      .nullable()
+      .meta({ description: "Whether the token is the chain's native coin." }),
+    isStablecoin: z
+      .boolean()
+      .nullable()
+      .meta({ description: "Whether the token tracks a currency." }),
+    currencyCode: z
+      .string()
+      .nullable()
+      .meta({ description: "The ISO 4217 code of the currency that a stablecoin tracks." }),
+    commodityCode: z
+      .string()
+      .nullable()
+      .meta({ description: "The code of the commodity that the token tracks." }),
     chain: ChainData,
-    priceUsd: z.string().nullable().meta({ description: "Null: no price is told by now." }),
-    isVerified: z.boolean().nullable().meta({ description: "Whether the catalogue has it." }),
+    priceUsd: z.string().nullable().meta({ description: "Always null for now." }),
+    isVerified: z
+      .boolean()
+      .nullable()
+      .meta({ description: "Whether the token is in the catalogue." }),
   })
   .meta({ id: "TokenData" });
 export type TokenData = z.output<typeof TokenData>;
@@ -58,37 +76,38 @@ export type TokenData = z.output<typeof TokenData>;
 /** A link in a list (rule API-7). */
 export const PaymentLinkData = z
   .object({
-    id: z.string().meta({ description: "The link's, `plink_…`." }),
-    userId: z.string().meta({ description: "Its owner's, `user_…`." }),
+    id: z.string().meta({ description: "The id of the link, `plink_…`." }),
+    userId: z.string().meta({ description: "The id of the owner, `user_…`." }),
     toAmount: wireAmount.meta({
-      description: "What is asked for: a plain decimal of whole tokens, in the link's `token`.",
+      description: "The requested amount, a plain decimal in whole tokens of `token`.",
     }),
     destinationAddress: z.string().meta({
-      description: "The owner's address at which the link is paid, fixed when it was made.",
+      description: "The owner's address that receives the payments. It never changes.",
     }),
-    url: z.string().meta({ description: "The checkout page, for the payer." }),
-    dateCreated: wireInstant.meta({ description: "When it was made." }),
+    url: z.string().meta({ description: "The checkout page for the payer." }),
+    dateCreated: wireInstant.meta({ description: "When the link was created." }),
     token: TokenData,
     status: LinkStatus.meta({
       description:
-        "`inactive` once it expired or was deactivated. Only an `active` link takes payments, but that one " +
-        "which was sent before a link expired still counts.",
+        "`inactive` means expired or deactivated. Only an `active` link accepts payments, but a payment that was " +
+        "sent before the link expired is still applied.",
     }),
     ...LinkTexts.shape,
     maxUsage: z.int().min(1).nullable().meta({
-      description: "How many payments complete the link; no number of them where null.",
+      description:
+        "The number of payments that complete the link. Null means that only the amount completes it.",
     }),
     receivedAmount: wireAmount.meta({
       description:
-        "Total paid against the link so far, as `toAmount`. A link completed by usage may be underpaid: " +
-        "compare it with toAmount.",
+        "The total of applied payments so far, in the same form as `toAmount`. A link completed by `maxUsage` can " +
+        "be underpaid: compare this with `toAmount`.",
     }),
     expirationDate: wireInstant
       .nullable()
-      .meta({ description: "When it becomes inactive by itself; never where null." }),
+      .meta({ description: "When the link expires. Null means never." }),
     transactionUrl: z.string().nullable().meta({
       description:
-        "The receipt of the payment that counted last, of a completed link asked for alone; else null.",
+        "The receipt page of the last applied payment. Null in lists, and until the link is completed.",
     }),
   })
   .meta({ id: "PaymentLinkData" });
@@ -97,8 +116,8 @@ export type PaymentLinkData = z.output<typeof PaymentLinkData>;
 /** The response of create (rule API-2). */
 export const PaymentLinkCreationData = z
   .object({
-    id: z.string().meta({ description: "The link's, `plink_…`." }),
-    url: z.string().meta({ description: "The checkout page: send the payer there." }),
+    id: z.string().meta({ description: "The id of the link, `plink_…`." }),
+    url: z.string().meta({ description: "The checkout page. Send this URL to the payer." }),
   })
   .meta({ id: "PaymentLinkCreationData" });
 
@@ -108,17 +127,19 @@ export const PaymentLinkPage = pageOf(PaymentLinkData).meta({ id: "PaymentLinkPa
 /** The wallet that a link settles to (rule API-7). */
 export const UserWalletData = z
   .object({
-    walletAddress: z.string().meta({ description: "Where it is paid." }),
+    walletAddress: z.string().meta({ description: "The address that receives payments." }),
     token: z
       .object({
-        id: z.string().meta({ description: "Its id in the catalogue." }),
+        id: z.string().meta({ description: "The id of the token in the catalogue." }),
         token: TokenData,
       })
-      .meta({ description: "The one token in which it is paid." }),
+      .meta({ description: "The token that the wallet receives." }),
     chainType: ChainType.meta({ description: "The family of the token's chain." }),
-    isDefault: z.boolean().meta({ description: "Whether new links are paid there." }),
-    isChainDefault: z.boolean().meta({ description: "Whether it is the default of its chain." }),
-    provider: z.string().nullable().meta({ description: "Whose wallet it is, where known." }),
+    isDefault: z.boolean().meta({ description: "Whether new links use this wallet." }),
+    isChainDefault: z
+      .boolean()
+      .meta({ description: "Whether this is the default wallet of its chain." }),
+    provider: z.string().nullable().meta({ description: "The provider of the wallet, if known." }),
   })
   .meta({ id: "UserWalletData" });
 export type UserWalletData = z.output<typeof UserWalletData>;
@@ -126,19 +147,22 @@ export type UserWalletData = z.output<typeof UserWalletData>;
 /** The owner's public profile (rule API-7). */
 export const UserData = z
   .object({
-    id: z.string().meta({ description: "The owner's, `user_…`." }),
-    handle: z.string().meta({ description: "Without the `@` before it; it may change." }),
-    username: z.string().meta({ description: "The name to show." }),
-    dateCreated: wireInstant.meta({ description: "When the account was opened." }),
+    id: z.string().meta({ description: "The id of the owner, `user_…`." }),
+    handle: z.string().meta({ description: "Without the leading `@`. The handle can change." }),
+    username: z.string().meta({ description: "The display name." }),
+    dateCreated: wireInstant.meta({ description: "When the account was created." }),
     wallet: UserWalletData,
-    profileImage: z.string().nullable().meta({ description: "An image's URL." }),
-    bio: z.string().nullable().meta({ description: "What the owner says of themselves." }),
-    backgroundImage: z.string().nullable().meta({ description: "An image's URL." }),
+    profileImage: z.string().nullable().meta({ description: "The URL of an image." }),
+    bio: z.string().nullable().meta({ description: "A text by the owner about themselves." }),
+    backgroundImage: z.string().nullable().meta({ description: "The URL of an image." }),
     backgroundColour: z.string().nullable().meta({ description: "`#` and six hex digits." }),
-    links: z.array(z.string()).nullable().meta({ description: "URLs of the owner's choice." }),
+    links: z.array(z.string()).nullable().meta({ description: "URLs that the owner has chosen." }),
     isMooveUser: z.boolean().nullable().meta({ description: "Whether the owner has an account." }),
-    contact: z.object({}).nullable().meta({ description: "Null: it is not public." }),
-    badges: z.array(z.object({})).nullable().meta({ description: "Null: there are none by now." }),
+    contact: z
+      .object({})
+      .nullable()
+      .meta({ description: "Always null, because it is not public." }),
+    badges: z.array(z.object({})).nullable().meta({ description: "Always null for now." }),
   })
   .meta({ id: "UserData" });
 export type UserData = z.output<typeof UserData>;
@@ -157,16 +181,16 @@ export const createLinkBody = (now: () => Date) =>
   body({
     toAmount: required(positiveDecimal).meta({
       description:
-        "Greater than 0, of at most 78 digits and no finer than the settlement token of the owner's " +
-        "default wallet, in which it is. A string is recommended.",
+        "The amount in the token of the owner's default wallet. Greater than 0, with at most 78 digits and no more " +
+        "decimal places than the token has. A string is recommended.",
       examples: ["25", "0.1"],
     }),
     ...linkTextsBody,
     maxUsage: nullable(integer({ min: 1, max: int32Max })).describe(
-      "How many payments complete the link, whatever was received; no number of them where null.",
+      "The number of payments that complete the link, whatever their amount. Null means that only the amount completes it.",
     ),
     expirationDate: nullable(futureDateTime(now)).describe(
-      "In the future; UTC without an offset. Never where null.",
+      "Must be in the future. UTC if it has no offset. Null means that the link never expires.",
     ),
   }).meta({ id: "NewPaymentLink" });
 export type CreateLinkBody = z.output<ReturnType<typeof createLinkBody>>;
@@ -174,13 +198,15 @@ export type CreateLinkBody = z.output<ReturnType<typeof createLinkBody>>;
 /** The query parameters of a page. The offset counts entries of the filtered list (rule API-5). */
 export const PageQuery = z.object({
   offset: parameter(integer({ min: 0, max: int32Max })).describe(
-    "How many entries to pass over: `nextOffset` of the page before; 0 where nothing is said. Things made " +
-      "meanwhile move the entries: whoever wants them all leaves out repeats by `id`.",
+    "The number of entries to skip: `nextOffset` of the previous page. Defaults to 0. New entries shift the " +
+      "pages, so skip an `id` that you have already received.",
   ),
 });
 
 /** The query parameters of list (rule API-4). */
 export const ListLinksQuery = z.object({
-  status: parameter(oneOf(linkStatuses)).describe("Only such; all where nothing is said."),
+  status: parameter(oneOf(linkStatuses)).describe(
+    "Only links with this status. Defaults to all links.",
+  ),
   ...PageQuery.shape,
 });

@@ -22,8 +22,8 @@ describe("parseRpcUrls", () => {
     ["01=https://key.example", "entry 1 of 1 is not <chain id>=<url>"],
     ["1=key.example", "entry 1 of 1 is not an http or https URL"],
     ["1=wss://key.example", "entry 1 of 1 is not an http or https URL"],
-    ["1=https://key.example,1=https://key.example", "entry 2 of 2 stands there twice"],
-    ["1=https://key.example,1=https://key.example:443/", "entry 2 of 2 stands there twice"],
+    ["1=https://key.example,1=https://key.example", "entry 2 of 2 is a duplicate"],
+    ["1=https://key.example,1=https://key.example:443/", "entry 2 of 2 is a duplicate"],
   ])("names the faulty entry by its position and repeats none of its text", (text, fault) => {
     expect(parseRpcUrls(text)).toEqual({ fault });
   });
@@ -48,7 +48,7 @@ describe("parseRpcUrls", () => {
         fault: string;
       };
       expect(fault).toMatch(
-        /^entry 4 of 4 (stands there twice|has the host of entry 2, .*INDEPENDENT_RPC_HOSTS)/,
+        /^entry 4 of 4 (is a duplicate|has the host of entry 2, .*INDEPENDENT_RPC_HOSTS)/,
       );
       expect(fault).not.toMatch(/example|127|203|secret/);
     },
@@ -67,7 +67,7 @@ describe("parseRpcUrls", () => {
     const createUrls = parseRpcUrls(`1=${url},1=${otherUrl}`, independentHosts);
     expect(createUrls).toEqual(new Map([["1", [url, otherUrl]]]));
     expect(parseRpcUrls(`1=${url},1=https://gateway.example:443/a`, independentHosts)).toEqual({
-      fault: "entry 2 of 2 stands there twice",
+      fault: "entry 2 of 2 is a duplicate",
     });
     expect(
       parseRpcUrls("1=https://b.example/a,1=https://b.example/b", independentHosts),
@@ -98,7 +98,7 @@ describe("parseRpcUrls", () => {
       ).join(",");
     expect(parseRpcUrls(createUrls(8, 0))).toBeInstanceOf(Map);
     expect(parseRpcUrls(createUrls(9, 0))).toEqual({
-      fault: "entry 9 of 9 is the chain's 9th provider",
+      fault: "entry 9 of 9 exceeds the limit of 8 providers per chain",
     });
     expect(parseRpcUrls(createUrls(100, 1))).toBeInstanceOf(Map);
     expect(parseRpcUrls(createUrls(101, 1))).toEqual({ fault: "has more than 100 entries" });

@@ -32,19 +32,19 @@ export const parseRpcUrls = (
     const parsedUrl = parseHttpUrl(url);
     if (parsedUrl === undefined) return createFault("is not an http or https URL");
     const chainUrls = urls.get(chainId) ?? [];
-    if (firstEntries.has(`${chainId} ${parsedUrl.href}`)) return createFault("stands there twice");
+    if (firstEntries.has(`${chainId} ${parsedUrl.href}`)) return createFault("is a duplicate");
     firstEntries.set(`${chainId} ${parsedUrl.href}`, index + 1);
     const hostKey = `${chainId} ${getProviderHost(parsedUrl)}`;
     const firstEntry = firstEntries.get(hostKey);
     if (firstEntry !== undefined && !independentHosts.has(normalizeHostname(parsedUrl))) {
       return createFault(
-        `has the host of entry ${firstEntry}, and two URLs of one provider are no two providers; ` +
+        `has the host of entry ${firstEntry}, so both count as one provider; ` +
           "list the host in INDEPENDENT_RPC_HOSTS if independent providers share it",
       );
     }
     firstEntries.set(hostKey, firstEntry ?? index + 1);
     if (chainUrls.length === urlsPerChainMax) {
-      return createFault(`is the chain's ${urlsPerChainMax + 1}th provider`);
+      return createFault(`exceeds the limit of ${urlsPerChainMax} providers per chain`);
     }
     urls.set(chainId, [...chainUrls, url]);
   }

@@ -29,7 +29,7 @@ export const SolanaAccountState = z.object({
   isOwnerReady: z.boolean(),
   /**
    * Whether a token program owns the destination itself. The destination is then a token account or
-   * a mint, and nobody can spend what its own token account receives. Older processes omit this
+   * a mint, and no one can spend what its own token account receives. Older processes omit this
    * field.
    */
   isTokenProgramAccount: z.boolean().default(false),

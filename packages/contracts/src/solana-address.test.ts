@@ -48,7 +48,7 @@ describe("parseSolanaAddress", () => {
     }
   });
 
-  test("rejects the system program's address, whose funds nobody can spend", () => {
+  test("rejects the system program's address, whose funds no one can spend", () => {
     expect(parseSolanaAddress("1".repeat(32))).toEqual({ fault: "unspendable" });
   });
 });

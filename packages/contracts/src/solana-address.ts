@@ -23,7 +23,7 @@ export const parseSolanaAddress = (input: string): AddressParseResult => {
 
 /**
  * Derives the key by which a payment on Solana names its link (Solana Pay's `reference`): the hash
- * of the link's payment reference, as an address. Nobody has its private key.
+ * of the link's payment reference, as an address. No one has its private key.
  */
 export const deriveSolanaReference = (paymentReference: string): string =>
   base58.encode(hexToBytes(keccak256Hex(paymentReference).slice(2)));

@@ -38,6 +38,6 @@ export const buildSolanaTransferRequestUrl = (transfer: TransferRequest): string
  */
 export const buildSolanaTransactionRequestUrl = (url: string): string => {
   const parsedUrl = URL.parse(url);
-  if (parsedUrl?.protocol !== "https:") throw new Error("a transaction request goes to https");
+  if (parsedUrl?.protocol !== "https:") throw new Error("a transaction request needs an https URL");
   return `solana:${/[?#]/.test(parsedUrl.href) ? encodeURIComponent(parsedUrl.href) : parsedUrl.href}`;
 };

@@ -26,7 +26,7 @@ export const deriveAssociatedTokenAccount = ({
   program: string;
 }): string => {
   const seeds = [owner, program, mint].map((key) => base58.decode(key));
-  // Takes the first hash that is not a point of the curve, because then nobody can have its private
+  // Takes the first hash that is not a point of the curve, because then no one can have its private
   // key.
   for (let bump = bumpMax; bump >= 0; bump -= 1) {
     const hash = sha256(

@@ -44,7 +44,7 @@ describe("a Tron address", () => {
 
   test("is rejected if its hex has another length or its text has no valid checksum", () => {
     for (const hex of ["", "0x", "ab".repeat(19), "ab".repeat(22), `0x41${"ab".repeat(20)}`]) {
-      expect(() => tronAddressFromHex(hex)).toThrow("no address");
+      expect(() => tronAddressFromHex(hex)).toThrow("not a 20-byte address");
     }
     for (const text of [
       "",
@@ -53,7 +53,7 @@ describe("a Tron address", () => {
       "T".repeat(34),
       "T".repeat(1_000_000),
     ]) {
-      expect(() => tronAddressToHex(text)).toThrow("no address");
+      expect(() => tronAddressToHex(text)).toThrow("not a Tron address");
     }
   });
 });

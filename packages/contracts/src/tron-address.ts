@@ -26,8 +26,7 @@ export const tronAddressToHex = (address: string): string => {
   const bytes = addressPattern.test(address)
     ? tryDecode(() => base58check.decode(address))
     : undefined;
-  if (bytes?.length !== 21 || bytes[0] !== addressPrefix)
-    throw new Error("this is no address of Tron");
+  if (bytes?.length !== 21 || bytes[0] !== addressPrefix) throw new Error("not a Tron address");
   return `0x${bytesToHex(bytes.subarray(1))}`;
 };
 
@@ -37,6 +36,6 @@ export const tronAddressToHex = (address: string): string => {
  */
 export const tronAddressFromHex = (hex: string): string => {
   const [, digits] = hexPattern.exec(hex) ?? [];
-  if (digits === undefined) throw new Error("this is no address of 20 bytes in hex");
+  if (digits === undefined) throw new Error("not a 20-byte address in hex");
   return base58check.encode(Uint8Array.of(addressPrefix, ...hexToBytes(digits.toLowerCase())));
 };

@@ -19,11 +19,15 @@ export const WebhookHeaderPrefix = z
 /** A webhook's `data.transaction` (rule HOOK-9). */
 export const WebhookTransaction = z
   .object({
-    id: z.string().meta({ description: "The payment's, `tx_…`." }),
-    status: PaymentStatus.meta({ description: "`settled`: it counts, and is final." }),
-    amount: wireAmount.meta({ description: "What was paid: a plain decimal of whole tokens." }),
-    tokenAddress: z.string().meta({ description: "The token's that was received." }),
-    chainId: z.string().meta({ description: "The chain's on which it was received." }),
+    id: z.string().meta({ description: "The id of the payment, `tx_…`." }),
+    status: PaymentStatus.meta({
+      description: "`settled`: the payment is final and applied to the link.",
+    }),
+    amount: wireAmount.meta({ description: "The amount paid, a plain decimal in whole tokens." }),
+    tokenAddress: z.string().meta({ description: "The address of the received token." }),
+    chainId: z
+      .string()
+      .meta({ description: "The id of the chain on which the payment was received." }),
     sourceTransaction: z.string().nullable().meta({
       description: "The hash of the payer's transaction, which may be on another chain.",
     }),
@@ -33,31 +37,38 @@ export const WebhookTransaction = z
 export type WebhookTransaction = z.output<typeof WebhookTransaction>;
 
 const WebhookLink = z.object({
-  paymentLinkId: z.string().meta({ description: "`plink_…`" }),
-  status: LinkStatus.meta({ description: "As it is by now; of a completing payment `completed`." }),
+  paymentLinkId: z.string().meta({ description: "The id of the link, `plink_…`." }),
+  status: LinkStatus.meta({
+    description: "The current status; `completed` if this payment completed the link.",
+  }),
   amount: wireAmount.meta({
-    description: "The link's `toAmount`: a plain decimal of whole tokens.",
+    description: "The link's `toAmount`, a plain decimal in whole tokens.",
   }),
   receivedAmount: wireAmount.meta({
     description:
-      "Total settled so far. A link completed by usage may be underpaid: compare it with amount.",
+      "The total settled so far. A link completed by `maxUsage` can be underpaid: compare this with `amount`.",
   }),
-  currentUsage: wireCount.meta({ description: "How many payments settled so far." }),
+  currentUsage: wireCount.meta({ description: "The number of payments settled so far." }),
   maxUsage: z.int().min(1).nullable().meta({
-    description: "How many payments complete the link; no number of them where null.",
+    description:
+      "The number of payments that complete the link. Null means that only the amount completes it.",
   }),
-  chainId: z.string().meta({ description: "The chain's on which the link is paid." }),
-  tokenAddress: z.string().meta({ description: "The token's in which it is paid." }),
+  chainId: z.string().meta({ description: "The id of the chain on which the link is paid." }),
+  tokenAddress: z
+    .string()
+    .meta({ description: "The address of the token in which the link is paid." }),
   ...LinkTexts.shape,
 });
 export type WebhookLink = z.output<typeof WebhookLink>;
 
-const dataDescription = "The link as it stands when this attempt is sent.";
+const dataDescription = "The state of the link when this attempt is sent.";
 
 const envelopeFields = {
-  id: z.string().meta({ description: "As in the header: what repeats are known by." }),
+  id: z.string().meta({
+    description: "The id of the event, as in the header. Use it to detect repeated webhooks.",
+  }),
   createdAt: wireInstant.meta({
-    description: "When the payment was applied, not when this was sent.",
+    description: "When the payment was applied, not when the webhook was sent.",
   }),
 };
 
@@ -89,10 +100,9 @@ export const AnyWebhook = z
   .object({
     ...envelopeFields,
     type: z.string().meta({
-      description:
-        "The set is open: new types may be added, and a receiver ignores what it knows not.",
+      description: "New types may be added. Ignore a type that you do not know.",
       examples: [...webhookTypes],
     }),
-    data: z.record(z.string(), z.unknown()).meta({ description: "By its type." }),
+    data: z.record(z.string(), z.unknown()).meta({ description: "Depends on `type`." }),
   })
   .meta({ id: "Webhook" });

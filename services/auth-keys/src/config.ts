@@ -25,7 +25,7 @@ const IssuerUrlSchema = z
   .url({ protocol: /^https?$/, error: "must be an http or https URL", abort: true })
   .refine((text) => !/[?#@]/.test(text), { error: "must have no credentials, query or fragment" })
   .refine((text) => text.startsWith("https:") || loopbackHosts.has(new URL(text).hostname), {
-    error: "must be https, as it says who signs in; http is for a loopback host alone",
+    error: "must be an https URL; http is allowed only for a loopback host",
   });
 
 const ClientCredentialText = z.string().regex(/^[\x20-\x7e]{1,255}$/, {
@@ -52,20 +52,20 @@ const UniqueList = z
   .string()
   .transform(splitList)
   .refine((list) => list.every((item) => item !== "") && new Set(list).size === list.length, {
-    error: "must be words with commas between, none empty and none twice",
+    error: "must be a comma-separated list without empty or duplicate entries",
   });
 
 const isSignInMethod = (item: string): item is SignInMethod =>
   signInMethods.some((method) => method === item);
 
 const SignInMethodList = UniqueList.refine((list) => list.every(isSignInMethod), {
-  error: `must be some of ${signInMethods.join(", ")}`,
+  error: `must contain only ${signInMethods.join(", ")}`,
 }).transform((list) => list.filter(isSignInMethod));
 
 const ScannerKeyList = z.string().transform((text, context) => {
   const keys = parseScannerKeys(text);
   if (keys !== undefined) return keys;
-  const message = "must be <identifier>=<base64 of a P-256 public key>, with commas between";
+  const message = "must be a comma-separated list of <identifier>=<base64 of a P-256 public key>";
   context.addIssue({ code: "custom", message });
   return z.NEVER;
 });
@@ -86,7 +86,7 @@ export const authKeysConfig = z
     OIDC_CLIENT_SECRET_FILE: z.string().optional(),
     OIDC_SCOPES: z
       .string()
-      .regex(/^[\x21-\x7e]+( [\x21-\x7e]+)*$/, { error: "must be words with one blank between" })
+      .regex(/^[\x21-\x7e]+( [\x21-\x7e]+)*$/, { error: "must be separated by single spaces" })
       .refine((scopes) => scopes.split(" ").includes("openid"), { error: "must contain openid" })
       .optional(),
     OIDC_ALLOWED_GROUPS: UniqueList.optional(),
@@ -105,7 +105,7 @@ export const authKeysConfig = z
       .min(0)
       .max(auditLogDaysMax)
       .refine((days) => days === 0 || days >= auditLogDaysMin, {
-        error: `must be 0, which is for ever, or at least ${auditLogDaysMin}`,
+        error: `must be 0 (no limit) or at least ${auditLogDaysMin}`,
       })
       .default(0),
     NODE_ENV: z.string().default("development"),
@@ -117,7 +117,7 @@ export const authKeysConfig = z
     const enabledMethods = configuredMethods ?? signInMethods;
     const hasOidc = oidc !== undefined && enabledMethods.includes("oidc");
     const reportMissingMethod = (variable: string) => {
-      const message = "needs a way in that is not set up";
+      const message = "requires a sign-in method that is not configured";
       context.addIssue({ code: "custom", path: [variable], message });
     };
     if (configuredMethods?.includes("oidc") === true && oidc === undefined)
@@ -173,6 +173,6 @@ const parseOidc = (
   const oidcSettings = [issuer, clientId, clientSecret, scopes, allowedGroups];
   if (oidcSettings.every((value) => value === undefined)) return undefined;
   const path = [issuer === undefined ? "OIDC_ISSUER" : "OIDC_CLIENT_ID"];
-  context.addIssue({ code: "custom", path, message: "is missing, while other OIDC_… are given" });
+  context.addIssue({ code: "custom", path, message: "is missing, but other OIDC_… are set" });
   return undefined;
 };

@@ -53,7 +53,7 @@ export const createIntrospect =
 
 const throwIntrospectionError = (error: unknown): never => {
   if (classifyFailure(error) === "transient") throw error;
-  throw new InvalidIntrospectionResponse("who is behind a credential cannot be read", {
+  throw new InvalidIntrospectionResponse("could not read the account of a credential", {
     cause: error,
   });
 };

@@ -19,13 +19,13 @@ export type Counters = {
 export const createCounters = (metrics: Metrics): Counters => {
   const introspectionCounter = new Counter({
     name: "payment_links_introspections_total",
-    help: "Questions about who is calling, by kind of credential and by what became of them",
+    help: "Introspection requests, by kind of credential and outcome",
     labelNames: ["kind", "outcome"] as const,
     registers: [metrics],
   });
   const signInCounter = new Counter({
     name: "payment_links_sign_ins_total",
-    help: "Attempts to sign in, by method and by what became of them",
+    help: "Sign-in attempts, by method and outcome",
     labelNames: ["method", "outcome"] as const,
     registers: [metrics],
   });

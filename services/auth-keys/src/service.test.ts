@@ -159,7 +159,7 @@ describe("a started service", () => {
         await ownRig.call("PATCH", "/console/api/account", { cookie, body: { bio } });
       }
       // The clock stands still, so only the wake-up after each commit can have published these.
-      await waitUntil("four events are heard", () => receivedEvents.length === 4);
+      await waitUntil("four events are received", () => receivedEvents.length === 4);
       expect(receivedEvents).toEqual(
         [1, 2, 3, 4].map((version) => ({ type: "account.updated", version })),
       );

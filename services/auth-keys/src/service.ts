@@ -105,7 +105,7 @@ export const createAuthKeys = (
         Promise.all([flushLastUses(dependencies), flushRejectedSignIns(dependencies)]).then(
           () => {},
           (error: unknown) => {
-            log.warn({ err: error }, "the last uses and refusals could not be written");
+            log.warn({ err: error }, "could not write last uses and rejected sign-ins");
           },
         ),
     };

@@ -59,7 +59,7 @@ describe("SETTLEMENT_CHAINS", () => {
       const parse = () => parseChains(`8453,${chainId}`);
       expect(parse).toThrow(ConfigError);
       expect(parse).toThrow(
-        `SETTLEMENT_CHAINS: the catalogue has no fee proxies on chain ${chainId}`,
+        `SETTLEMENT_CHAINS: chain ${chainId} has no fee proxies in the catalogue`,
       );
     },
   );
@@ -79,7 +79,7 @@ describe("TRANSFER_CHAINS", () => {
     (chainId) => {
       const parse = () => parseChains(`8453,${chainId}`);
       expect(parse).toThrow(ConfigError);
-      expect(parse).toThrow(`TRANSFER_CHAINS: ${chainId} is no EVM chain of the catalogue`);
+      expect(parse).toThrow(`TRANSFER_CHAINS: ${chainId} is not an EVM chain in the catalogue`);
     },
   );
 });

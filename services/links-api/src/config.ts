@@ -56,7 +56,7 @@ export const parseSettlementChains = (
     const needsProxies = chain?.chainType !== "SVM" && chain?.chainType !== "BVM";
     if (chain !== undefined && (chain.feeProxies !== undefined || !needsProxies)) continue;
     throw createConfigError([
-      `SETTLEMENT_CHAINS: the catalogue has no fee proxies on chain ${chainId}`,
+      `SETTLEMENT_CHAINS: chain ${chainId} has no fee proxies in the catalogue`,
     ]);
   }
   return new Set(settlementChains);
@@ -72,7 +72,7 @@ export const parseTransferChains = (
 ): ReadonlySet<string> => {
   for (const chainId of transferChains) {
     if (chains.some(({ id, chainType }) => id === chainId && chainType === "EVM")) continue;
-    throw createConfigError([`TRANSFER_CHAINS: ${chainId} is no EVM chain of the catalogue`]);
+    throw createConfigError([`TRANSFER_CHAINS: ${chainId} is not an EVM chain in the catalogue`]);
   }
   return new Set(transferChains);
 };

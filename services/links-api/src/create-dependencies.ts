@@ -46,7 +46,7 @@ export const createDependencies = (
     fetchSolanaAccountState,
     clock,
     onUnknown: (error, chainId) =>
-      log.warn({ err: error, chain: chainId }, "a destination on Solana could not be checked"),
+      log.warn({ err: error, chain: chainId }, "Solana destination check failed"),
   });
   return {
     pool,
@@ -117,7 +117,7 @@ const indexTokens = (catalogue: Catalogue, checkoutUrl: string): Dependencies["g
   );
   return (tokenId) => {
     const entry = tokens.get(tokenId);
-    if (entry === undefined) throw new Error(`the catalogue has lost the token ${tokenId}`);
+    if (entry === undefined) throw new Error(`the catalogue no longer contains token ${tokenId}`);
     return entry;
   };
 };

@@ -31,29 +31,29 @@ export const createCounters = (metrics: Metrics): Counters => {
   });
   const transitions = new Counter({
     name: "payment_links_transitions_total",
-    help: "Changes of a payment link's status",
+    help: "Status changes of payment links",
     labelNames: ["from", "to"] as const,
     registers,
   });
   const payments = new Counter({
     name: "payment_links_payments_total",
-    help: "Settled payments by outcome: applied, or the reason why not",
+    help: "Settled payments by outcome: applied, or the reason why a payment was not applied",
     labelNames: ["outcome"] as const,
     registers,
   });
   const orphanedPayments = new Counter({
     name: "payment_links_payments_orphaned_total",
-    help: "Settled payments that their chain took away afterwards; their credit stays",
+    help: "Settled payments that were later orphaned by a reorg; the credit stays",
     registers,
   });
   const failedReads = new Counter({
     name: "payment_links_failed_looks_total",
-    help: "Times that followed links could not be looked at; they are looked at again",
+    help: "Failed checks of followed links for changes; each is retried",
     registers,
   });
   const versionJumps = new Counter({
     name: "payment_links_version_jumps_total",
-    help: "Events whose version was more than one above the last known",
+    help: "Events whose version was more than one above the last received version",
     labelNames: ["topic"] as const,
     registers,
   });

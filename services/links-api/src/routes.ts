@@ -52,7 +52,7 @@ import { createSolanaTransaction } from "./pages/create-solana-transaction.ts";
 
 export { sendNotFound } from "./pages/send-not-found.ts";
 
-/** Files get a higher limit because a page loads several at once, and each is cheap. */
+/** Files get a higher limit because a page loads several together, and each is cheap. */
 const fileRateLimit = { policy: "files", factor: 3 } as const;
 /** Transactions get a lower limit because each calls a node, and a payer needs only one or two. */
 const transactionRateLimit = { policy: "transactions", factor: 0.1 } as const;

@@ -70,7 +70,7 @@ describe("the started service", () => {
     const link = await rig.retrieve(id);
     expect(link).toMatchObject({ status: "completed", receivedAmount: "25" });
     expect(link.user.username).toBe("Renamed");
-    await waitUntil("four events", () => listEventTypes(id).length >= 4);
+    await waitUntil("four events are published", () => listEventTypes(id).length >= 4);
     expect(listEventTypes(id)).toEqual([
       "payment_link.created",
       "payment_link.transaction.succeeded",
@@ -108,7 +108,10 @@ describe("the started service", () => {
       expirationDate,
     });
     shift.nowMs += 3_600_000;
-    await waitUntil("the expiry job", async () => (await rig.readStoredStatus(id)) === "inactive");
+    await waitUntil(
+      "the expiry job marks the link",
+      async () => (await rig.readStoredStatus(id)) === "inactive",
+    );
     expect(listEventTypes(id)).toEqual(["payment_link.created"]);
   });
 });

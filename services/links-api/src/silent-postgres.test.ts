@@ -80,7 +80,7 @@ test("requests fail in bounded time while the database does not respond, and suc
   }
   await proxy.forward();
   for (const sendCall of Object.values(calls)) {
-    await waitUntil("it answers again", async () => (await sendCall()).status === 200);
+    await waitUntil("requests succeed again", async () => (await sendCall()).status === 200);
   }
   await close();
 });

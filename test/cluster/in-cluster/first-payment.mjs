@@ -45,10 +45,10 @@ const noticeResponse = await fetch(url, {
   signal: AbortSignal.timeout(10_000),
 });
 if (noticeResponse.status !== 202) {
-  throw new Error(`the notice was answered with ${noticeResponse.status}`);
+  throw new Error(`the notice got the response ${noticeResponse.status}`);
 }
 
-await waitUntil("both webhooks are there", () => receivedWebhooks.size === 2);
+await waitUntil("both webhooks arrive", () => receivedWebhooks.size === 2);
 const retrievedLink = await callService("links-api", `/v1/payment-link/${createdLink.body.id}`, {
   method: "GET",
 });

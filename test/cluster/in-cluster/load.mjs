@@ -164,7 +164,7 @@ const generateLoad = async () => {
   let requestIndex = 0;
   while (!stopController.signal.aborted) {
     const elapsedMs = performance.now() - startedAt;
-    if (elapsedMs > loadMsMax) throw new Error(`nobody ended the load within ${loadMsMax} ms`);
+    if (elapsedMs > loadMsMax) throw new Error(`the load was not ended within ${loadMsMax} ms`);
     const dueRequestCount = (elapsedMs * Number(REQUESTS_PER_SECOND)) / 1000;
     for (; requestIndex < dueRequestCount; requestIndex += 1) void sendNextRequest(requestIndex);
     await sleep(5);
@@ -219,8 +219,8 @@ const readState = () => {
   return {
     ...stats,
     lastFailedMs: getAgeMs(stats.lastFailedAt),
-    newestToldMs: getAgeMs(newestReportedAt),
-    oldestUntoldMs: getAgeMs(
+    newestNotifiedMs: getAgeMs(newestReportedAt),
+    oldestPendingMs: getAgeMs(
       Math.min(...listIncompleteLinks().flatMap(({ acceptedAt }) => acceptedAt)),
     ),
     dueNotices: pendingNotices.length,
@@ -281,7 +281,11 @@ const describeRepeats = () =>
   );
 
 const waitForSettlement = async () => {
-  await waitUntil("answers under way", () => inFlightCount === 0, requestMsMax * 2);
+  await waitUntil(
+    "all pending requests have responses",
+    () => inFlightCount === 0,
+    requestMsMax * 2,
+  );
   const deadline = performance.now() + settleMsMax;
   while (pendingNotices.length > 0 && performance.now() < deadline) {
     await payLink(async (expectedStatus, requestOptions) => {

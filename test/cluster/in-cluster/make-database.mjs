@@ -11,4 +11,4 @@ const password = client.escapeLiteral(migrationUrl.password);
 await client.query(`CREATE ROLE ${role} LOGIN CREATEROLE PASSWORD ${password}`);
 await client.query(`CREATE DATABASE ${client.escapeIdentifier(database)} OWNER ${role}`);
 await client.end();
-console.log(`made ${database}`);
+console.log(`created ${database}`);

@@ -30,7 +30,8 @@ export const callService = async (service, path, { method = "POST", headers = {}
     signal: AbortSignal.timeout(requestMsMax),
   });
   const text = await response.text();
-  if (!response.ok) throw new Error(`${method} ${path} answered ${response.status} ${text}`);
+  if (!response.ok)
+    throw new Error(`${method} ${path} got the response ${response.status} ${text}`);
   return { response, body: text.startsWith("{") ? JSON.parse(text) : {} };
 };
 
@@ -46,7 +47,7 @@ export const createShop = async (signInToken) => {
       ({ status }) => status === 204,
       () => false,
     );
-  await waitUntil("the receiver is reached through its Service", isReceiverReachable);
+  await waitUntil("the receiver is reachable through its Service", isReceiverReachable);
   const session = await callService("auth-keys", "/console/api/session", {
     body: { token: signInToken },
   });

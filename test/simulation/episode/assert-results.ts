@@ -18,7 +18,7 @@ export const assertResults = async (episode: Episode): Promise<void> => {
   await assertLinks(episode, { isRescanned: false });
   await assertDeposits(episode, { isRescanned: false });
   if (!model.mayHaveMissedAny() && !model.deposits.mayHaveMissedAny()) return;
-  world.count("all is read again");
+  world.count("rescans of all blocks");
   rescan(shop, { fromBlock: 0, toBlock: chain.blockAtDepth(finalDepth).slot });
   // On Solana the final block is the newest block that was not orphaned, which may be lower.
   await runUntil(episode, isChainAndWorkDone);
@@ -104,7 +104,7 @@ const fetchJson = async (
 ): Promise<unknown> => {
   const { processes, world } = episode;
   const [replica] = listRunningReplicas(processes, "links-api");
-  if (replica === undefined) throw new Finding("no links-api is up");
+  if (replica === undefined) throw new Finding("no links-api process is running");
   const responses: InjectedResponse[] = [];
   const request = { method: "GET", path, headers } as const;
   void callReplica(processes, replica, { isInternal: false, request }).then((injectedResponse) =>

@@ -30,7 +30,7 @@ export const runEpisodePhases = async (episode: Episode): Promise<void> => {
   const { model, shop, world } = episode;
   await runStartPhase(episode);
   await runFaultPhase(episode);
-  world.trace("calm");
+  world.trace("recovery phase");
   await runRecoveryPhase(episode);
   await runFailureDetectionPhase(episode);
   await republishAfterRestore(episode);
@@ -52,7 +52,7 @@ const runStartPhase = async (episode: Episode): Promise<void> => {
 
 const runFaultPhase = async (episode: Episode): Promise<void> => {
   const { bus, faultProfile, providerSchedule, world } = episode;
-  world.trace("wild");
+  world.trace("fault phase");
   bus.setLag(faultProfile.lagMsMax);
   if (providerSchedule.hasPermanentBehavior || faultProfile.rareTroubles.size > 0)
     await changeProviderBehaviors(episode);

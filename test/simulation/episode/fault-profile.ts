@@ -5,7 +5,7 @@ export type FaultProfile = ReturnType<typeof generateFaultProfile> & {
   rareTroubles: ReadonlySet<RareTrouble>;
 };
 
-/** Draws an episode's fault profile. With all faults at once, little would make progress. */
+/** Draws an episode's fault profile. With all faults together, little would make progress. */
 export const generateFaultProfile = (random: Random, { isBitcoin }: { isBitcoin: boolean }) => ({
   statementFaultChance: random.pick([0, 0.001, 0.003, 0.01]),
   lateCommitChance: random.pick([0, 0.02, 0.08]),

@@ -8,7 +8,7 @@ import type { Shop } from "../shop/shop.ts";
 import { mineBlocks } from "./block-schedule.ts";
 import type { FaultProfile } from "./fault-profile.ts";
 
-const outages = ["lags", "stands still", "is silent", "refuses", "prunes"] as const;
+const outages = ["lags", "stands still", "is silent", "rejects", "prunes"] as const;
 const misreports = [
   "omits logs",
   "omits receipts",
@@ -144,7 +144,7 @@ const generateBehavior = (
       return { kind, lagBlocks: 1 + random.below(4) };
     case "stands still":
       return { kind, tip: chain.tip() };
-    case "refuses":
+    case "rejects":
       return { kind, status: random.pick([429, 500, 403]) };
     case "renames blocks":
       return { kind, firstBlock: Math.max(0, chain.tip().number - random.below(10)) };
@@ -165,7 +165,7 @@ const generateBehavior = (
         olderBlocks: pickOlderBlocksBehavior(random, shop.kind),
       };
     case "omits logs":
-      return { kind, omittedFrom: random.pick(["answers", "blooms", "receipts"]) };
+      return { kind, omittedFrom: random.pick(["results", "blooms", "receipts"]) };
     case "is silent":
     case "omits receipts":
       return { kind };
@@ -181,6 +181,6 @@ const pickOlderBlocksBehavior = (
   random: Random,
   kind: ChainKind,
 ): (NodeBehavior & { kind: "prunes" })["olderBlocks"] => {
-  if (kind === base) return random.pick(["told", "refused", "left out"]);
-  return kind === bitcoin ? "refused" : "left out";
+  if (kind === base) return random.pick(["returned", "rejected", "omitted"]);
+  return kind === bitcoin ? "rejected" : "omitted";
 };

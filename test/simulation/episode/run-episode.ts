@@ -66,7 +66,8 @@ const installAdversaries = ({ chain, providerSchedule, shop, world }: Episode): 
       receiveWebhook: (call) => receiveWebhook(shop, call),
       handleRpcRequest: (host, body) => {
         const provider = providerSchedule.providers.find((candidate) => candidate.host === host);
-        if (provider === undefined) throw new Finding(`${host} is asked`);
+        if (provider === undefined)
+          throw new Finding(`a request was sent to the unknown host ${host}`);
         return handleNodeRequest({ chain, kind: shop.kind, world }, provider, body);
       },
     },

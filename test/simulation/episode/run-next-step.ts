@@ -10,7 +10,7 @@ const requestRetryMsMax = 1_500;
 export const runNextStep = async (episode: Episode): Promise<boolean> => {
   const { bus, processes, world } = episode;
   throwFailure(episode);
-  if (episode.shouldStop()) throw new Error("nobody waits for the end");
+  if (episode.shouldStop()) throw new Error("the run was stopped");
   restartDueProcesses(processes);
   const deliverableBatches = bus.listDeliverableBatches();
   const sendableRequests = listSendableRequests(episode);
@@ -72,14 +72,14 @@ const sendPendingRequest = (episode: Episode, pendingRequest: PendingRequest): v
   const { processes, shop, world } = episode;
   const replica = world.random.pick(listRunningReplicas(processes, pendingRequest.service));
   pendingRequest.inFlightCount += 1;
-  world.trace(`errand ${pendingRequest.description} to ${replica.simProcess.name}`);
+  world.trace(`request ${pendingRequest.description} to ${replica.simProcess.name}`);
   callReplica(processes, replica, {
     isInternal: pendingRequest.isInternal === true,
     request: pendingRequest.createRequest(),
   })
     .then((response) => {
       pendingRequest.inFlightCount -= 1;
-      world.trace(`errand ${pendingRequest.description}: ${response.status}`);
+      world.trace(`request ${pendingRequest.description}: ${response.status}`);
       if (!shop.pendingRequests.includes(pendingRequest)) return;
       pendingRequest.notBeforeMs = world.nowMs() + 100 + world.random.below(requestRetryMsMax);
       if (pendingRequest.handleResponse(response))

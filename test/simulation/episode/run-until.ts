@@ -28,8 +28,8 @@ export const runUntil = async (episode: Episode, isDone: DoneCheck): Promise<voi
     advanceToNextEvent(episode, 12_000);
   }
   const pendingRequests = shop.pendingRequests.map(({ description }) => description).join();
-  const remainingWork = `errands ${pendingRequests}, rows ${await countRemainingRows(admin, chain.tip().slot)}, all is read ${bus.isFullyConsumed()}`;
-  throw new Finding(`it does not come to rest: ${remainingWork}`);
+  const remainingWork = `requests ${pendingRequests}, rows ${await countRemainingRows(admin, chain.tip().slot)}, all records consumed: ${bus.isFullyConsumed()}`;
+  throw new Finding(`the work does not finish: ${remainingWork}`);
 };
 
 /** Passes once no work is left and everything sent is final on the chain. */

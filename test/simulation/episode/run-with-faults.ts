@@ -102,7 +102,7 @@ const runWithoutNewFaults = async (
 const injectDisturbance = async (episode: Episode): Promise<void> => {
   const { model, faultProfile, operatorState, providerSchedule, shop, world } = episode;
   const { random } = world;
-  // Actions that nobody would repeat would be lost between a dump and its restore.
+  // Actions that no one would repeat would be lost between a dump and its restore.
   const canPlaceOrders =
     operatorState.storedDump?.name !== "links-api" && !operatorState.isRecovering;
   const byNotice = operatorState.storedDump?.name !== "settlement-listener";
@@ -167,7 +167,7 @@ const delayLinkEvents = ({ bus, world }: Episode): void => {
   if (random.chance(0.3)) return bus.setDelay(undefined);
   const ms = linkDelayMsMin + random.below(linkDelayMsMax - linkDelayMsMin);
   bus.setDelay({ group: "settlement-listener", topic: topics.paymentLinks, ms });
-  world.trace(`links come late: ${ms}`);
+  world.trace(`links are delayed by ${ms}`);
   world.count("late links");
 };
 
@@ -214,8 +214,8 @@ const injectProcessFaults = async ({
   }
   if (random.chance(bus.isBrokerDown() ? 0.2 : faultProfile.brokerOutageChance)) {
     bus.setBrokerDown(!bus.isBrokerDown());
-    world.trace(`the broker is away: ${bus.isBrokerDown()}`);
-    world.count("the broker goes or comes");
+    world.trace(`the broker is down: ${bus.isBrokerDown()}`);
+    world.count("the broker stops or starts");
   }
   // After a restore, no process may be running.
   if (random.chance(faultProfile.killChance) && processes.replicas.length > 0) {

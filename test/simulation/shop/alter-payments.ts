@@ -45,7 +45,7 @@ const alterPayment = (shop: Shop, transaction: Transaction, payment: Payment): T
     ? paidBaseUnits
     : paidBaseUnits * random.pick([1, 5]) + model.payments.length;
   world.count(
-    paysOtherLink ? "payments shown on another link" : "payments shown with another amount",
+    paysOtherLink ? "payments reported for another link" : "payments reported with another amount",
   );
   const transactionBody = { inputs: transaction.inputs, outputs: transaction.outputs.slice() };
   if (kind === bitcoin) {

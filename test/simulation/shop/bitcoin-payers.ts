@@ -100,8 +100,8 @@ export const payBeforeLink = (shop: Shop): void => {
   const outputs = [{ baseUnits, script: toBitcoinScriptPubKey("bitcoin", address) }];
   transfer.hash = chain.send("", { outputs, modelTransfers: [transfer] }).hash;
   model.earlyTransfers.push({ transfer, address });
-  world.trace(`early money ${transfer.number} of ${baseUnits} to ${account}`);
-  world.count("early money on Bitcoin");
+  world.trace(`early transfer ${transfer.number} of ${baseUnits} to ${account}`);
+  world.count("early transfers on Bitcoin");
 };
 
 /** Replaces an unconfirmed transaction: the same payments with a higher fee, fewer of them, or none. */

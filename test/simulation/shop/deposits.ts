@@ -55,7 +55,7 @@ export const createDeposit = (
   model.deposits.all.push(deposit);
   world.trace(`deposit ${deposit.number} of ${baseUnits} to ${account}`);
   world.count(
-    deposit.isReportable ? `deposits on ${kind.chainType}` : "transfers that are no deposits",
+    deposit.isReportable ? `deposits on ${kind.chainType}` : "transfers that are not deposits",
   );
   return { deposit, ...createTransferEffects(kind, details) };
 };

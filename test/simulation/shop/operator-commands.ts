@@ -47,7 +47,7 @@ const republish = (
   const path = `/internal/republish/${resource}`;
   const pollRepublish = () =>
     enqueueRequest(shop, {
-      description: `look at republish ${resource}`,
+      description: `poll republish ${resource}`,
       service,
       isInternal: true,
       createRequest: () => ({ method: "GET", path }),

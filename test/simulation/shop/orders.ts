@@ -37,7 +37,7 @@ export const placeOrder = (shop: Shop): void => {
       const { id } = JSON.parse(text);
       assertInvariant(
         order.linkId === undefined || order.linkId === id,
-        () => `order ${number} became two links`,
+        () => `order ${number} created two links`,
       );
       order.linkId = id;
       fetchCheckout(shop, order);

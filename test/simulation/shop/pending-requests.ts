@@ -26,6 +26,6 @@ export const enqueueRequest = (
 
 /** Returns false for a 5xx response, which is retried; throws for any other status. */
 export const assertRetryable = (status: number, text: string, description: string): false => {
-  if (status < 500) throw new Finding(`${description} is answered ${status} ${text}`);
+  if (status < 500) throw new Finding(`${description} got the response ${status} ${text}`);
   return false;
 };

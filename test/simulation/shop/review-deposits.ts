@@ -78,11 +78,14 @@ const assignDeposit = (shop: Shop, { deposit, id, order }: Assignment): void => 
     }),
     handleResponse: ({ status, text }) => {
       if (status === 404) {
-        assertInvariant(order.account !== account, () => `deposit ${number} is not found: ${text}`);
+        assertInvariant(
+          order.account !== account,
+          () => `deposit ${number} was not found: ${text}`,
+        );
         return true;
       }
       if (status === 409) {
-        world.count("assignments refused");
+        world.count("assignments rejected");
         return true;
       }
       if (status !== 200) return assertRetryable(status, text, "an assignment");
@@ -90,7 +93,8 @@ const assignDeposit = (shop: Shop, { deposit, id, order }: Assignment): void => 
       const previousOrder = deposit.assignedTo;
       assertInvariant(
         previousOrder === undefined || previousOrder === order,
-        () => `deposit ${number} is given to links ${previousOrder?.number} and ${order.number}`,
+        () =>
+          `deposit ${number} was assigned to links ${previousOrder?.number} and ${order.number}`,
       );
       deposit.assignedTo = order;
       return true;

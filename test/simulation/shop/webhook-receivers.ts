@@ -25,7 +25,7 @@ const registerReceiver = (shop: Shop, host: string, index: number): void => {
       body: JSON.stringify({ url: `https://${host}/hook`, name: host }),
     }),
     handleResponse: ({ status, text }) => {
-      assertInvariant(status === 201, () => `an endpoint is refused: ${status} ${text}`);
+      assertInvariant(status === 201, () => `an endpoint was rejected: ${status} ${text}`);
       const { secret } = JSON.parse(text);
       shop.model.endpoints.push({ number: index, account, host, secret });
       return true;
@@ -40,7 +40,7 @@ export const receiveWebhook = (
 ): ReturnType<Adversaries["receiveWebhook"]> => {
   const { random } = world;
   const endpoint = model.endpoints.find(({ host }) => host === origin);
-  assertInvariant(endpoint !== undefined, () => `a webhook goes to ${origin}`);
+  assertInvariant(endpoint !== undefined, () => `a webhook was sent to the unknown host ${origin}`);
   assertSignature(endpoint, headers, body);
   const id = headers["Service-Event-Id"] ?? "";
   const webhook = model.receiveWebhook(endpoint, id, JSON.parse(body) as WebhookBody);
@@ -50,7 +50,7 @@ export const receiveWebhook = (
   if (!areReceiversReliable && rejectionCount < rejectionsMax && random.chance(0.25)) {
     rejectionCounts.set(id, rejectionCount + 1);
     const status = random.pick([500, undefined, "never"] as const);
-    world.count(`webhooks refused: ${String(status)}`);
+    world.count(`webhooks rejected: ${String(status)}`);
     return { traceText: `${webhookLabel} ${String(status)}`, status };
   }
   webhook.isDelivered = true;

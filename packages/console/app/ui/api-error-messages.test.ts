@@ -4,7 +4,7 @@ import { getApiErrorText } from "./api-error-messages.ts";
 test("the same problem with several values is shown once", () => {
   const entries = ["url_parsing", "url_parsing", "string_too_long", "url_parsing"];
   expect(getApiErrorText(entries.map((code) => ({ code, message: "" })))).toBe(
-    "The address must begin with http:// or https:// and be whole. The text is too long.",
+    "Enter a full URL that starts with http:// or https://. The text is too long.",
   );
 });
 

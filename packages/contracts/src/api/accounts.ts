@@ -25,7 +25,9 @@ const url = webUrl({ lengthMax: urlLengthMax });
 
 /** The changes that an owner makes to the account. Omitted fields keep their value. */
 export const AccountChange = body({
-  handle: optional(handleString).describe("3 to 30 of a-z, 0-9 and _, and not a reserved word."),
+  handle: optional(handleString).describe(
+    "3 to 30 characters of a-z, 0-9 and _. Reserved words are not allowed.",
+  ),
   username: optional(text({ lengthMin: 1, lengthMax: 100 })),
   bio: optional(orNull(text({ lengthMax: 500 }))),
   profileImage: optional(orNull(url)),
@@ -47,7 +49,8 @@ export const OwnAccount = z
     links: z.array(z.string()).nullable(),
     dateCreated: wireInstant,
     isReady: z.boolean().meta({
-      description: "Whether it can make payment links: it has a handle and a default wallet.",
+      description:
+        "Whether the account has a handle and a default wallet, which payment links require.",
     }),
   })
   .meta({ id: "OwnAccount" });
@@ -61,14 +64,14 @@ export const accountOperations = {
     ...baseOperation,
     method: "get",
     operationId: "getAccount",
-    summary: "Get the own account",
+    summary: "Get your account",
     responses: { 200: OwnAccount },
   },
   change: {
     ...baseOperation,
     method: "patch",
     operationId: "changeAccount",
-    summary: "Change the own public profile, the handle included",
+    summary: "Change your public profile, including the handle",
     body: AccountChange,
     responses: { 200: OwnAccount },
     errors: ["INVALID_HANDLE", "HANDLE_TAKEN", "HANDLE_LIMIT"],

@@ -31,9 +31,9 @@ const keyLimitMax = 1_000_000;
 
 const keyLimit = integer({ min: 1, max: keyLimitMax });
 const requestsPerMinuteDescription =
-  "How many requests a minute the key's bucket refills, at most what the installation grants; that where null.";
+  "The key's rate limit in requests per minute, at most the installation's limit. If null, the installation's limit applies.";
 const burstDescription =
-  "How many requests the key's full bucket holds, at most what the installation grants; that where null.";
+  "The key's maximum burst in requests, at most the installation's limit. If null, the installation's limit applies.";
 
 const cidr: Parser<string> = {
   schema: { type: "string" },
@@ -48,9 +48,11 @@ export const createApiKeyBody = (now: () => Date) =>
   body({
     name: required(text({ lengthMin: 1, lengthMax: 100 })),
     scopes: required(list(oneOf(scopes), { itemsMin: 1, itemsMax: scopesMax })),
-    expiresAt: nullable(futureDateTime(now)).describe("In the future; never where null."),
+    expiresAt: nullable(futureDateTime(now)).describe(
+      "When the key expires. Must be in the future. Null means never.",
+    ),
     cidrs: nullable(list(cidr, { itemsMin: 1, itemsMax: cidrsMax })).describe(
-      "Addresses and CIDRs from which alone the key may be used; from anywhere where null.",
+      "The IP addresses and CIDR ranges that can use the key. Null allows any address.",
     ),
     requestsPerMinute: nullable(keyLimit).describe(requestsPerMinuteDescription),
     burst: nullable(keyLimit).describe(burstDescription),
@@ -74,7 +76,7 @@ export const ApiKeyChange = body({
 /** The request body for rotating a key. */
 export const RotateApiKeyBody = body({
   overlapSeconds: nullable(integer({ min: 0, max: overlapSecondsMax })).describe(
-    `How long the replaced key goes on working; ${overlapSecondsDefault} where null.`,
+    `How long the replaced key stays valid, in seconds. Null means ${overlapSecondsDefault}.`,
   ),
 }).meta({ id: "ApiKeyRotation" });
 
@@ -119,7 +121,7 @@ export const apiKeyOperations = (now: () => Date) =>
       ...collectionOperation,
       method: "get",
       operationId: "listApiKeys",
-      summary: "List the API keys that are not revoked, the newest first",
+      summary: "List the API keys that are not revoked, newest first",
       responses: { 200: listOf(ApiKeyData).meta({ id: "ApiKeyList" }) },
     },
     create: {
@@ -127,7 +129,8 @@ export const apiKeyOperations = (now: () => Date) =>
       method: "post",
       needsPresence: true,
       operationId: "createApiKey",
-      summary: "Make an API key, which this answer alone shows",
+      summary: "Create an API key",
+      description: "Only this response contains the key.",
       body: createApiKeyBody(now),
       responses: { 201: IssuedApiKey },
       errors: ["API_KEY_LIMIT"],
@@ -136,9 +139,9 @@ export const apiKeyOperations = (now: () => Date) =>
       ...itemOperation,
       method: "patch",
       operationId: "changeApiKey",
-      summary: "Switch an API key off, or on again, or limit it",
+      summary: "Activate, deactivate or rate-limit an API key",
       description:
-        "Keys rotated from one another share a rate bucket, so that a limit is all theirs.",
+        "A rotated key shares its rate limit with its replacement, so a limit applies to both together.",
       body: ApiKeyChange,
       responses: { 200: ApiKeyData },
       // Activating a key or loosening its limit grants access. Restricting access never needs proof.
@@ -148,7 +151,7 @@ export const apiKeyOperations = (now: () => Date) =>
       ...itemOperation,
       method: "delete",
       operationId: "revokeApiKey",
-      summary: "Revoke an API key, for ever",
+      summary: "Revoke an API key permanently",
       responses: { 204: null },
     },
     rotate: {
@@ -157,7 +160,10 @@ export const apiKeyOperations = (now: () => Date) =>
       method: "post",
       needsPresence: true,
       operationId: "rotateApiKey",
-      summary: "Make an API key in the place of another, which works on for a while",
+      summary: "Rotate an API key",
+      description:
+        "Creates a key that replaces this one, which stays valid for `overlapSeconds`. Only this response contains " +
+        "the new key.",
       body: RotateApiKeyBody,
       responses: { 201: IssuedApiKey },
       errors: ["API_KEY_NOT_ACTIVE", "API_KEY_REPLACED", "API_KEY_LIMIT"],

@@ -13,10 +13,13 @@ export const AuditEntry = z
     method: z
       .string()
       .nullable()
-      .meta({ description: "How the person had signed in, or tried to." }),
+      .meta({ description: "The method of the sign-in or of the attempted sign-in." }),
     targetId: z.string().nullable(),
     detail: z.record(z.string(), z.unknown()),
-    address: z.string().nullable().meta({ description: "From where a person did it." }),
+    address: z
+      .string()
+      .nullable()
+      .meta({ description: "The IP address from which the action came." }),
     userAgent: z.string().nullable(),
     dateCreated: wireInstant,
   })
@@ -36,11 +39,13 @@ const action: Parser<string> = {
 
 /** The filter of the audit log. Without parameters it matches every entry. */
 const AuditFilter = z.object({
-  action: parameter(action).describe("An action, or the kind of thing before its full stop."),
-  actor: parameter(shortText).describe("A session's id, or a kind of actor."),
-  target: parameter(shortText).describe("The id of the thing to which it was done."),
-  from: parameter(dateTime).describe("The earliest time."),
-  to: parameter(dateTime).describe("The first time that is too late."),
+  action: parameter(action).describe(
+    "An action such as `wallet.added`, or only its kind of object, such as `wallet`.",
+  ),
+  actor: parameter(shortText).describe("The id of a session, or a kind of actor."),
+  target: parameter(shortText).describe("The id of the affected object."),
+  from: parameter(dateTime).describe("Only entries at or after this time."),
+  to: parameter(dateTime).describe("Only entries before this time."),
 });
 export type AuditFilter = z.output<typeof AuditFilter>;
 
@@ -51,7 +56,7 @@ const auditFormats = ["csv", "jsonl"] as const;
 /** The query parameters of the export. */
 export const AuditExportQuery = z.object({
   ...AuditFilter.shape,
-  format: parameter(oneOf(auditFormats)).describe("`csv` where nothing is said."),
+  format: parameter(oneOf(auditFormats)).describe("Defaults to `csv`."),
 });
 
 /** The maximum number of entries in an export. */
@@ -65,7 +70,7 @@ export const auditLogOperations = {
     caller: "session",
     tag: "Account",
     operationId: "listAuditLog",
-    summary: "List what was done to the account, the newest first",
+    summary: "List the account's audit log, newest first",
     query: AuditQuery,
     responses: { 200: pageOf(AuditEntry).meta({ id: "AuditPage" }) },
   },
@@ -75,10 +80,10 @@ export const auditLogOperations = {
     caller: "session",
     tag: "Account",
     operationId: "exportAuditLog",
-    summary: "Download what was done to the account, the newest first",
+    summary: "Export the account's audit log, newest first",
     description:
-      "As CSV (RFC 4180, in UTF-8 with a byte order mark, and a header) or as JSON Lines, each line as an entry of the list. In CSV a text that " +
-      "a spreadsheet would take for a formula has an apostrophe before it. " +
+      "CSV (RFC 4180) in UTF-8 with a byte order mark and a header row, or JSON Lines with one list entry per line. " +
+      "In CSV, a text that a spreadsheet would treat as a formula is prefixed with an apostrophe. " +
       exportLimits,
     query: AuditExportQuery,
     responses: { 200: null },

@@ -21,8 +21,8 @@ const LikelyLink = z
     dateCreated: wireInstant,
     reasons: z.array(z.enum(likelyLinkReasons)).meta({
       description:
-        "`amount`: it is just what remains. `sender`: another deposit of the same sender was assigned " +
-        "to it. `time`: it was made within the day before.",
+        "`amount`: equals the link's remaining amount. `sender`: another deposit of the same sender was assigned " +
+        "to the link. `time`: the link was created within the day before the deposit.",
     }),
   })
   .meta({ id: "LikelyLink" });
@@ -32,7 +32,8 @@ export const DepositData = z
   .object({
     id: z.string(),
     status: z.enum(depositStatuses).meta({
-      description: "`orphaned`: its chain took it away. Only a settled one can be assigned.",
+      description:
+        "`orphaned`: no longer on its chain, for example after a reorganization. Only a settled deposit can be assigned.",
     }),
     decision: z.enum(depositDecisions),
     amount: wireAmount,
@@ -42,8 +43,8 @@ export const DepositData = z
       .nullable()
       .meta({
         description:
-          "The symbol of the token that this one is mistaken for, as USDC for USDC.e. Links do not take such a " +
-          "token, so the deposit cannot be assigned. Null for a token that links take.",
+          "The symbol of the token that payers confuse with this one, such as USDC for USDC.e. Links do not accept " +
+          "this token, so the deposit cannot be assigned. Null for a token that links accept.",
       }),
     tokenAddress: z.string(),
     chainId: z.string(),
@@ -58,10 +59,11 @@ export const DepositData = z
     paymentId: z.string().nullable(),
     countedAs: z.object({ paymentId: z.string(), paymentLinkId: z.string() }).optional().meta({
       description:
-        "The payment as which this money counts already, because a provider's notice reported it.",
+        "The payment that already represents this transfer, because a provider's notice reported it.",
     }),
     likelyLinks: z.array(LikelyLink).meta({
-      description: "The likeliest first, at most three; none of a deposit that is decided.",
+      description:
+        "At most 3 links, the most likely first. Empty for an assigned or dismissed deposit.",
     }),
   })
   .meta({ id: "DepositData" });
@@ -69,7 +71,7 @@ export type DepositData = z.output<typeof DepositData>;
 
 const filterFields = {
   decision: parameter(oneOf(depositDecisions)).describe(
-    "Those of which this was decided; the unmatched ones where nothing is said.",
+    "Only deposits with this decision. Defaults to `unmatched`.",
   ),
 };
 
@@ -79,7 +81,7 @@ export const DepositsQuery = z.object({ ...filterFields, ...PageQuery.shape });
 /** The query parameters of the CSV export of deposits. */
 export const DepositsFilter = z.object({
   decision: parameter(oneOf(depositDecisions)).describe(
-    "Those of which this was decided; all where nothing is said.",
+    "Only deposits with this decision. Defaults to all deposits.",
   ),
 });
 
@@ -98,7 +100,9 @@ export const depositOperations = {
     ...baseOperation,
     method: "get",
     operationId: "listDeposits",
-    summary: "List the deposits, money that came without naming a link, newest first",
+    summary: "List deposits, newest first",
+    description:
+      "A deposit is a transfer to one of your addresses that does not name a payment link.",
     query: DepositsQuery,
     responses: { 200: pageOf(DepositData).meta({ id: "DepositPage" }) },
   },
@@ -107,7 +111,8 @@ export const depositOperations = {
     path: `${baseOperation.path}/:id/assign`,
     method: "post",
     operationId: "assignDeposit",
-    summary: "Say for which own active link a deposit was: it becomes a payment of that link",
+    summary: "Assign a deposit to one of your active payment links",
+    description: "The deposit becomes a payment on that link.",
     body: AssignDepositBody,
     responses: {
       200: z.object({ deposit: DepositData, payment: PaymentData }).meta({ id: "AssignedDeposit" }),
@@ -128,7 +133,8 @@ export const depositOperations = {
     path: `${baseOperation.path}/:id/dismiss`,
     method: "post",
     operationId: "dismissDeposit",
-    summary: "Take a deposit that was for no link from the list; it can still be assigned",
+    summary: "Dismiss a deposit that is not for a payment link",
+    description: "The default list no longer contains the deposit. It can still be assigned.",
     responses: { 200: DepositData },
     errors: ["DEPOSIT_ALREADY_ASSIGNED", "NOT_FOUND"],
   },
@@ -137,11 +143,11 @@ export const depositOperations = {
     path: `${baseOperation.path}.csv`,
     method: "get",
     operationId: "exportDeposits",
-    summary: "Download the deposits, newest first",
+    summary: "Export deposits, newest first",
     description:
-      "As CSV (RFC 4180, in UTF-8 with a byte order mark, and a header), in which a text that a spreadsheet would take for a formula has " +
-      "an apostrophe before it. An answer that is cut off lacks its end (the last chunk of HTTP/1.1): it " +
-      "fails where it is read. " +
+      "CSV (RFC 4180) in UTF-8 with a byte order mark and a header row. A text that a spreadsheet would treat as a " +
+      "formula is prefixed with an apostrophe. An aborted response lacks its end (the last chunk of HTTP/1.1), so " +
+      "clients detect that it is incomplete. " +
       exportLimits,
     query: DepositsFilter,
     responses: { 200: null },

@@ -91,7 +91,7 @@ export const wireCount = z.int().min(0);
 export const wireAmount = z
   .string()
   .regex(/^(0|[1-9][0-9]*)(\.[0-9]*[1-9])?$/)
-  .meta({ description: "A plain decimal of whole tokens, such as `25` or `0.1`." });
+  .meta({ description: "A plain decimal in whole tokens, such as `25` or `0.1`." });
 
 /** The response schema of a list without pages. */
 export const listOf = <Item extends z.ZodType>(item: Item) => z.object({ data: z.array(item) });
@@ -99,12 +99,12 @@ export const listOf = <Item extends z.ZodType>(item: Item) => z.object({ data: z
 /** The response schema of a paginated list (rule API-5). */
 export const pageOf = <Item extends z.ZodType>(item: Item) =>
   z.object({
-    data: z.array(item).meta({ description: "The page's entries, in the list's order." }),
-    limit: wireCount.meta({ description: "How many entries a page has at most." }),
-    offset: wireCount.meta({ description: "How many entries of the filtered list come before." }),
+    data: z.array(item).meta({ description: "The entries of this page, in list order." }),
+    limit: wireCount.meta({ description: "The maximum number of entries per page." }),
+    offset: wireCount.meta({ description: "The number of filtered entries before this page." }),
     nextOffset: wireCount
       .nullable()
-      .meta({ description: "The `offset` of the page that follows; null if nothing does." }),
+      .meta({ description: "The `offset` of the next page. Null on the last page." }),
   });
 
 /** An instant in a response: ISO 8601 text in UTC. */

@@ -7,7 +7,7 @@ import { OwnPaymentData } from "./payment-links.ts";
 /** The query parameters of the overview. */
 export const OverviewQuery = z.object({
   days: parameter(integer({ min: 1, max: 366 })).describe(
-    "How many days, today in UTC among them; 30 where nothing is said.",
+    "The number of days, including today, in UTC. Defaults to 30.",
   ),
 });
 
@@ -17,7 +17,7 @@ export const overviewCountMax = 10_000;
 const BoundedCount = z
   .object({
     count: wireCount.max(overviewCountMax),
-    hasMore: z.boolean().meta({ description: "There are more; it was counted no further." }),
+    hasMore: z.boolean().meta({ description: "Whether there are more than were counted." }),
   })
   .meta({ id: "BoundedCount" });
 
@@ -30,21 +30,22 @@ export const Overview = z
     received: z
       .array(
         z.object({
-          day: z.string().meta({ format: "date", description: "In UTC." }),
+          day: z.string().meta({ format: "date", description: "The day in UTC." }),
           tokenId: z.string(),
           amount: wireAmount,
           paymentCount: wireCount,
         }),
       )
       .meta({
-        description: "By day and token, the oldest first. Where nothing came, there is none.",
+        description:
+          "Amounts by day and token, oldest first. Omits days on which a token was not received.",
       }),
     tokens: z
       .array(z.object({ id: z.string(), token: TokenData }))
-      .meta({ description: "The tokens of `received`." }),
+      .meta({ description: "The tokens in `received`." }),
     links: z.object({ active: BoundedCount, completed: BoundedCount, inactive: BoundedCount }),
     unapplied: BoundedCount.extend({
-      payments: z.array(OwnPaymentData).meta({ description: "The newest 20." }),
+      payments: z.array(OwnPaymentData).meta({ description: "The newest 20 payments." }),
     }),
   })
   .meta({ id: "Overview" });
@@ -59,7 +60,7 @@ export const overviewOperations = {
     tag: "Payment links",
     operationId: "getOverview",
     summary:
-      "Get what came in by day and token, the links by state, and the newest unapplied payments",
+      "Get received amounts by day and token, link counts by status, and the newest unapplied payments",
     query: OverviewQuery,
     responses: { 200: Overview },
   },

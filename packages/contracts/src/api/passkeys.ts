@@ -44,7 +44,7 @@ export const PasskeyRequestOptions = z
   .object({
     challenge: z.string(),
     rpId: z.string(),
-    timeout: wireCount.meta({ description: "Milliseconds." }),
+    timeout: wireCount.meta({ description: "In milliseconds." }),
     userVerification: z.literal("required"),
   })
   .meta({ id: "PasskeyRequest" });
@@ -58,7 +58,7 @@ export const PasskeyCreationOptions = z
     pubKeyCredParams: z.array(
       z.object({
         type: z.literal("public-key"),
-        alg: z.int().meta({ description: "COSE's number." }),
+        alg: z.int().meta({ description: "The COSE algorithm identifier." }),
       }),
     ),
     excludeCredentials: z.array(z.object({ type: z.literal("public-key"), id: z.string() })),
@@ -68,7 +68,7 @@ export const PasskeyCreationOptions = z
       userVerification: z.literal("required"),
     }),
     attestation: z.literal("none"),
-    timeout: wireCount.meta({ description: "Milliseconds." }),
+    timeout: wireCount.meta({ description: "In milliseconds." }),
   })
   .meta({ id: "PasskeyCreation" });
 export type PasskeyCreationOptions = z.output<typeof PasskeyCreationOptions>;
@@ -97,7 +97,7 @@ export const passkeyOperations = {
     ...collectionOperation,
     method: "get",
     operationId: "listPasskeys",
-    summary: "List the passkeys that sign in to the account, the oldest first",
+    summary: "List the account's passkeys, oldest first",
     responses: { 200: listOf(PasskeyData).meta({ id: "PasskeyList" }) },
   },
   getCreationOptions: {
@@ -106,7 +106,8 @@ export const passkeyOperations = {
     method: "get",
     needsPresence: true,
     operationId: "getPasskeyCreation",
-    summary: "Get what an authenticator is asked to make, good once, for five minutes",
+    summary: "Get the options for creating a passkey",
+    description: "The challenge works once, within 5 minutes.",
     responses: { 200: PasskeyCreationOptions },
     errors: ["SIGN_IN_METHOD_UNAVAILABLE"],
   },
@@ -115,7 +116,7 @@ export const passkeyOperations = {
     method: "post",
     needsPresence: true,
     operationId: "addPasskey",
-    summary: "Let a passkey sign in to the account",
+    summary: "Add a passkey to the account",
     body: NewPasskey,
     responses: { 201: PasskeyData },
     errors: ["INVALID_PASSKEY", "PASSKEY_EXISTS", "PASSKEY_LIMIT", "SIGN_IN_METHOD_UNAVAILABLE"],
@@ -124,7 +125,7 @@ export const passkeyOperations = {
     ...itemOperation,
     method: "patch",
     operationId: "changePasskey",
-    summary: "Name a passkey",
+    summary: "Rename a passkey",
     body: PasskeyChange,
     responses: { 200: PasskeyData },
   },
@@ -133,7 +134,7 @@ export const passkeyOperations = {
     method: "delete",
     needsPresence: true,
     operationId: "removePasskey",
-    summary: "Let a passkey sign in no longer, and end the other sessions that it began",
+    summary: "Remove a passkey and end the other sessions that it started",
     responses: { 204: null },
     errors: ["LAST_WAY_IN"],
   },

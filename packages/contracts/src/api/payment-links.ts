@@ -45,7 +45,7 @@ export const unappliedReasons = [
  * - its chain is not watched by this installation
  * - no fee proxy supports its token
  * - the amount is larger than the token's maximum
- * - nobody could spend what its destination receives
+ * - no one could spend what its destination receives
  */
 export const noInstructionsReasons = [
   "completed",
@@ -79,7 +79,7 @@ export const PaymentData = z
       .optional()
       .meta({
         description:
-          "The payment that reports the same transfer and was judged first. Only for the reasons " +
+          "The payment that was evaluated first for the same transfer. Present only for the reasons " +
           "`duplicate` and `conflict`.",
       }),
     orphaned: z
@@ -87,8 +87,9 @@ export const PaymentData = z
       .optional()
       .meta({
         description:
-          "Its chain took it away: the money is not there. After it had settled it counts all the same. The field is " +
-          "gone once the chain has it again.",
+          "The payment is no longer on its chain, for example after a reorganization, so the money is not there. A " +
+          "payment that had already settled stays applied. The field is omitted as soon as the chain contains the " +
+          "payment again.",
       }),
   })
   .meta({ id: "PaymentData" });
@@ -101,20 +102,20 @@ export const OwnPaymentData = PaymentData.extend({ paymentLinkId: z.string() }).
 export type OwnPaymentData = z.output<typeof OwnPaymentData>;
 
 const OwnPaymentLink = PaymentLinkData.extend({
-  payments: z.array(PaymentData).meta({ description: "The newest 100." }),
+  payments: z.array(PaymentData).meta({ description: "The newest 100 payments." }),
   addressGap: wireCount.nullable().meta({
     description:
-      "On Bitcoin how many addresses in a row, up to the newest of the wallet's key, were never paid. " +
-      "Above 20 most wallets no longer look that far for payments: raise the gap limit " +
-      "there. Null on other chains.",
+      "On Bitcoin, the number of consecutive unpaid addresses up to the newest address of the wallet's key. " +
+      "Above 20, most wallet apps do not find payments to newer addresses: raise the gap limit in the app. " +
+      "Null on other chains.",
   }),
   unsendableRemainder: z
     .object({ amount: wireAmount, smallestPayment: wireAmount })
     .optional()
     .meta({
       description:
-        "What an active link lacks, if no payment on its chain can be so small: nobody can complete the " +
-        "link by it. The owner may deactivate the link.",
+        "The remaining amount of an active link, if it is too small to send on the link's chain. Nobody can pay " +
+        "it, so consider deactivating the link.",
     }),
 }).meta({ id: "OwnPaymentLink" });
 
@@ -131,7 +132,7 @@ const FirstAddressIndexSuggestion = z
     firstAddressIndex: wireCount,
     isChecked: z.boolean().meta({
       description:
-        "A node told which addresses were used. Otherwise the owner must look into the wallet.",
+        "Whether a node reported which addresses were used. If false, check your wallet app.",
     }),
   })
   .meta({ id: "FirstAddressIndexSuggestion" });
@@ -146,19 +147,21 @@ const PaymentStep = z
   .object({
     kind: z.enum(["reset_allowance", "approve", "pay"]),
     to: z.string(),
-    value: z.string().meta({ description: "In the native coin's base units." }),
+    value: z.string().meta({ description: "In base units of the native coin." }),
     data: z.string(),
     tron: z
       .object({
         functionSelector: z.string(),
-        parameter: z.string().meta({ description: "`data` without its first four bytes." }),
-        energyMax: wireCount.meta({ description: "The energy that the call may take." }),
+        parameter: z.string().meta({ description: "`data` without its first 4 bytes." }),
+        energyMax: wireCount.meta({ description: "The maximum energy of the call." }),
         feeLimit: z.string().meta({
-          description: "In sun: what the payer burns at most, who has no energy.",
+          description: "The maximum fee, in sun, that a payer without energy burns.",
         }),
       })
       .optional()
-      .meta({ description: "On Tron: the call as TronWeb's `triggerSmartContract` takes it." }),
+      .meta({
+        description: "On Tron, the call in the format of TronWeb's `triggerSmartContract`.",
+      }),
   })
   .meta({ id: "PaymentStep" });
 
@@ -169,13 +172,14 @@ const PaymentWay = z
   .object({
     kind: z.enum(paymentWays).meta({
       description:
-        "`batch`: all steps as one, by a wallet that carries them out atomically (EIP-5792, " +
+        "`batch`: all steps in one call, for a wallet that executes them atomically (EIP-5792, " +
         "`wallet_sendCalls`). `suffix`: the token's own transfer to the owner, with the payment reference " +
-        "behind its calldata, sent exactly as it stands here and by an account without code of its own. " +
-        "`approve_and_pay`: one step after the other. `pay`: the one step of a chain's own coin.",
+        "appended to its calldata. Send it unchanged, from an account without code. " +
+        "`approve_and_pay`: one step after the other. `pay`: the single step for a chain's native coin.",
     }),
     signatures: wireCount.meta({
-      description: "How often the payer signs; less where an allowance stands already.",
+      description:
+        "The number of signatures by the payer. Fewer are needed if an allowance already exists.",
     }),
     steps: z.array(PaymentStep),
   })
@@ -184,7 +188,7 @@ const PaymentWay = z
 const baseUnits = z
   .string()
   .regex(/^[0-9]+$/)
-  .meta({ description: "The same as an integer, in the token's base units." });
+  .meta({ description: "The amount as an integer in the token's base units." });
 
 const PaymentInstructions = z
   .object({
@@ -193,33 +197,34 @@ const PaymentInstructions = z
     proxyAddress: z.string(),
     paymentReference: z.string(),
     steps: z.array(PaymentStep).meta({
-      description: "Those that every wallet takes: of the last way.",
+      description: "The steps of the last entry in `ways`, which every wallet supports.",
     }),
     ways: z.array(PaymentWay).meta({
       description:
-        "All ways that pay the same, in the order in which to try them: the first that the payer's " +
-        "wallet can go, and one of them only.",
+        "Alternative ways to pay the same amount, in order of preference. Use only the first way that the " +
+        "payer's wallet supports.",
     }),
   })
   .meta({
     id: "PaymentInstructions",
-    description: "On EVM chains and Tron; there all addresses are in base58check.",
+    description: "Instructions for EVM chains and Tron. On Tron, all addresses are in base58check.",
   });
 
 const SolanaInstructions = z
   .object({
     amount: wireAmount,
     amountBaseUnits: baseUnits,
-    transferRequestUrl: z.string().meta({ description: "A transfer request of Solana Pay." }),
+    transferRequestUrl: z.string().meta({ description: "A Solana Pay transfer request." }),
     transactionRequestUrl: z.string().nullable().meta({
       description:
-        "A transaction request of Solana Pay; null where the checkout is not served by https, or for SOL.",
+        "A Solana Pay transaction request. Null for SOL, and if the checkout is not served over https.",
     }),
     recipient: z.string().meta({ description: "The owner's wallet, not its token account." }),
-    splToken: z.string().nullable().meta({ description: "The token's mint; null for SOL." }),
+    splToken: z.string().nullable().meta({ description: "The token's mint. Null for SOL." }),
     tokenProgram: z.enum(["token", "token-2022"]).nullable(),
     reference: z.string().meta({
-      description: "The key that the transfer names, read-only, so that it is found.",
+      description:
+        "The key that the transfer includes as a read-only account. It identifies the payment.",
     }),
   })
   .meta({ id: "SolanaInstructions" });
@@ -228,8 +233,8 @@ const BitcoinInstructions = z
   .object({
     amount: wireAmount,
     amountBaseUnits: baseUnits,
-    uri: z.string().meta({ description: "A payment request of BIP-21." }),
-    address: z.string().meta({ description: "The link's own address." }),
+    uri: z.string().meta({ description: "A BIP-21 payment URI." }),
+    address: z.string().meta({ description: "The address of this link only." }),
   })
   .meta({ id: "BitcoinInstructions" });
 
@@ -256,7 +261,7 @@ export const CheckoutLink = z
         confirmations: z
           .object({ seen: wireCount, needed: wireCount })
           .describe(
-            "Blocks on top of the payment's own, of those that it needs; an estimate on some chains.",
+            "The number of blocks after the payment's own block: `seen` so far, and `needed`. An estimate on some chains.",
           )
           .nullable(),
       }),
@@ -268,14 +273,14 @@ export const CheckoutLink = z
     wrongToken: z
       .object({ amount: wireAmount, symbol: z.string(), sourceTransaction: z.string() })
       .describe(
-        "The newest payment in a token that is mistaken for the link's, as USDC.e is for USDC. It does not count.",
+        "The newest payment in a token that payers confuse with the link's token, such as USDC.e for USDC. It is not applied.",
       )
       .nullable(),
     payment: CheckoutTransaction.nullable(),
     isSellerVerified: z
       .boolean()
       .describe(
-        "Whether the operator of this site vouches for the seller. Present only where anyone may sign up.",
+        "Whether the operator of this site has verified the seller. Present only if anyone can sign up.",
       )
       .optional(),
   })
@@ -340,14 +345,14 @@ const consoleItemOperation = {
 export const OwnLinksFilter = z.object({
   status: parameter(oneOf(linkStatuses)),
   q: parameter(text({ lengthMin: 1, lengthMax: 500 })).describe(
-    "A link's whole id, a whole payment reference (`0x` and 32 hex digits), or else a text that its " +
-      "description has, whatever the case.",
+    "A complete link id, a complete payment reference (`0x` and 32 hex digits), or a part of the " +
+      "link's description, ignoring case.",
   ),
   token: parameter(text({ lengthMin: 1, lengthMax: 64 })).describe(
-    "The catalogue's id of the token that the link asks for.",
+    "The catalogue id of the link's token.",
   ),
-  from: parameter(dateTime).describe("The earliest time of creation."),
-  to: parameter(dateTime).describe("The first time of creation that is too late."),
+  from: parameter(dateTime).describe("Only links created at or after this time."),
+  to: parameter(dateTime).describe("Only links created before this time."),
 });
 export type OwnLinksFilter = z.output<typeof OwnLinksFilter>;
 
@@ -364,7 +369,7 @@ export const linkIdParser: Parser<string> = {
 export const OwnLinksQuery = z.object({
   ...OwnLinksFilter.shape,
   before: parameter(linkIdParser).describe(
-    "Only links made before this one: `nextBefore` of the page before.",
+    "Only links created before this one. Use `nextBefore` of the previous page.",
   ),
   ...PageQuery.shape,
 });
@@ -376,9 +381,8 @@ const OwnPaymentLinkPage = pageOf(PaymentLinkData)
       .nullable()
       .meta({
         description:
-          "The `before` of the page that follows, with no `offset`. It may be there although `data` " +
-          "is short or empty: a search looks at 5,000 links and then says how far it came. Null when " +
-          "nothing follows.",
+          "The `before` of the next page, which takes no `offset`. Null on the last page. A search examines 5,000 " +
+          "links per request, so there can be a next page although `data` is short or empty.",
       }),
   })
   .meta({ id: "OwnPaymentLinkPage" });
@@ -401,16 +405,17 @@ const TimelineEntry = z
   .object({
     kind: z.enum(timelineEntryKinds).meta({
       description:
-        "A payment ends when it settles or fails: its `status`, and whether it was `applied` or for what " +
-        "`reason` not, are the payment's own.",
+        "`payment_ended` means that the payment settled or failed. The payment's `status`, `applied` and " +
+        "`reason` contain the result.",
     }),
-    at: wireInstant.nullable().meta({ description: "Null where it was not written down." }),
+    at: wireInstant.nullable().meta({ description: "Null if the time was not recorded." }),
     by: z
       .object({ kind: z.enum(["api_key", "session"]), id: z.string() })
       .nullable()
-      .meta({ description: "Who made the link, where that is known; null for all else." }),
+      .meta({ description: "Who created the link, if known. Null for all other kinds." }),
     payment: PaymentData.nullable().meta({
-      description: "As it is now. Of `completed` it is the payment that completed the link.",
+      description:
+        "The current state of the payment. For `completed`, the payment that completed the link.",
     }),
   })
   .meta({ id: "StoryEntry" });
@@ -419,10 +424,9 @@ export type TimelineEntry = z.output<typeof TimelineEntry>;
 const LinkTimeline = z
   .object({
     data: z.array(TimelineEntry),
-    nextAfter: z
-      .string()
-      .nullable()
-      .meta({ description: "The `after` of what follows; null if nothing does by now." }),
+    nextAfter: z.string().nullable().meta({
+      description: "The `after` of the next page. Null if there are no later entries yet.",
+    }),
   })
   .meta({ id: "LinkStory" });
 
@@ -442,7 +446,7 @@ const timelineCursor: Parser<string> = {
 /** The query parameters of a link's timeline. */
 export const LinkTimelineQuery = z.object({
   after: parameter(timelineCursor).describe(
-    "Only what happened later: `nextAfter` of the page before.",
+    "Only later entries. Use `nextAfter` of the previous page.",
   ),
 });
 
@@ -451,7 +455,7 @@ const getTimeline = {
   path: `${consoleItemOperation.path}/story`,
   method: "get",
   operationId: "getPaymentLinkStory",
-  summary: "Get what happened with an own payment link, in order, oldest first",
+  summary: "Get the timeline of one of your payment links, oldest first",
   query: LinkTimelineQuery,
   responses: { 200: LinkTimeline },
 } as const;
@@ -463,7 +467,7 @@ export const consoleLinkOperations = (createBody: z.ZodType) =>
       ...consoleOperation,
       method: "get",
       operationId: "listOwnPaymentLinks",
-      summary: "List the own payment links, or those that are looked for, newest first",
+      summary: "List your payment links, optionally filtered, newest first",
       query: OwnLinksQuery,
       responses: { 200: OwnPaymentLinkPage },
       errors: ["PAYMENT_LINK_ACCOUNT_NOT_READY", "NOT_FOUND"],
@@ -488,7 +492,7 @@ export const consoleLinkOperations = (createBody: z.ZodType) =>
       path: `${consoleOperation.path}/first-address-index`,
       method: "post",
       operationId: "suggestFirstAddressIndex",
-      summary: "Suggest the first address of a wallet on Bitcoin that links get",
+      summary: "Suggest the index of the first address that links use on a Bitcoin wallet",
       body: FirstAddressIndexBody,
       responses: { 200: FirstAddressIndexSuggestion },
       errors: ["INVALID_WALLET_ADDRESS", "PRIVATE_KEY_REFUSED"],
@@ -497,7 +501,7 @@ export const consoleLinkOperations = (createBody: z.ZodType) =>
       ...consoleItemOperation,
       method: "get",
       operationId: "getOwnPaymentLink",
-      summary: "Get an own payment link with its newest payments",
+      summary: "Get one of your payment links with its newest payments",
       responses: { 200: OwnPaymentLink },
     },
     listPayments: {
@@ -505,7 +509,7 @@ export const consoleLinkOperations = (createBody: z.ZodType) =>
       path: `${consoleItemOperation.path}/payments`,
       method: "get",
       operationId: "listPayments",
-      summary: "List the payments of an own payment link, newest first",
+      summary: "List the payments on one of your payment links, newest first",
       query: PageQuery,
       responses: { 200: pageOf(PaymentData).meta({ id: "PaymentPage" }) },
     },
@@ -515,7 +519,7 @@ export const consoleLinkOperations = (createBody: z.ZodType) =>
       path: `${consoleItemOperation.path}/deactivate`,
       method: "post",
       operationId: "deactivatePaymentLink",
-      summary: "Take no more payments on an active payment link, for ever",
+      summary: "Deactivate an active payment link permanently",
       responses: { 200: PaymentLinkData },
       errors: ["PAYMENT_LINK_NOT_ACTIVE"],
     },
@@ -524,10 +528,10 @@ export const consoleLinkOperations = (createBody: z.ZodType) =>
 /** The query parameters of a link's checkout. */
 export const CheckoutQuery = z.object({
   amount: parameter(positiveDecimal).describe(
-    "Asks for the instructions of another amount than the one that remains.",
+    "The amount to get instructions for. Defaults to the remaining amount.",
   ),
   sourceTransaction: parameter(text({ lengthMax: 100 })).describe(
-    "The hash of a transaction that paid this link; the answer's `payment` says what became of it.",
+    "The hash of a transaction that paid this link. The response's `payment` contains its state.",
   ),
 });
 
@@ -554,7 +558,7 @@ export const checkoutOperations = {
     caller: "anyone",
     tag: "Checkout",
     operationId: "getCheckoutLink",
-    summary: "Get how a payment link stands right now and how it is paid on its chain",
+    summary: "Get the current state of a payment link and how to pay it",
     query: CheckoutQuery,
     responses: { 200: CheckoutLink },
     errors: ["CANNOT_FIND_PAYMENT_LINK", "INVALID_PAYMENT_LINK_AMOUNT"],
@@ -565,11 +569,11 @@ export const checkoutOperations = {
     caller: "anyone",
     tag: "Checkout",
     operationId: "followCheckoutLink",
-    summary: "Follow how a payment link stands",
+    summary: "Stream the state of a payment link",
     description:
-      "Server-sent events. The data of each event `state` is a `CheckoutLink`: at once, unless " +
-      "`Last-Event-ID` says that it is known, and whenever it changes. A comment comes where nothing else " +
-      "did for 15 seconds. The stream ends after 10 to 15 minutes, or sooner: whoever follows comes again.",
+      "Server-sent events. The data of each `state` event is a `CheckoutLink`. One is sent immediately, unless " +
+      "`Last-Event-ID` shows that the client has the current state, and one after each change. A comment is sent " +
+      "after 15 seconds without an event. The stream ends after 10 to 15 minutes, or sooner: connect again.",
     query: CheckoutEventsQuery,
     responses: { 200: null },
     mediaTypes: ["text/event-stream"],
@@ -581,8 +585,8 @@ export const checkoutOperations = {
     caller: "anyone",
     tag: "Checkout",
     operationId: "getSolanaRequest",
-    summary: "Get who asks for a payment on Solana",
-    description: "What a wallet shows that scanned a transaction request of Solana Pay 1.1.",
+    summary: "Get the label and icon of a Solana payment request",
+    description: "Shown by a wallet that scanned a Solana Pay 1.1 transaction request.",
     responses: { 200: z.object({ label: z.string(), icon: z.string() }) },
     errors: ["CANNOT_FIND_PAYMENT_LINK"],
   },
@@ -592,11 +596,10 @@ export const checkoutOperations = {
     caller: "anyone",
     tag: "Checkout",
     operationId: "makeSolanaTransaction",
-    summary:
-      "Get the transaction by which an account on Solana pays what remains of a payment link",
+    summary: "Create the Solana transaction that pays the remaining amount of a payment link",
     description:
-      "Solana Pay 1.1. The transaction is unsigned, of version 0, in base64, and can be sent for about a " +
-      "minute. A refusal has beside `errors` a `message` for people, by `Accept-Language`.",
+      "Solana Pay 1.1. The transaction is unsigned, of version 0 and in base64. It can be sent for about 1 minute. " +
+      "An error response also has a `message` for people, in a language that `Accept-Language` prefers.",
     body: SolanaTransactionBody,
     responses: { 200: z.object({ transaction: z.string(), message: z.string().optional() }) },
     errors: [
@@ -614,7 +617,7 @@ export const checkoutOperations = {
     caller: "anyone",
     tag: "Checkout",
     operationId: "getCheckoutTransaction",
-    summary: "Get how a payment stands right now",
+    summary: "Get the current state of a payment",
     responses: { 200: CheckoutTransaction },
   },
 } as const satisfies Record<string, Operation>;

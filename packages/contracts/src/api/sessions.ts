@@ -20,12 +20,12 @@ const SiweBody = body({
 }).meta({ id: "SignedSiweMessage" });
 
 const proofFields = {
-  token: optional(text({ lengthMax: 200 })).describe("Of a one-time sign-in link."),
+  token: optional(text({ lengthMax: 200 })).describe("The token of a one-time sign-in link."),
   siwe: SiweBody.optional(),
   passkey: PasskeyAssertion.optional(),
 };
 const proofMetadata = {
-  description: "One of the three; where more are given, `passkey`, else `siwe`.",
+  description: "One of the three. If several are sent, `passkey` takes precedence, then `siwe`.",
   anyOf: [{ required: ["token"] }, { required: ["siwe"] }, { required: ["passkey"] }],
 };
 
@@ -53,16 +53,18 @@ const booleanTexts = ["true", "false"] as const;
 /** The query parameters of a sign-in with OpenID Connect. */
 export const StartOidcQuery = z.object({
   link: parameter(oneOf(booleanTexts)).describe(
-    "Whether to link what comes back to the account that is signed in.",
+    "Whether to link the returned identity to the signed-in account.",
   ),
   prove: parameter(oneOf(booleanTexts)).describe(
-    "Whether to prove presence in the session; the provider is asked to let the person sign in anew.",
+    "Whether to prove presence in the current session. The provider is asked to authenticate the user again.",
   ),
 });
 
 /** The query parameters of a nonce. */
 export const NonceQuery = z.object({
-  address: parameter(text({ lengthMax: 100 })).describe("Asks for a whole message to be signed."),
+  address: parameter(text({ lengthMax: 100 })).describe(
+    "The Ethereum address that signs in. If set, the response includes the message to sign.",
+  ),
 });
 
 /** A nonce, and the message that contains it if the request had an address. */
@@ -80,7 +82,7 @@ export const SessionData = z
     method: z.enum(signInMethods),
     dateCreated: wireInstant,
     lastSeenAt: wireInstant,
-    expiresAt: wireInstant.meta({ description: "Its absolute end." }),
+    expiresAt: wireInstant.meta({ description: "When the session ends, regardless of activity." }),
     isCurrent: z.boolean(),
   })
   .meta({ id: "SessionData" });
@@ -101,7 +103,7 @@ export type IdentityData = z.output<typeof IdentityData>;
 const sessionPath = "/console/api/session";
 const tag = "Sessions";
 const browserOnlyDescription =
-  "For browsers: a person who is refused is led back to the console with `?error=<code>`.";
+  "For browsers. On failure, redirects to the console with `?error=<code>`.";
 
 /** The sign-in operations. Anyone may call them. */
 export const signInOperations = {
@@ -111,8 +113,8 @@ export const signInOperations = {
     caller: "anyone",
     tag,
     operationId: "signIn",
-    summary: "Sign in by a one-time link, with Ethereum or by a passkey",
-    description: "Answers the account, and the session as a cookie.",
+    summary: "Sign in with a one-time link, Ethereum or a passkey",
+    description: "Returns the account and sets the session cookies.",
     body: SignInBody,
     responses: { 200: OwnAccount },
     errors: [
@@ -132,7 +134,7 @@ export const signInOperations = {
     caller: "anyone",
     tag,
     operationId: "askAboutSignInLink",
-    summary: "Ask whom a one-time link signs in, which uses nothing up",
+    summary: "Get the owner of a one-time sign-in link without using the link",
     body: SignInLinkRequest,
     responses: { 200: SignInLinkOwner },
     errors: [
@@ -148,7 +150,7 @@ export const signInOperations = {
     caller: "anyone",
     tag,
     operationId: "listSignInMethods",
-    summary: "List the ways to sign in that there are here",
+    summary: "List the available sign-in methods",
     responses: { 200: SignInMethods },
   },
   getNonce: {
@@ -157,7 +159,8 @@ export const signInOperations = {
     caller: "anyone",
     tag,
     operationId: "getNonce",
-    summary: "Get a nonce for Sign-In with Ethereum, good once, for five minutes, in this browser",
+    summary: "Get a nonce for Sign-In with Ethereum",
+    description: "The nonce works once, within 5 minutes, in this browser.",
     query: NonceQuery,
     responses: { 200: Nonce },
     errors: ["CROSS_SITE_REQUEST", "SIGN_IN_METHOD_UNAVAILABLE", "INVALID_WALLET_ADDRESS"],
@@ -168,7 +171,8 @@ export const signInOperations = {
     caller: "anyone",
     tag,
     operationId: "getPasskeyRequest",
-    summary: "Get what a passkey is asked for, good once, for five minutes, in this browser",
+    summary: "Get the options for signing in with a passkey",
+    description: "The challenge works once, within 5 minutes, in this browser.",
     responses: { 200: PasskeyRequestOptions },
     errors: ["CROSS_SITE_REQUEST", "SIGN_IN_METHOD_UNAVAILABLE"],
   },
@@ -178,7 +182,7 @@ export const signInOperations = {
     caller: "anyone",
     tag,
     operationId: "startOidc",
-    summary: "Go to the identity provider",
+    summary: "Redirect to the identity provider",
     description: browserOnlyDescription,
     query: StartOidcQuery,
     responses: { 303: null },
@@ -197,7 +201,7 @@ export const signInOperations = {
     caller: "anyone",
     tag,
     operationId: "finishOidc",
-    summary: "Come back from the identity provider, with its answer in the query",
+    summary: "Complete a sign-in after the identity provider's redirect",
     description: browserOnlyDescription,
     responses: { 303: null },
     errors: [
@@ -223,7 +227,7 @@ export const sessionOperations = {
     caller: "session",
     tag,
     operationId: "getSession",
-    summary: "Get the account that is signed in",
+    summary: "Get the signed-in account",
     responses: { 200: OwnAccount },
   },
   end: {
@@ -241,10 +245,10 @@ export const sessionOperations = {
     caller: "session",
     tag,
     operationId: "provePresence",
-    summary: "Prove that the person who is signed in is there",
+    summary: "Prove that the signed-in user is present",
     description:
-      "For ten minutes the session may then change wallets, make keys and the like. " +
-      "The session goes on under a new cookie; the one before is worth nothing.",
+      "For the next 10 minutes the session can perform sensitive operations, such as adding a wallet or " +
+      "creating an API key. The session gets a new cookie, and the previous cookie becomes invalid.",
     body: PresenceBody,
     responses: { 204: null },
     errors: [
@@ -262,7 +266,7 @@ export const sessionOperations = {
     caller: "session",
     tag,
     operationId: "listSessions",
-    summary: "List where the account is signed in, the newest first",
+    summary: "List the account's sessions, newest first",
     responses: { 200: listOf(SessionData).meta({ id: "SessionList" }) },
   },
   revoke: {
@@ -288,7 +292,7 @@ export const identityOperations = {
     ...identityOperation,
     method: "get",
     operationId: "listIdentities",
-    summary: "List what signs in to the account, besides one-time links",
+    summary: "List the linked identities that can sign in to the account",
     responses: { 200: listOf(IdentityData).meta({ id: "IdentityList" }) },
   },
   link: {
@@ -296,8 +300,8 @@ export const identityOperations = {
     method: "post",
     needsPresence: true,
     operationId: "linkIdentity",
-    summary: "Let an Ethereum address sign in to the account too",
-    description: "200 where it did before, 201 where it does now.",
+    summary: "Link an Ethereum address to the account",
+    description: "Returns 201 for a new identity and 200 for one that is already linked.",
     body: LinkIdentityBody,
     responses: { 200: IdentityData, 201: IdentityData },
     errors: [
@@ -314,7 +318,7 @@ export const identityOperations = {
     method: "delete",
     needsPresence: true,
     operationId: "unlinkIdentity",
-    summary: "Let an identity sign in no longer, and end the other sessions that it began",
+    summary: "Unlink an identity and end the other sessions that it started",
     responses: { 204: null },
     errors: ["LAST_WAY_IN"],
   },

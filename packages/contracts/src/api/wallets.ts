@@ -30,14 +30,16 @@ export const createWalletBody = ({
   };
   return body({
     walletAddress: required(text({ lengthMax: 300 })).describe(
-      "An address of the token's chain; on Bitcoin the account's extended public key or descriptor.",
+      "An address on the token's chain. On Bitcoin, the account's extended public key or descriptor.",
     ),
     tokenId: required(tokenParser),
     firstAddressIndex: nullable(integer({ min: 0, max: firstAddressIndexMax })).describe(
-      "On Bitcoin the index of the first address that links get; 0 where not given. Leave those below to your own " +
-        "wallet app, so that it never shows the address of an open link. Ignored on other chains.",
+      "On Bitcoin, the index of the first address that links use. Defaults to 0. Lower indexes stay reserved for " +
+        "your own wallet app, so that it never shows the address of an open link. Ignored on other chains.",
     ),
-    isDefault: nullable(bool).describe("The account's first wallet is, where not given."),
+    isDefault: nullable(bool).describe(
+      "Whether new links use this wallet. Defaults to true for the account's first wallet, otherwise to false.",
+    ),
   }).meta({ id: "NewWallet" });
 };
 
@@ -54,14 +56,14 @@ export const OwnWallet = z
     ...UserWalletData.shape,
     firstAddresses: z.array(z.string()).nullable().meta({
       description:
-        "On Bitcoin the first five addresses of the key, which must be those of the owner's own wallet.",
+        "On Bitcoin, the key's first 5 addresses, to compare with those in your wallet app. Null on other chains.",
     }),
     firstAddressIndex: wireCount.nullable().meta({
       description:
-        "On Bitcoin the index of the first address that links get. Null on other chains.",
+        "On Bitcoin, the index of the first address that links use. Null on other chains.",
     }),
     defaultAt: wireInstant.nullable().meta({
-      description: "When it becomes the default, if it was made so and that waits.",
+      description: "When the wallet becomes the default. Null if no such change is scheduled.",
     }),
   })
   .meta({ id: "OwnWallet" });
@@ -86,14 +88,14 @@ export const walletOperations = (catalogue: Pick<Catalogue, "tokens" | "findToke
       method: "get",
       path: "/console/api/tokens",
       operationId: "listTokens",
-      summary: "List the catalogue of tokens, from which a wallet's is chosen",
+      summary: "List the tokens that a wallet can receive",
       responses: { 200: listOf(CatalogueEntry).meta({ id: "TokenList" }) },
     },
     list: {
       ...collectionOperation,
       method: "get",
       operationId: "listWallets",
-      summary: "List the wallets, the oldest first",
+      summary: "List the wallets, oldest first",
       responses: { 200: listOf(OwnWallet).meta({ id: "WalletList" }) },
     },
     add: {
@@ -101,7 +103,7 @@ export const walletOperations = (catalogue: Pick<Catalogue, "tokens" | "findToke
       method: "post",
       needsPresence: true,
       operationId: "addWallet",
-      summary: "Add an address at which the account is paid, in one token",
+      summary: "Add a wallet that receives payments in one token",
       body: createWalletBody(catalogue),
       responses: { 201: OwnWallet },
       errors: [
@@ -119,9 +121,9 @@ export const walletOperations = (catalogue: Pick<Catalogue, "tokens" | "findToke
       method: "patch",
       needsPresence: true,
       operationId: "changeWallet",
-      summary: "Make a wallet the default, or no longer",
+      summary: "Change whether a wallet is the default",
       description:
-        "Another default may take effect only after a delay (`defaultAt`); `isDefault: false` cancels it.",
+        "A new default can take effect after a delay (see `defaultAt`). `isDefault: false` cancels a pending change.",
       body: WalletChange,
       responses: { 200: OwnWallet },
       errors: ["SOLANA_WALLET_REQUIRED", "SERVICE_UNAVAILABLE"],
@@ -131,7 +133,8 @@ export const walletOperations = (catalogue: Pick<Catalogue, "tokens" | "findToke
       method: "delete",
       needsPresence: true,
       operationId: "deleteWallet",
-      summary: "Delete a wallet; links made with it stay as they are",
+      summary: "Delete a wallet",
+      description: "Existing payment links do not change.",
       responses: { 204: null },
     },
   }) as const satisfies Record<string, Operation>;

@@ -28,7 +28,7 @@ const immutableField: Parser<never> = { schema: { not: {} }, parse: () => "no_up
 
 /** The request body for a new webhook endpoint. */
 export const CreateEndpointBody = body({
-  url: required(urlString).describe("A public https address without a port."),
+  url: required(urlString).describe("A public https URL without a port."),
   name: required(name),
 }).meta({ id: "NewWebhookEndpoint" });
 
@@ -70,7 +70,9 @@ export const WebhookEndpointData = z
     secretPrefix: z.string(),
     dateCreated: wireInstant,
     lastOutcome: z.enum(endpointOutcomes).nullable(),
-    consecutiveFailures: wireCount.meta({ description: "Attempts since the last 2xx." }),
+    consecutiveFailures: wireCount.meta({
+      description: "Failed attempts since the last 2xx response.",
+    }),
   })
   .meta({ id: "WebhookEndpointData" });
 export type WebhookEndpointData = z.output<typeof WebhookEndpointData>;
@@ -78,7 +80,7 @@ export type WebhookEndpointData = z.output<typeof WebhookEndpointData>;
 /** The number of attempts to an endpoint that ended in one hour, by result. */
 export const RecentHour = z
   .object({
-    hour: wireInstant.meta({ description: "When it began, in UTC." }),
+    hour: wireInstant.meta({ description: "The start of the hour, in UTC." }),
     delivered: wireCount,
     failed: wireCount,
   })
@@ -88,7 +90,8 @@ export type RecentHour = z.output<typeof RecentHour>;
 /** An endpoint in the list, with its results of the last day (rule HOOK-17). */
 const ListedWebhookEndpoint = WebhookEndpointData.extend({
   recent: z.array(RecentHour).meta({
-    description: "24 hours, the oldest first and the present one last, those without attempts too.",
+    description:
+      "The last 24 hours, oldest first, up to the current hour. Includes hours without attempts.",
   }),
 }).meta({ id: "ListedWebhookEndpoint" });
 
@@ -96,7 +99,8 @@ const ListedWebhookEndpoint = WebhookEndpointData.extend({
 const WebhookEndpointList = listOf(ListedWebhookEndpoint)
   .extend({
     headerPrefix: z.string().meta({
-      description: "What the names of a webhook's headers begin with, such as `Service-Signature`.",
+      description:
+        "The prefix of a webhook's header names, such as `Service` in `Service-Signature`.",
       examples: ["Service"],
     }),
   })
@@ -114,14 +118,14 @@ export const DeliveryData = z
     eventType: z.string(),
     linkId: z.string().nullable().meta({
       description:
-        "The payment link that it tells of; null where it was over before this was kept.",
+        "The payment link of the event. Null for a delivery that ended before the link was recorded.",
     }),
     paymentId: z
       .string()
       .nullable()
-      .meta({ description: "The payment that it tells of; null where it tells of none." }),
+      .meta({ description: "The payment of the event. Null for an event without a payment." }),
     status: z.enum(deliveryStatuses),
-    attempts: wireCount.meta({ description: "Those that began, six at most." }),
+    attempts: wireCount.meta({ description: "The number of attempts started, at most 6." }),
     httpStatus: z.int().min(100).max(999).nullable(),
     error: z.string().nullable(),
     dateCreated: wireInstant,
@@ -136,9 +140,7 @@ export const DeliveryAttempt = z
   .object({
     number: z.int().min(1),
     startedAt: wireInstant,
-    durationMs: wireCount
-      .nullable()
-      .meta({ description: "Null where nobody saw how long it took." }),
+    durationMs: wireCount.nullable().meta({ description: "Null if the duration is unknown." }),
     httpStatus: z.int().min(100).max(999).nullable(),
     error: z.string().nullable(),
   })
@@ -149,7 +151,7 @@ export type DeliveryAttempt = z.output<typeof DeliveryAttempt>;
 export const DeliveryDetail = DeliveryData.extend({
   attemptLog: z.array(DeliveryAttempt).meta({
     description:
-      "The attempts that have ended, in order; of what was sent before they were kept the last one.",
+      "The completed attempts, in order. For older deliveries, only the last attempt is available.",
   }),
 }).meta({ id: "DeliveryDetail" });
 export type DeliveryDetail = z.output<typeof DeliveryDetail>;
@@ -191,7 +193,8 @@ export const webhookEndpointOperations = {
     method: "post",
     needsPresence: true,
     operationId: "createWebhookEndpoint",
-    summary: "Add a webhook endpoint, whose signing secret this answer alone shows",
+    summary: "Create a webhook endpoint",
+    description: "Only this response contains the signing secret.",
     body: CreateEndpointBody,
     responses: { 201: CreatedWebhookEndpoint },
     errors: ["INVALID_WEBHOOK_URL", "WEBHOOK_ENDPOINT_LIMIT"],
@@ -201,7 +204,8 @@ export const webhookEndpointOperations = {
     method: "patch",
     operationId: "changeWebhookEndpoint",
     summary: "Rename, disable or enable a webhook endpoint",
-    description: "Disabling abandons what is queued; enabling again replays nothing.",
+    description:
+      "Disabling an endpoint cancels its pending deliveries. Enabling it again does not replay them.",
     body: EndpointChange,
     responses: { 200: WebhookEndpointData },
   },
@@ -209,7 +213,8 @@ export const webhookEndpointOperations = {
     ...itemOperation,
     method: "delete",
     operationId: "deleteWebhookEndpoint",
-    summary: "Delete a webhook endpoint; its log stays readable",
+    summary: "Delete a webhook endpoint",
+    description: "Its delivery log stays available.",
     responses: { 204: null },
   },
   listDeliveries: {
@@ -217,7 +222,7 @@ export const webhookEndpointOperations = {
     path: `${itemOperation.path}/deliveries`,
     method: "get",
     operationId: "listDeliveries",
-    summary: "List an endpoint's deliveries, the newest first",
+    summary: "List an endpoint's deliveries, newest first",
     query: ListDeliveriesQuery,
     responses: { 200: pageOf(DeliveryData).meta({ id: "DeliveryPage" }) },
   },
@@ -226,7 +231,7 @@ export const webhookEndpointOperations = {
     path: `${itemOperation.path}/deliveries/:deliveryId`,
     method: "get",
     operationId: "getDelivery",
-    summary: "Get one delivery with each of its attempts",
+    summary: "Get a delivery with all its attempts",
     responses: { 200: DeliveryDetail },
   },
   listLinkDeliveries: {
@@ -234,8 +239,8 @@ export const webhookEndpointOperations = {
     path: "/console/api/webhook-deliveries",
     method: "get",
     operationId: "listLinkDeliveries",
-    summary: "List what was told about a payment link, to whichever endpoint, the newest first",
-    description: "Of a link that is not the caller's there is none.",
+    summary: "List the deliveries for a payment link to all endpoints, newest first",
+    description: "The list is empty for a link of another account.",
     query: LinkDeliveriesQuery,
     responses: { 200: pageOf(LinkDeliveryData).meta({ id: "LinkDeliveryPage" }) },
   },

@@ -216,7 +216,7 @@ export const corruptText = (validText: string): HostileTexts => {
       ],
     ]),
     ...Object.entries(foreignTexts).map(([name, text]): [string, string] => [
-      `stranger: ${name}`,
+      `foreign: ${name}`,
       text,
     ]),
   ];

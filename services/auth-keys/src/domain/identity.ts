@@ -26,7 +26,7 @@ export class GroupNotAllowedError extends Error {
   readonly provenIdentity: ProvenIdentity;
 
   constructor(provenIdentity: ProvenIdentity) {
-    super("the person is in none of the groups that are allowed");
+    super("the user is in none of the allowed groups");
     this.provenIdentity = provenIdentity;
   }
 }

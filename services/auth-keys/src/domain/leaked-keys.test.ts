@@ -28,12 +28,12 @@ describe("the published pattern", () => {
   const contexts: [where: string, text: string][] = [
     ["a shell line", `export API_KEY=${key}`],
     ["JSON", `{"headers":{"X-API-Key":"${key}"}}`],
-    ["YAML, at the end of a file", `apiKey: ${key}\n`],
-    ["a query", `https://a.example/?k=${key}&x=1`],
-    ["a percent-encoded text", `X-API-Key%3A%20${key}%0A`],
-    ["a text that goes on without a break", `API_KEY_${key}eol`],
+    ["YAML at the end of a file", `apiKey: ${key}\n`],
+    ["a query string", `https://a.example/?k=${key}&x=1`],
+    ["percent-encoded text", `X-API-Key%3A%20${key}%0A`],
+    ["text that continues without a separator", `API_KEY_${key}eol`],
     ["minified code", `f("${key}"),g("${generateApiKey("live").slice(0, -1)}!")`],
-    ["a log line with a typo of it before", `${key.slice(0, 44)} ${key}`],
+    ["a log line that first contains the key with a typo", `${key.slice(0, 44)} ${key}`],
   ];
   test.each(contexts)("finds a key with a valid checksum in %s", (_where, text) => {
     expect(findKeys(text)).toEqual([key]);
@@ -47,12 +47,12 @@ describe("the published pattern", () => {
     ["one random character is wrong", replaceCharacter(9)],
     ["the last random character is wrong", replaceCharacter(38)],
     ["one digit of the checksum is wrong", replaceCharacter(44)],
-    ["the mode is another", key.replace("plk_live_", "plk_test_")],
-    ["the mode is none", key.replace("plk_live_", "plk_prod_")],
-    ["the prefix is in capitals", key.replace("plk", "PLK")],
+    ["the mode is different", key.replace("plk_live_", "plk_test_")],
+    ["the mode is unknown", key.replace("plk_live_", "plk_prod_")],
+    ["the prefix is uppercase", key.replace("plk", "PLK")],
     ["one character is missing", key.slice(0, -1)],
-    ["all is zeros", `plk_live_${"0".repeat(36)}`],
-    ["it is shown in short", `${key.slice(0, 13)}…`],
+    ["all characters are zeros", `plk_live_${"0".repeat(36)}`],
+    ["the key is abbreviated", `${key.slice(0, 13)}…`],
   ];
   test.each(nearMisses)("finds nothing when %s", (_why, text) => {
     expect(findKeys(`key = "${text}"`)).toEqual([]);

@@ -83,7 +83,7 @@ export const buildSiweMessage = ({ origin, chainId, address, nonce, now }: SiweR
     `${new URL(origin).host} wants you to sign in with your Ethereum account:`,
     address,
     "",
-    "Prove that this address is yours. It costs nothing and moves nothing.",
+    "Sign to prove that you own this address. This is free and moves no funds.",
     "",
     `URI: ${origin}`,
     "Version: 1",

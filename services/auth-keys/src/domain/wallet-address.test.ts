@@ -6,7 +6,7 @@ import { deriveFirstAddresses, parseWalletAddress } from "./wallet-address.ts";
 const { chains } = loadCatalogue();
 const getChain = (id: string): CatalogueChain => {
   const chain = chains.find((entry) => entry.id === id);
-  if (chain === undefined) throw new Error(`the catalogue has no chain ${id}`);
+  if (chain === undefined) throw new Error(`the catalog has no chain ${id}`);
   return chain;
 };
 

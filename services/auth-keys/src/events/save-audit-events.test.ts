@@ -129,7 +129,7 @@ describe("an audit event of this service", () => {
     try {
       const { userId, cookie } = await rig.signUp();
       const getOwnRecords = () => publishedRecords.filter(({ key }) => key === userId);
-      await waitUntil("the stream has the sign-up", async () => {
+      await waitUntil("the sign-up is in the stream", async () => {
         rig.clock.advance(1_000);
         return getOwnRecords().length === 3;
       });

@@ -21,7 +21,7 @@ export const addPasskey =
     const { name, passkey: credential } = await readJsonBody(req, NewPasskey);
     const { clock, cookie, log, pool } = dependencies;
     const reject = (rule: string) => {
-      log.info({ rule }, "a passkey was refused");
+      log.info({ rule }, "passkey rejected");
       return createApiError("INVALID_PASSKEY");
     };
     const challenge = parseChallenge(credential.response.clientDataJSON);

@@ -33,7 +33,7 @@ describe("exports of the audit log", () => {
       await tx.query(sqlVoid`LOCK TABLE audit_log IN ACCESS EXCLUSIVE MODE`);
       const pendingExport = requestExport(cookie);
       // The only acquired connection belongs to this transaction.
-      await waitUntil("the export reads on a connection of its own", async () => {
+      await waitUntil("the export uses its own connection", async () => {
         const lockWaits = await countLockWaits(tx);
         return lockWaits > 0 && rig.pool.state().acquiredConnections === 1;
       });

@@ -136,7 +136,7 @@ describe("GET /console/api/audit-log", () => {
     await rig.pool.transaction(async (tx) => {
       await tx.query(sqlVoid`LOCK TABLE audit_log IN ACCESS EXCLUSIVE MODE`);
       pendingPages.push(readPage(cookie, "?offset=1000000"));
-      await waitUntil("it waits", async () => (await countLockWaits(tx)) > 0);
+      await waitUntil("the request waits for a lock", async () => (await countLockWaits(tx)) > 0);
       expect(summarizeResponse(await readPage(cookie, "?offset=10000"))).toBe("429 429");
     });
     expect((await Promise.all(pendingPages)).map(({ status }) => status)).toEqual([200]);
@@ -430,10 +430,10 @@ describe("GET /console/api/audit-log/export", () => {
     expect(response.status).toBe(200);
     await waitUntil("no batch is being read", () => rig.pool.state().acquiredConnections === 0);
     abortController.abort();
-    await waitUntil("its end is known", () =>
-      rig.logLines.slice(logLineCount).some((line) => line.includes("a request was answered")),
+    await waitUntil("the end of the request is logged", () =>
+      rig.logLines.slice(logLineCount).some((line) => line.includes('"request completed"')),
     );
-    expect(rig.logLines.slice(logLineCount).join("")).not.toContain("a request failed");
+    expect(rig.logLines.slice(logLineCount).join("")).not.toContain("request failed");
   });
 });
 

@@ -68,7 +68,7 @@ const callWhileLocked = async (
     let hasResponse = false;
     const pendingResponse = call().finally(() => (hasResponse = true));
     const isWaitingOrDone = async () => hasResponse || (await countLockWaits(tx)) > 0;
-    await waitUntil("the call waits or is answered", isWaitingOrDone);
+    await waitUntil("the call waits for a lock or has its response", isWaitingOrDone);
     await whileWaiting(tx);
     return { pendingResponse };
   });
@@ -79,15 +79,15 @@ type ChangeCase = [string, string, (owner: Owner) => string, object | undefined]
 
 const changeCases: ChangeCase[] = [
   [
-    "switches a key on",
+    "activates a key",
     "PATCH",
     ({ inactiveKey }) => `api-keys/${String(inactiveKey["id"])}`,
     { active: true },
   ],
   ["limits a key", "PATCH", ({ activeKey }) => `api-keys/${String(activeKey["id"])}`, { burst: 1 }],
   ["rotates a key", "POST", ({ activeKey }) => `api-keys/${String(activeKey["id"])}/rotate`, {}],
-  ["makes a key", "POST", () => "api-keys", { name: "more", scopes: ["payment_link:create"] }],
-  ["names a passkey", "PATCH", ({ passkeyId }) => `passkeys/${passkeyId}`, { name: "mine" }],
+  ["creates a key", "POST", () => "api-keys", { name: "more", scopes: ["payment_link:create"] }],
+  ["renames a passkey", "PATCH", ({ passkeyId }) => `passkeys/${passkeyId}`, { name: "mine" }],
   ["changes the profile", "PATCH", () => "account", { bio: "mine" }],
   [
     "adds a wallet",
@@ -142,7 +142,7 @@ const sessionEndCases: SessionEndCase[] = [
         rig.call("DELETE", `${apiPrefix}/session`, { cookie }),
   ],
   [
-    "ending it from elsewhere",
+    "ending it from another session",
     "204",
     async ({ userId }, sessionId) => {
       const cookie = await rig.signIn(await createSignInLink(userId));

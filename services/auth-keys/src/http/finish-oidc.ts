@@ -91,7 +91,7 @@ const consumeAttempt = async (dependencies: Dependencies, req: Request) => {
     now: clock.now(),
   });
   if (attempt === undefined) {
-    dependencies.log.info({ method: "oidc", rule: "state" }, "a sign-in was refused");
+    dependencies.log.info({ method: "oidc", rule: "state" }, "sign-in rejected");
     throw createApiError("OIDC_SIGN_IN_REFUSED");
   }
   return { attempt, oidc, authorizationResponse, flow: deriveOidcFlow(browserToken, state) };
@@ -143,7 +143,7 @@ const provePresenceWithOidc = async (
   { provenIdentity, authenticationAgeMs }: OidcProof,
 ): Promise<void> => {
   if (authenticationAgeMs === undefined || authenticationAgeMs >= presenceMsMax) {
-    dependencies.log.info({ method: "oidc", rule: "auth_time" }, "a proof of presence was refused");
+    dependencies.log.info({ method: "oidc", rule: "auth_time" }, "proof of presence rejected");
     throw createApiError("OIDC_SIGN_IN_REFUSED");
   }
   await renewPresence(dependencies, {

@@ -25,7 +25,7 @@ export const getNonce = (dependencies: Dependencies) => {
     rejectCrossSiteRequest(req, dependencies.cookie);
     const { address } = parseQuery(req, NonceQuery);
     requireEnabledMethod(dependencies, "siwe");
-    if (chainId === undefined) throw new Error("there is no EVM chain");
+    if (chainId === undefined) throw new Error("the catalog has no EVM chain");
     const nonce = generateNonce();
     const now = dependencies.clock.now();
     const message =

@@ -20,7 +20,7 @@ export const introspectCredential =
     const request = await readJsonBody(req, IntrospectionRequest);
     const response = await introspect(request).catch((error: unknown) => {
       if (error instanceof InvalidIntrospectionResponse) throw error;
-      log.warn({ err: error }, "the database cannot tell who is calling");
+      log.warn({ err: error }, "introspection failed, database unavailable");
       throw createApiError("SERVICE_UNAVAILABLE");
     });
     sendJson(res, 200, z.encode(IntrospectionResponse, response));

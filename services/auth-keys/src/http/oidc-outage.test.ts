@@ -48,9 +48,9 @@ describe("an unusable issuer", () => {
     await issuer.close();
     await startSignIn();
     await startSignIn();
-    const lines = rig.logLines.filter((line) => line.includes("cannot be used"));
+    const lines = rig.logLines.filter((line) => line.includes("identity provider unavailable"));
     expect(lines).toHaveLength(1);
-    expect(lines[0]).toContain("does not answer (ECONNREFUSED)");
+    expect(lines[0]).toContain("does not respond (ECONNREFUSED)");
     issuer = await startTamperingIssuer();
   });
 

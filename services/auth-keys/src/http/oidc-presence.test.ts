@@ -76,11 +76,11 @@ describe("a certified identity provider", () => {
     }
   });
 
-  test.each(["somebody else", "a stranger"])(
+  test.each(["another user", "an unknown user"])(
     "proves nothing when it returns another subject: %s",
     async (subject) => {
       const otherBrowser = createBrowser({ origin: baseUrl, servedBy: rig.publicUrl });
-      await followSignIn(otherBrowser, startPath, "somebody else");
+      await followSignIn(otherBrowser, startPath, "another user");
       const browser = await createStaleSession(`victim of ${subject}`);
       browser.deleteCookies(provider.client.issuer);
       const finalUrl = await followSignIn(browser, provePath, subject);

@@ -56,7 +56,7 @@ const countSignIns = async (): Promise<Record<string, number>> => {
 /** Returns how many callbacks were handled, whether or not the browser was still connected. */
 const countCallbackResponses = (): number =>
   rig.logLines.filter(
-    (logLine) => logLine.includes("/callback") && logLine.includes("was answered"),
+    (logLine) => logLine.includes("/callback") && logLine.includes("request completed"),
   ).length;
 
 const isClientGone = async (): Promise<boolean> => {
@@ -112,9 +112,9 @@ describe("a browser that disconnects before the issuer responds", () => {
     const request = get(`${rig.publicUrl}${path}`, { headers: { cookie } }).on("error", () => {});
     await requestReceived.promise;
     request.destroy();
-    await waitUntil("the browser is gone", isClientGone);
+    await waitUntil("the browser has disconnected", isClientGone);
     clientDisconnected.resolve();
-    await waitUntil("the sign-in is over", () => countCallbackResponses() > callbacksBefore);
+    await waitUntil("the callback has ended", () => countCallbackResponses() > callbacksBefore);
   };
 
   test("keeps its existing session, and gets no new one", async () => {

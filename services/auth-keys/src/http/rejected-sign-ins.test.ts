@@ -233,7 +233,7 @@ describe("a recorded rejection", () => {
       const wallet = createWallet();
       const { userId } = await signInWithWallet(ownRig, wallet);
       await sendForgedSignIn(wallet, ownRig);
-      await waitUntil("it is in the log", async () => {
+      await waitUntil("the rejection is in the audit log", async () => {
         ownRig.clock.advance(1_000);
         return (await ownRig.readAudit(userId)).includes("session.refused");
       });

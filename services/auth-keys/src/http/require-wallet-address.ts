@@ -17,10 +17,7 @@ export const requireWalletAddress = async (
   const request = buildAccountStateRequest(token, walletAddress);
   if (request === undefined) return;
   const accountState = await fetchSolanaAccountState(request).catch((error: unknown) => {
-    log.warn(
-      { err: error, chain: request.chainId },
-      "a wallet address on Solana could not be checked",
-    );
+    log.warn({ err: error, chain: request.chainId }, "could not check a Solana wallet address");
     throw createApiError("SERVICE_UNAVAILABLE");
   });
   if (accountState?.isTokenProgramAccount === true) throw createApiError("SOLANA_WALLET_REQUIRED");

@@ -81,7 +81,7 @@ describe("POST /console/api/session/form, for browsers without JavaScript", () =
     expect(await getSessionHandle(getCookies(confirmResponse.headers))).toBe("plain");
     const secondResponse = await sendForm({ link: token, confirmed: "yes" });
     expect([secondResponse.status, secondResponse.headers.get("set-cookie")]).toEqual([401, null]);
-    expect(secondResponse.text).toContain("The sign-in link is not valid or has been used.");
+    expect(secondResponse.text).toContain("This sign-in link is invalid or was already used.");
   });
 
   test("warns which user the confirmation will sign out, and keeps that session until then (rule CALLER-10)", async () => {
@@ -105,10 +105,10 @@ describe("POST /console/api/session/form, for browsers without JavaScript", () =
     for (const expectedText of [
       '<html lang="de">',
       "<title>Anmelden · Payment Links</title>",
-      "Mit diesem Link melden Sie sich als Erika (@erika) an.",
+      "Dieser Link meldet Sie als Erika (@erika) an.",
       "Sie sind als Bob angemeldet. Wenn Sie sich als Erika anmelden, wird Bob abgemeldet.",
       ">Als Erika anmelden</button>",
-      ">Nicht anmelden</a>",
+      ">Abbrechen</a>",
     ]) {
       expect(getVisibleText(confirmationPage)).toContain(expectedText);
     }
@@ -117,8 +117,8 @@ describe("POST /console/api/session/form, for browsers without JavaScript", () =
     const rejected = await sendForm({ link: "none", confirmed: "yes" }, { headers });
     expect(rejected.status).toBe(401);
     expect(rejected.text).toContain('<html lang="de">');
-    expect(rejected.text).toContain("Der Anmeldelink gilt nicht oder wurde schon benutzt.");
-    expect(rejected.text).not.toContain("not valid");
+    expect(rejected.text).toContain("Dieser Anmeldelink ist ungültig oder wurde schon benutzt.");
+    expect(rejected.text).not.toContain("is invalid");
     const frenchResponse = await sendForm(
       { link: token },
       { headers: { "accept-language": "fr, xx" } },

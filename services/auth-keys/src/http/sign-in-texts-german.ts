@@ -4,20 +4,21 @@ import type { SignInTexts } from "./sign-in-texts.ts";
 export const signInTextsGerman: SignInTexts = {
   pageTitle: "Anmelden · Payment Links",
   title: "Anmelden",
-  signInNotice: "Mit diesem Link melden Sie sich als {owner} an.",
+  signInNotice: "Dieser Link meldet Sie als {owner} an.",
   accountSwitchNotice:
     "Sie sind als {present} angemeldet. Wenn Sie sich als {owner} anmelden, wird {present} abgemeldet.",
   signInAs: "Als {owner} anmelden",
-  cancelLink: "Nicht anmelden",
+  cancelLink: "Abbrechen",
   backToConsole: "Zurück zur Konsole",
   errorTexts: {
-    INVALID_SIGN_IN_TOKEN: "Der Anmeldelink gilt nicht oder wurde schon benutzt.",
-    ACCOUNT_SUSPENDED: "Das Konto ist gesperrt.",
-    SIGN_IN_METHOD_UNAVAILABLE: "Diesen Weg zur Anmeldung gibt es hier nicht.",
-    CROSS_SITE_REQUEST: "Anfragen von einer anderen Website werden abgelehnt.",
-    PAYLOAD_TOO_LARGE: "Das ist zu viel auf einmal: mehr als 64 KiB.",
-    "429": "Zu viele Anfragen. Bitte warten Sie einen Moment.",
-    INTERNAL_ERROR: "Bei uns ist etwas gescheitert.",
-    SERVICE_UNAVAILABLE: "Der Dienst ist gerade nicht erreichbar.",
+    INVALID_SIGN_IN_TOKEN:
+      "Dieser Anmeldelink ist ungültig oder wurde schon benutzt. Bitten Sie Ihren Betreiber um einen neuen.",
+    ACCOUNT_SUSPENDED: "Ihr Konto ist gesperrt. Wenden Sie sich an Ihren Betreiber.",
+    SIGN_IN_METHOD_UNAVAILABLE: "Diese Anmeldemethode ist nicht verfügbar.",
+    CROSS_SITE_REQUEST: "Anfragen von einer anderen Website sind nicht erlaubt.",
+    PAYLOAD_TOO_LARGE: "Die Anfrage ist größer als 64 KiB.",
+    "429": "Zu viele Anfragen. Warten Sie einen Moment und versuchen Sie es erneut.",
+    INTERNAL_ERROR: "Bei uns ist etwas schiefgelaufen. Versuchen Sie es gleich noch einmal.",
+    SERVICE_UNAVAILABLE: "Der Dienst ist nicht verfügbar. Versuchen Sie es gleich noch einmal.",
   },
 };

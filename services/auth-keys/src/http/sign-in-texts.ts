@@ -10,17 +10,18 @@ export const signInTexts = {
   signInNotice: "This link signs you in as {owner}.",
   accountSwitchNotice: "You are signed in as {present}. Signing in as {owner} signs {present} out.",
   signInAs: "Sign in as {owner}",
-  cancelLink: "Do not sign in",
-  backToConsole: "Back to the console",
+  cancelLink: "Cancel",
+  backToConsole: "Back to console",
   errorTexts: {
-    INVALID_SIGN_IN_TOKEN: "The sign-in link is not valid or has been used.",
-    ACCOUNT_SUSPENDED: "The account is suspended.",
-    SIGN_IN_METHOD_UNAVAILABLE: "This way of signing in is not available here.",
-    CROSS_SITE_REQUEST: "Requests from another site are refused.",
-    PAYLOAD_TOO_LARGE: "The body is larger than 64 KiB.",
-    "429": "Too many requests.",
-    INTERNAL_ERROR: "Something failed on our side.",
-    SERVICE_UNAVAILABLE: "The service is not available right now.",
+    INVALID_SIGN_IN_TOKEN:
+      "This sign-in link is invalid or was already used. Ask your operator for a new one.",
+    ACCOUNT_SUSPENDED: "Your account is suspended. Contact your operator.",
+    SIGN_IN_METHOD_UNAVAILABLE: "This sign-in method is not available.",
+    CROSS_SITE_REQUEST: "Requests from another site are not allowed.",
+    PAYLOAD_TOO_LARGE: "The request is larger than 64 KiB.",
+    "429": "Too many requests. Wait a moment and try again.",
+    INTERNAL_ERROR: "Something went wrong on our side. Try again in a moment.",
+    SERVICE_UNAVAILABLE: "The service is not available. Try again in a moment.",
   },
 } as const;
 

@@ -22,7 +22,7 @@ const accountState = {
 
 const walletState = async () => ({ ...accountState, isTokenProgramAccount: false });
 const tokenAccountState = async () => ({ ...accountState, isTokenProgramAccount: true });
-const rejectUnreachable = () => Promise.reject(new Error("no node answers"));
+const rejectUnreachable = () => Promise.reject(new Error("no node responds"));
 
 let user: { userId: string; cookie: string };
 beforeEach(async () => {

@@ -39,7 +39,7 @@ export const verifyPasskey = async (
 ): Promise<ProvenPasskey> => {
   const { clock, cookie, log, pool } = dependencies;
   const reject = (rule: string) => {
-    log.info({ method: "passkey", rule }, "a sign-in was refused");
+    log.info({ method: "passkey", rule }, "sign-in rejected");
     return createApiError("INVALID_PASSKEY");
   };
   const challenge = parseChallenge(assertion.response.clientDataJSON);

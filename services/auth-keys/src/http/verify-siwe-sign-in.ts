@@ -33,7 +33,7 @@ export const verifySiweSignIn = async (
   const expectation = { origin: cookie.origin, chainIds: getEvmChainIds(catalogue), now };
   const proof = await verifySiwe(siwe, expectation, dependencies.verifyContractSignature);
   const reject = (rule: string) => {
-    log.info({ method: "siwe", rule }, "a sign-in was refused");
+    log.info({ method: "siwe", rule }, "sign-in rejected");
     return createApiError("INVALID_SIWE_MESSAGE");
   };
   if (typeof proof === "string") throw reject(proof);

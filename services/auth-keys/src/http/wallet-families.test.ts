@@ -45,10 +45,10 @@ const tokenIds = Object.keys(chainTypes) as TokenId[];
 /** One address of each format, and the only token for which it is valid. */
 const addresses: [form: string, right: TokenId, address: string][] = [
   ["EIP-55", "usdc-base", "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"],
-  ["base58 of 32 bytes", "usdc-solana", base58.encode(createFilledBytes(32))],
+  ["32 bytes in base58", "usdc-solana", base58.encode(createFilledBytes(32))],
   ["base58check with Tron's prefix", "usdt-tron", encodeVersioned(0x41)],
   ["a descriptor", "btc", `wpkh(${xpub}/0/*)`],
-  ["a descriptor of taproot", "btc", `tr(${xpub}/0/*)`],
+  ["a taproot descriptor", "btc", `tr(${xpub}/0/*)`],
   ["a test network's descriptor", "btc-testnet4", `sh(wpkh(${tpub}/0/*))`],
 ];
 

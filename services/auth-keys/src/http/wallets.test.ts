@@ -51,7 +51,7 @@ describe("POST /console/api/wallets", () => {
     const { userId, cookie } = await rig.signUp({ handle: "first_wallet" });
     const response = await requestWallet(cookie, evmAddress.toLowerCase(), "usdc-base");
     const token = catalogue.findToken("usdc-base");
-    if (token === undefined) throw new Error("the catalogue has no usdc-base");
+    if (token === undefined) throw new Error("the catalog has no usdc-base");
     expect(response.status).toBe(201);
     expect(response.body).toEqual({
       id: expect.stringMatching(/^wallet_/),

@@ -72,7 +72,7 @@ export const createContractSignatureVerifier = ({
         chain_id: contractSignature.chainId,
         rule: error.message,
       };
-      log.warn(logFields, "a contract wallet could not be asked");
+      log.warn(logFields, "could not verify a contract wallet's signature");
       throw createApiError("SIWE_CHAIN_UNAVAILABLE");
     } finally {
       pendingRequestCount -= 1;
@@ -93,9 +93,9 @@ const verifyWithProvider = async (
     requestRpc(provider, "eth_getCode", [address, "latest"]),
   ]);
   if (chainId === undefined || code === undefined)
-    throw new UpstreamUnavailableError("a node gives no answer");
+    throw new UpstreamUnavailableError("a node returned no result");
   if (BigInt(chainId) !== BigInt(contractSignature.chainId))
-    throw new UpstreamUnavailableError("a node of another chain");
+    throw new UpstreamUnavailableError("a node serves another chain");
   const isErc6492 = isErc6492Signature(signature);
   const innerSignature = isErc6492 ? parseInnerSignature(signature) : signature;
   if (innerSignature === undefined) return false;
@@ -157,8 +157,8 @@ const requestRpc = async (
   });
   const parsedReply = RpcReply.safeParse(await response.json().catch(() => undefined));
   if (!response.ok || !parsedReply.success)
-    throw new UpstreamUnavailableError(`a node answers ${response.status}`);
+    throw new UpstreamUnavailableError(`a node responded with status ${response.status}`);
   if ("result" in parsedReply.data) return parsedReply.data.result;
   if (method === "eth_call" && revertCodes.has(parsedReply.data.error.code)) return undefined;
-  throw new UpstreamUnavailableError(`a node answers with error ${parsedReply.data.error.code}`);
+  throw new UpstreamUnavailableError(`a node returned error ${parsedReply.data.error.code}`);
 };

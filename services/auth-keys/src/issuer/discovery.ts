@@ -40,7 +40,7 @@ export const createDiscovery = ({ clock, log, discover }: DiscoveryOptions) => {
       failure = { atMs: clock.elapsedMs(), retryDelayMs, consecutiveFailures };
       log.warn(
         { reason: getReason(error), pauseMs: retryDelayMs },
-        "the identity provider cannot be used",
+        "identity provider unavailable",
       );
       throw createApiError("OIDC_ISSUER_UNAVAILABLE");
     } finally {

@@ -29,13 +29,13 @@ const fetchResponse = async (url: string, init: RequestInit) => {
     const { status, headers, body } = await fetch(url, init);
     if (status >= 500 || status === 429) {
       await body?.cancel();
-      throw new UpstreamUnavailableError(`the identity provider answered ${status}`);
+      throw new UpstreamUnavailableError(`the identity provider responded with status ${status}`);
     }
     return { status, headers, bytes: await readLimited(body) };
   } catch (error) {
     if (error instanceof UpstreamUnavailableError) throw error;
     throw new UpstreamUnavailableError(
-      `the identity provider does not answer (${getErrorCode(error)})`,
+      `the identity provider does not respond (${getErrorCode(error)})`,
     );
   }
 };
@@ -55,7 +55,7 @@ const readLimited = async (body: ReadableStream<Uint8Array> | null): Promise<Buf
   for await (const chunk of body ?? []) {
     bytes += chunk.byteLength;
     if (bytes > responseBytesMax)
-      throw new UpstreamUnavailableError("the identity provider's answer is too long");
+      throw new UpstreamUnavailableError("the identity provider's response is too long");
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

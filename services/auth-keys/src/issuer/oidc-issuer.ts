@@ -136,7 +136,8 @@ const buildConfiguration = (
 const requireEndpoints = (server: oidc.ServerMetadata, protocol: string): oidc.ServerMetadata => {
   for (const name of ["authorization_endpoint", "token_endpoint", "jwks_uri"] as const) {
     const isSafe = server[name]?.startsWith("https:") || protocol === "http:";
-    if (server[name] === undefined || !isSafe) throw new Error(`there is no usable ${name}`);
+    if (server[name] === undefined || !isSafe)
+      throw new Error(`the metadata has no usable ${name}`);
   }
   return server;
 };
@@ -155,10 +156,10 @@ const buildProof = (
   claims: oidc.IDToken | undefined,
   allowedGroups: readonly string[] | undefined,
 ): OidcProof => {
-  if (claims === undefined) throw new Error("there is no ID token");
+  if (claims === undefined) throw new Error("the response has no ID token");
   const { iss, sub, name } = claims;
   const isValidSubject = sub.length <= subjectCharsMax && /^[\x20-\x7e]+$/.test(sub);
-  if (!isValidSubject) throw new Error("the subject is not one of OpenID Connect Core §2");
+  if (!isValidSubject) throw new Error("the subject violates OpenID Connect Core §2");
   const provenIdentity = toOidcIdentity(iss, sub, name);
   const isMember = allowedGroups?.some((group) => getGroups(claims).includes(group)) ?? true;
   if (!isMember) throw new GroupNotAllowedError(provenIdentity);
@@ -182,7 +183,7 @@ const toSignInError = (error: unknown, log: Log) => {
   // logged.
   const code = error instanceof Error && "code" in error ? String(error.code) : undefined;
   const rule = code ?? (error instanceof Error ? error.message : undefined);
-  if (!isUnavailable) log.info({ method: "oidc", rule }, "a sign-in was refused");
+  if (!isUnavailable) log.info({ method: "oidc", rule }, "sign-in rejected");
   if (error instanceof GroupNotAllowedError) return error;
   return createApiError(isUnavailable ? "OIDC_ISSUER_UNAVAILABLE" : "OIDC_SIGN_IN_REFUSED");
 };

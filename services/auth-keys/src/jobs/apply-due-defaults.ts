@@ -39,7 +39,7 @@ const findRejectedWallet = async (
   const request = token && buildAccountStateRequest(token, wallet.walletAddress);
   if (request === undefined) return undefined;
   const accountState = await fetchSolanaAccountState(request).catch((error: unknown) => {
-    log.warn({ err: error, chain: request.chainId }, "a default wallet could not be checked");
+    log.warn({ err: error, chain: request.chainId }, "could not check a default wallet");
     return undefined;
   });
   return accountState?.isTokenProgramAccount === true ? wallet?.id : undefined;

@@ -70,7 +70,7 @@ describe("the audit log (rule CALLER-23)", () => {
     try {
       await insertEntries({ name: "old", days: 31 }, ownRig);
       await ownRig.service.start();
-      await waitUntil("it is gone", async () => {
+      await waitUntil("the old entry is deleted", async () => {
         ownRig.clock.advance(60_000);
         return (await listRemaining(ownRig)).length === 0;
       });

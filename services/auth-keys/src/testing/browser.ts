@@ -46,7 +46,7 @@ export const createBrowser = ({ origin, servedBy }: { origin: string; servedBy: 
       if (location === null) return { url, status: response.status, text };
       url = new URL(location, url);
     }
-    throw new Error("the browser was sent round in circles");
+    throw new Error("the browser was redirected in a loop");
   };
 
   return {

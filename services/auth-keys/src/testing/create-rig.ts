@@ -113,7 +113,7 @@ export const createRig = async ({
   /** Signs in with a one-time token. Returns the cookies as a browser would send them. */
   const signIn = async (token: string, options: CallOptions = {}): Promise<string> => {
     const response = await call("POST", "/console/api/session", { ...options, body: { token } });
-    if (response.status !== 200) throw new Error(`signing in was answered with ${response.status}`);
+    if (response.status !== 200) throw new Error(`sign-in failed with status ${response.status}`);
     return getCookies(response.headers);
   };
 

@@ -49,7 +49,7 @@ export const signInWithWallet = async (rig: Rig, wallet: TestWallet) => {
     cookie: browserCookie,
     body: { siwe },
   });
-  if (response.status !== 200) throw new Error(`signing in was answered with ${response.text}`);
+  if (response.status !== 200) throw new Error(`sign-in failed: ${response.text}`);
   return {
     userId: String(response.body["id"]),
     cookie: getCookies(response.headers),

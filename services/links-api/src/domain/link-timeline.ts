@@ -50,6 +50,6 @@ export const formatTimelineCursor = ({ at, kind, paymentId }: TimelinePosition):
 export const parseTimelineCursor = (cursor: string): TimelinePosition => {
   const [ms, kindText, paymentId = ""] = cursor.split(".");
   const kind = timelineEntryKinds.find((timelineKind) => timelineKind === kindText);
-  if (kind === undefined) throw new Error(`${cursor} is no place in a story`);
+  if (kind === undefined) throw new Error(`${cursor} is not a timeline cursor`);
   return { at: new Date(Number(ms)), kind, paymentId: paymentId === "" ? null : paymentId };
 };

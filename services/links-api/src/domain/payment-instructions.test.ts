@@ -21,7 +21,7 @@ const reference = "00112233445566778899aabbccddeeff";
 
 const findToken = (tokenId: string): CatalogueToken => {
   const token = loadCatalogue(undefined, [devnetSeed]).findToken(tokenId);
-  if (token === undefined) throw new Error(`the seed has no ${tokenId}`);
+  if (token === undefined) throw new Error(`the catalogue seed has no token ${tokenId}`);
   return token;
 };
 const usdc = findToken("usdc-base");
@@ -115,7 +115,7 @@ const requireInstructions = (link: SampleLink, options?: SampleOptions) => {
 /** Returns the instructions of a link that is paid through a proxy. */
 const requireContractCalls = (link: SampleLink, options?: SampleOptions) => {
   const instructions = requireInstructions(link, options);
-  if (!("steps" in instructions)) throw new Error("these are no calls");
+  if (!("steps" in instructions)) throw new Error("the instructions contain no calls");
   return instructions;
 };
 

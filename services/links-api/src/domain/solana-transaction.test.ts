@@ -112,8 +112,8 @@ describe("encodeSolanaPayment (rule CHAIN-23)", () => {
   test.each([
     ["an invalid blockhash", { blockhash: "0x12" }],
     ["a memo of 128 bytes", { memo: "x".repeat(128) }],
-    ["more than 64 bits", { amount: 2n ** 64n }],
-    ["an amount below 0", { amount: -1n }],
+    ["an amount of more than 64 bits", { amount: 2n ** 64n }],
+    ["a negative amount", { amount: -1n }],
   ])("throws for %s", (_name, overrides) => {
     expect(() => encodeSolanaPayment(createPayment(overrides))).toThrow(RangeError);
   });

@@ -43,7 +43,8 @@ export const encodeSolanaPayment = (payment: SolanaPayment): string => {
   const [from, to] = [payer, recipient].map((owner) =>
     deriveAssociatedTokenAccount({ owner, mint, program }),
   );
-  if (from === undefined || to === undefined) throw new Error("two accounts were derived");
+  if (from === undefined || to === undefined)
+    throw new Error("the token accounts were not derived");
   const message = encodeMessage({ payer, blockhash }, [
     ...(isOwnerReady
       ? []
@@ -134,7 +135,8 @@ const encodeMessage = (
 const encodedLengthMax = 127;
 
 const encodeLength = ({ length }: { readonly length: number }): Uint8Array => {
-  if (length > encodedLengthMax) throw new RangeError(`${length} is more than ${encodedLengthMax}`);
+  if (length > encodedLengthMax)
+    throw new RangeError(`length ${length} exceeds ${encodedLengthMax}`);
   return Uint8Array.of(length);
 };
 
@@ -143,6 +145,6 @@ const keyCharsMax = 44;
 
 const decodeKey = (key: string): Uint8Array => {
   const bytes = decodeBase58(key, keyCharsMax);
-  if (bytes?.length !== keyLength) throw new RangeError(`${key} is no key of Solana`);
+  if (bytes?.length !== keyLength) throw new RangeError(`${key} is not a Solana public key`);
   return bytes;
 };

@@ -260,13 +260,15 @@ describe("applySettlements", () => {
     await rig.settle(correctedSettlement);
     expect(await listPayments(id)).toMatchObject([{ status: "settled", applied: true }]);
     expect(await listEventTypes(id)).toEqual(["payment_link.created", succeeded, completed]);
-    const warnings = rig.logLines.filter((line) => line.includes("has settled after all"));
+    const warnings = rig.logLines.filter((line) => line.includes("failed payment later settled"));
     expect(warnings).toEqual([expect.stringContaining(firstSettlement.id)]);
   });
 
   test("throws for an unknown link or for another payment with the same source id", async () => {
     const unknownLinkSettlement = sampleSettlement("plink_01m7y4kb9sfvktcnzb0r3g9a0s");
-    await expect(rig.settle(unknownLinkSettlement)).rejects.toThrow("there is no payment link");
+    await expect(rig.settle(unknownLinkSettlement)).rejects.toThrow(
+      `payment link ${unknownLinkSettlement.paymentLinkId} not found`,
+    );
     const id = await rig.createLink(keyHeaders, { toAmount: "5" });
     const firstSettlement = sampleSettlement(id, { amount: "1" });
     await rig.settle(firstSettlement);
@@ -475,7 +477,7 @@ describe("replayed settlements", () => {
     ]);
   });
 
-  test("that name another link than before are rejected, alone and in a chunk", async () => {
+  test("that name a different link than before are rejected, alone and in a chunk", async () => {
     const [id, otherLinkId] = [
       await rig.createLink(keyHeaders, { toAmount: "25" }),
       await rig.createLink(keyHeaders, { toAmount: "25" }),
@@ -483,7 +485,7 @@ describe("replayed settlements", () => {
     const settled = sampleSettlement(id);
     await rig.settle(settled);
     const movedSettlement = { ...settled, paymentLinkId: otherLinkId };
-    const errorMessage = "moved to another link";
+    const errorMessage = "the payment belongs to another link";
     await expect(rig.settle(movedSettlement)).rejects.toThrow(errorMessage);
     await expect(rig.settle(settled, movedSettlement)).rejects.toThrow(errorMessage);
     await expect(rig.settle(sampleSettlement(otherLinkId), movedSettlement)).rejects.toThrow(

@@ -124,10 +124,10 @@ const applySettlement = (
 ): AppliedSettlement[] => {
   const { data } = event;
   const link = links.get(data.paymentLinkId);
-  assert.ok(link !== undefined, `there is no payment link ${data.paymentLinkId}`);
+  assert.ok(link !== undefined, `payment link ${data.paymentLinkId} not found`);
   const storedPayment = payments.get(data.id);
   const linkId = storedPayment?.linkId ?? link.id;
-  assert.equal(linkId, link.id, "a payment moved to another link");
+  assert.equal(linkId, link.id, "the payment belongs to another link");
   const getToken = (tokenId: string) => dependencies.getToken(tokenId).token;
   const transactionPayments = reports.list(link.userId, data);
   const results = evaluateSettlement(data, {
@@ -184,7 +184,7 @@ const createReportHook =
       }
       if (storedPayment?.status === "failed" && event.data.status === "settled") {
         const logFields = { link_id: payment.linkId, payment_id: payment.id };
-        log.warn(logFields, "a failed payment has settled after all");
+        log.warn(logFields, "failed payment later settled");
       }
       if (storedPayment?.status === "settled") {
         if (payment.isOrphaned && !storedPayment.isOrphaned) counters.countOrphanedPayment();

@@ -54,8 +54,8 @@ describe("after auth-keys was restored", () => {
     await rig.receiveAccount(createState(4, "Restored"), accountSnapshot);
     expect(await readUsername()).toBe("Restored");
     rig.clock.advance(1_000);
-    await rig.receiveAccount(createState(5, "Suspended since", { isSuspended: true }));
-    expect(await readUsername()).toBe("Suspended since");
+    await rig.receiveAccount(createState(5, "Suspended after restore", { isSuspended: true }));
+    expect(await readUsername()).toBe("Suspended after restore");
     const checkout = await rig.call(`/checkout/payment-links/${linkId}`);
     expect([checkout.json.reason, checkout.json.instructions]).toEqual(["account_suspended", null]);
     expect(await countVersionJumps()).toBe(jumpsBefore);
@@ -65,18 +65,18 @@ describe("after auth-keys was restored", () => {
     const { readUsername, createState } = await createAccountWithLink();
     await rig.receiveAccount(createState(2, "Lost"));
     rig.clock.advance(2 * minuteMs);
-    await rig.receiveAccount(createState(2, "Restored, and changed since"), accountSnapshot);
-    expect(await readUsername()).toBe("Restored, and changed since");
+    await rig.receiveAccount(createState(2, "Restored, then changed"), accountSnapshot);
+    expect(await readUsername()).toBe("Restored, then changed");
   });
 
   test("a snapshot within a minute, or an update event, does not replace a higher version", async () => {
     const { readUsername, createState } = await createAccountWithLink();
-    await rig.receiveAccount(createState(5, "Kept"));
+    await rig.receiveAccount(createState(5, "Unchanged"));
     rig.clock.advance(minuteMs);
-    await rig.receiveAccount(createState(4, "Told by a clock that is ahead"), accountSnapshot);
+    await rig.receiveAccount(createState(4, "Published by a fast clock"), accountSnapshot);
     rig.clock.advance(minuteMs);
-    await rig.receiveAccount(createState(4, "An older change, told late"), accountUpdated);
-    expect(await readUsername()).toBe("Kept");
+    await rig.receiveAccount(createState(4, "An older change, published late"), accountUpdated);
+    expect(await readUsername()).toBe("Unchanged");
   });
 
   test("replayed events from before the restore do not replace the snapshot (rule EVENT-7)", async () => {
@@ -84,8 +84,8 @@ describe("after auth-keys was restored", () => {
     const lostAt = rig.clock.now();
     const lostStates = [
       createState(4, "Lost"),
-      createState(5, "Lost, too"),
-      createState(6, "Lost, and told again"),
+      createState(5, "Also lost"),
+      createState(6, "Lost and published again"),
     ];
     for (const lostState of lostStates) await rig.receiveAccount(lostState);
     rig.clock.advance(10 * minuteMs);
@@ -96,14 +96,14 @@ describe("after auth-keys was restored", () => {
     const replayLostStates = async () => {
       for (const lostState of lostStates)
         await rig.receiveAccount(lostState, accountUpdated, lostAt);
-      await rig.receiveAccount(createState(6, "Lost, and told again"), accountSnapshot, lostAt);
+      await rig.receiveAccount(createState(6, "Lost and published again"), accountSnapshot, lostAt);
     };
     await replayLostStates();
     expect(await readUsername()).toBe("Restored");
-    await rig.receiveAccount(createState(4, "Changed since"));
+    await rig.receiveAccount(createState(4, "Changed later"));
     await replayLostStates();
     await rig.receiveAccount(createState(3, "Restored"), accountSnapshot, restoredAt);
-    expect(await readUsername()).toBe("Changed since");
+    expect(await readUsername()).toBe("Changed later");
     expect(await countVersionJumps()).toBe(jumpsBefore);
   });
 
@@ -113,8 +113,8 @@ describe("after auth-keys was restored", () => {
     rig.clock.advance(5 * minuteMs);
     await rig.receiveAccount(createState(3, "Restored"), accountSnapshot);
     const clockBehind = new Date(rig.clock.now().getTime() - minuteMs);
-    await rig.receiveAccount(createState(4, "Changed since"), accountUpdated, clockBehind);
-    expect(await readUsername()).toBe("Changed since");
+    await rig.receiveAccount(createState(4, "Changed later"), accountUpdated, clockBehind);
+    expect(await readUsername()).toBe("Changed later");
   });
 
   test("a snapshot also replaces an account stored before publication times were recorded", async () => {
@@ -127,34 +127,34 @@ describe("after auth-keys was restored", () => {
     expect(await readUsername()).toBe("Lost");
     await rig.receiveAccount(createState(4, "Restored"), accountSnapshot);
     expect(await readUsername()).toBe("Restored");
-    await rig.receiveAccount(createState(5, "Changed since"));
-    expect(await readUsername()).toBe("Changed since");
+    await rig.receiveAccount(createState(5, "Changed later"));
+    expect(await readUsername()).toBe("Changed later");
   });
 });
 
 test("a republish by a clock one hour ahead does not block later updates", async () => {
   const { readUsername, createState } = await createAccountWithLink();
-  await rig.receiveAccount(createState(2, "Kept"));
+  await rig.receiveAccount(createState(2, "Unchanged"));
   const clockAhead = new Date(rig.clock.now().getTime() + 60 * minuteMs);
-  await rig.receiveAccount(createState(2, "Kept"), accountSnapshot, clockAhead);
-  await rig.receiveAccount(createState(3, "Changed since"));
-  expect(await readUsername()).toBe("Changed since");
+  await rig.receiveAccount(createState(2, "Unchanged"), accountSnapshot, clockAhead);
+  await rig.receiveAccount(createState(3, "Changed later"));
+  expect(await readUsername()).toBe("Changed later");
 });
 
 describe("the account state sent when a link is created", () => {
   test("never replaces a higher version, because it may have been fetched long before", async () => {
     const { readUsername, createState } = await createAccountWithLink();
-    await rig.receiveAccount(createState(5, "Kept"));
+    await rig.receiveAccount(createState(5, "Unchanged"));
     rig.clock.advance(60 * minuteMs);
-    await createLinkBy(createState(4, "Asked for before"));
-    expect(await readUsername()).toBe("Kept");
+    await createLinkBy(createState(4, "Requested earlier"));
+    expect(await readUsername()).toBe("Unchanged");
   });
 
   test("has the link's creation time as its publication time", async () => {
     const { readUsername, createState } = await createAccountWithLink();
-    await createLinkBy(createState(5, "Made a link"));
-    await rig.receiveAccount(createState(4, "Told just before"), accountSnapshot);
-    expect(await readUsername()).toBe("Made a link");
+    await createLinkBy(createState(5, "Created a link"));
+    await rig.receiveAccount(createState(4, "Published just before"), accountSnapshot);
+    expect(await readUsername()).toBe("Created a link");
     rig.clock.advance(2 * minuteMs);
     await rig.receiveAccount(createState(4, "Restored"), accountSnapshot);
     expect(await readUsername()).toBe("Restored");
@@ -165,8 +165,8 @@ describe("the account state sent when a link is created", () => {
     await createLinkBy(createState(5, "Lost"));
     rig.clock.advance(2 * minuteMs);
     await rig.receiveAccount(createState(4, "Restored"), accountSnapshot);
-    await createLinkBy(createState(5, "Changed since"));
-    expect(await readUsername()).toBe("Changed since");
+    await createLinkBy(createState(5, "Changed later"));
+    expect(await readUsername()).toBe("Changed later");
   });
 
   test("continues from a restored snapshot", async () => {
@@ -174,8 +174,8 @@ describe("the account state sent when a link is created", () => {
     await createLinkBy(createState(5, "Lost"));
     rig.clock.advance(2 * minuteMs);
     await rig.receiveAccount(createState(4, "Restored"), accountSnapshot);
-    await createLinkBy(createState(6, "Changed since"));
-    expect(await readUsername()).toBe("Changed since");
+    await createLinkBy(createState(6, "Changed later"));
+    expect(await readUsername()).toBe("Changed later");
   });
 });
 
@@ -185,12 +185,12 @@ test("concurrent snapshots and link creations of one account end at the publishe
   rig.clock.advance(2 * minuteMs);
   const operations = Array.from({ length: 8 }, () => [
     rig.receiveAccount(createState(4, "Restored"), accountSnapshot),
-    createLinkBy(createState(5, "Changed since")),
+    createLinkBy(createState(5, "Changed later")),
     createLinkBy(createState(4, "Restored")),
   ]);
   await Promise.all(operations.flat());
-  await rig.receiveAccount(createState(5, "Changed since"));
-  expect(await readUsername()).toBe("Changed since");
+  await rig.receiveAccount(createState(5, "Changed later"));
+  expect(await readUsername()).toBe("Changed later");
   const version = await rig.pool.oneFirst(sql.type(VersionRow)`
     SELECT version FROM accounts WHERE id = ${account.id}
   `);

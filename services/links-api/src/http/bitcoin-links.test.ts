@@ -159,7 +159,7 @@ describe("a link on Bitcoin (rule API-33)", () => {
     const allocateAndRollBack = () =>
       transact(rig.pool, async (tx) => {
         const allocated = await allocateAddressIndex(tx, { keyId, firstIndex: 0 });
-        throw new Error(`took ${allocated.index}`);
+        throw new Error(`rolled back after allocating index ${allocated.index}`);
       });
     await expect(allocateAndRollBack()).rejects.toThrow("took 0");
     expect(await shop.readAddress(await shop.createLink())).toBe(shop.deriveAddress(0));
@@ -244,7 +244,7 @@ describe("the addresses of the next links on a key", () => {
   test("are not reserved for a single-address wallet or a token that the catalogue lacks", async () => {
     const { account, descriptor } = createShop();
     const [wallet] = account.wallets;
-    if (wallet === undefined) throw new Error("the shop has a wallet");
+    if (wallet === undefined) throw new Error("the shop has no wallet");
     const wallets = [
       { ...wallet, walletAddress: "bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu" },
       { ...wallet, tokenId: "lost" },

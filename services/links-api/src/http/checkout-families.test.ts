@@ -23,7 +23,8 @@ const families: [tokenId: string, chainType: ChainType, walletAddress: string][]
 
 const createAccount = (tokenId: string, overrides: Partial<Account> = {}): Account => {
   const [, chainType, walletAddress] = families.find(([id]) => id === tokenId) ?? [];
-  if (chainType === undefined || walletAddress === undefined) throw new Error("no such family");
+  if (chainType === undefined || walletAddress === undefined)
+    throw new Error("unknown chain family");
   const defaults = { isDefault: true, isChainDefault: true, provider: null };
   return sampleAccount({
     wallets: [{ id: newId("wallet"), walletAddress, tokenId, chainType, ...defaults }],
@@ -140,7 +141,7 @@ describe("the checkout outside EVM", () => {
       `src="/checkout/qr/${id}/request.svg"`,
       `href="https://phantom.app/ul/browse/`,
       `href="https://solflare.com/ul/v1/browse/https%3A%2F%2Fpay.example%2F`,
-      "Does your wallet not open it?",
+      "Wallet not opening?",
       `href="${transferUrl.replaceAll("'", "&#39;")}"`,
       `src="/checkout/qr/${id}/payment.svg"`,
     ].map((text) => page.indexOf(text));
@@ -154,21 +155,21 @@ describe("the checkout outside EVM", () => {
   });
 
   test.each([
-    ["usdc-base", "USDC", "Base", "tell its owner the transaction"],
-    ["btc", "BTC", "Bitcoin", "The address is this link's own"],
+    ["usdc-base", "USDC", "Base", "Send the seller your transaction ID"],
+    ["btc", "BTC", "Bitcoin", "This link is paid once the network confirms the payment."],
   ])(
     "%s: tells exchange users what to do and what happens next",
     async (tokenId, symbol, network, expectedOutcome) => {
       const { destinationAddress, page, path } = await createCheckout(tokenId);
       const plainText = toPlainText(page);
       expect(plainText).toContain(
-        `Withdraw so that exactly 0.25 ${symbol} arrive on the network ${network}, without a memo, at ` +
-          `${destinationAddress}.`,
+        `Withdraw to ${destinationAddress} on the ${network} network, without a memo. Exactly 0.25 ` +
+          `${symbol} must arrive.`,
       );
       expect(plainText).toContain(expectedOutcome);
       const germanResponse = await rig.call(path, { headers: { "accept-language": "de" } });
       expect(toPlainText(germanResponse.text)).toContain(
-        `dass genau 0,25 ${symbol} im Netz ${network} ankommen`,
+        `im Netzwerk ${network} an ${destinationAddress} aus, ohne Memo. Genau 0,25 ${symbol} müssen`,
       );
     },
   );
@@ -178,12 +179,12 @@ describe("the checkout outside EVM", () => {
     async (tokenId) => {
       const { page, path } = await createCheckout(tokenId);
       expect(toPlainText(page)).toContain(
-        "Withdraw to a wallet of your own first, and pay from there.",
+        "Withdraw to your own wallet first, then pay from there.",
       );
-      expect(toPlainText(page)).not.toContain("Withdraw so that");
+      expect(toPlainText(page)).not.toContain("without a memo");
       const germanResponse = await rig.call(path, { headers: { "accept-language": "de" } });
       expect(toPlainText(germanResponse.text)).toContain(
-        "eigene Wallet aus, und zahlen Sie von dort.",
+        "eigene Wallet aus und zahlen Sie dann von dort.",
       );
     },
   );
@@ -200,9 +201,7 @@ describe("the checkout outside EVM", () => {
       }),
     );
     const { text } = await rig.call(path);
-    expect(text).toMatch(
-      /0\.25<\/data>\s+BTC was seen and is being confirmed\. Do not pay again\./,
-    );
+    expect(text).toMatch(/0\.25<\/data>\s+BTC detected\. Do not pay again\./);
     const germanResponse = await rig.call(path, { headers: { "accept-language": "de" } });
     expect(germanResponse.text).toContain("Diese Adresse ist nur für diesen Link.");
   });

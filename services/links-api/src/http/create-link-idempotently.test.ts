@@ -85,9 +85,9 @@ describe("Idempotency-Key (rule API-19)", () => {
         const response = await createLink("order-4", '{"toAmount":"5"}');
         expect(response.status).toBe(409);
         expect(response.json.errors[0].code).toBe("IDEMPOTENCY_KEY_IN_USE");
-        throw new Error("the first call crashed");
+        throw new Error("the first request crashed");
       })
-      .catch((error: Error) => expect(error.message).toBe("the first call crashed"));
+      .catch((error: Error) => expect(error.message).toBe("the first request crashed"));
     expect((await createLink("order-4", '{"toAmount":"5"}')).status).toBe(200);
   });
 

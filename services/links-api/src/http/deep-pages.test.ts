@@ -33,7 +33,7 @@ const whileLinksLocked = async (run: () => Promise<void>): Promise<void> => {
 /** Waits until `count` connections are blocked on `links`. */
 const waitUntilConnectionsWait = (count: number) =>
   waitUntil(
-    `${count} connections wait for links`,
+    `${count} connections wait for the links table`,
     async () => rig.pool.state().acquiredConnections > count,
   );
 

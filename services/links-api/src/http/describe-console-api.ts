@@ -24,9 +24,9 @@ export const describeConsoleApi = ({ baseUrl, catalogue, clock }: DocumentDepend
         title: "Payment Links console and checkout",
         version: "1.0.0",
         description:
-          "What our own pages call, as a signed-in person or as a payer. It changes with them; for " +
-          "programs there is the API under /v1. Requests from another site are refused. Amounts are plain " +
-          `decimal strings.\n\n${errorGuide}`,
+          "The API of our own pages, for signed-in users and for payers. It changes with the pages: programs use " +
+          "the API under /v1 instead. Requests from another site are not allowed. Amounts are plain decimal " +
+          `strings.\n\n${errorGuide}`,
         contact: { name: "Whoever runs this service", url: baseUrl },
       },
       servers: [{ url: baseUrl }],
@@ -49,18 +49,18 @@ const buildSessionScheme = (baseUrl: string, service: SessionService) =>
     in: "cookie",
     name: createCookiePolicy(baseUrl, service).name,
     description:
-      "The session that signing in begins. Signing in sets a cookie for each service, with the paths that " +
-      "it serves; a browser or a cookie jar sends each to its own service.",
+      "The session cookie. Signing in sets one cookie per service, limited to the paths of that service. A " +
+      "browser or a cookie jar sends each cookie to its own service.",
   }) as const;
 
 const tags = {
-  Sessions: "Signing in and out.",
-  Identities: "What else signs in to the account.",
-  Passkeys: "Keys of devices that sign in, WebAuthn.",
-  Account: "The own account and what was done to it.",
-  Wallets: "Where the account is paid.",
+  Sessions: "Sign in and sign out.",
+  Identities: "Linked identities that can sign in to the account.",
+  Passkeys: "Passkeys (WebAuthn) that can sign in to the account.",
+  Account: "Your account and its audit log.",
+  Wallets: "Wallets that receive payments.",
   "API keys": "Keys for the API under /v1.",
-  "Payment links": "The own payment links and their payments.",
+  "Payment links": "Your payment links, their payments and deposits.",
   Webhooks: "Webhook endpoints and their deliveries.",
-  Checkout: "How a payment link is paid, for anyone.",
+  Checkout: "How to pay a payment link. Available to anyone.",
 };

@@ -21,27 +21,28 @@ const describeErrorCode = (code: ApiErrorCode): string =>
   `\`${code}\`: ${createApiError(code).entries[0]?.message ?? ""}`;
 
 /** The text about errors of all operations and of requests outside of them. */
-export const errorGuide = `Branch on an error's code, never on its message; the set of codes is open. What is worth a retry says
-so where it stands; all else is answered so again. Wait a second, twice as long each time after that, and
-some random part of it more; never less than \`Retry-After\`. Where a call that writes is answered with 500 or
-above, or not at all, it may have been done all the same.
+export const errorGuide = `Handle errors by their code, never by their message. New codes may be added. If a retry can
+help, the description of the error says so; any other error would repeat. Wait 1 second before the first retry, and
+twice as long before each further one, plus a random part of that time. Never wait less than \`Retry-After\`. If a
+write request gets a status of 500 or above, or no response, it may still have succeeded.
 
-Every answer has an \`X-Request-Id\`: tell it to whoever runs this service. \`RateLimit-Policy\` tells the limits that
-a call counts against, each with its burst (\`q\`) and the seconds that refill it (\`w\`); \`RateLimit\` what is
-left (\`r\`), and in how many seconds all of it is there again or, once it is used up, the next call may come (\`t\`).
+Every response has an \`X-Request-Id\`: include it when you contact the operator of this service. \`RateLimit-Policy\`
+lists the limits that apply to a request, each with its burst (\`q\`) and the seconds in which it refills (\`w\`).
+\`RateLimit\` contains the remaining requests (\`r\`), and the seconds until the limit is fully restored or, if no
+requests remain, until the next request is allowed (\`t\`).
 
-What is no operation counts against no limit, and has the same form of error:
+Requests that match no operation do not count against any limit. Their errors have the same format:
 
 ${(["NOT_FOUND", "METHOD_NOT_ALLOWED"] as const).map((code) => `- ${getApiErrorStatus(code)} ${describeErrorCode(code)}`).join("\n")}
 
-Nor does what could not be read as a request, which has no \`X-Request-Id\` either:
+Requests that cannot be parsed do not count either. Their responses have no \`X-Request-Id\`:
 
 ${(["BAD_REQUEST", "REQUEST_TIMEOUT", "REQUEST_HEADERS_TOO_LARGE"] as const)
   .map((code) => `- ${getApiErrorStatus(code)} ${describeErrorCode(code)}`)
   .join("\n")}
 
-Beside the codes that each operation names, a body or a query that is not as described is refused with 422
-and one entry per problem:
+In addition to the codes of each operation, a body or a query that does not match its description is rejected
+with 422 and one entry per problem:
 
 ${Object.entries(validationMessages)
   .map(([code, message]) => `- \`${code}\`: ${message}`)
@@ -119,10 +120,10 @@ const IdempotencyHeader = z.object({
     .regex(/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/)
     .optional()
     .describe(
-      "Makes a repeat safe: for 24 hours a call of the same account with the same key and the same bytes as " +
-        "body is answered as the first one was, and makes no second link. Use a new one, such as a random " +
-        "UUID, for each link, and the same one for each try. Only what was made is kept: a refused call may " +
-        "come again under its key, with another body too.",
+      "Makes retries safe. For 24 hours, a request of the same account with the same key and a byte-identical " +
+        "body gets the first response again and creates no second link. Use a new key, such as a random UUID, for " +
+        "each link, and the same key for each retry. Only successful requests are stored: after an error, the key " +
+        "can be used again, even with a different body.",
     ),
 });
 
@@ -131,7 +132,7 @@ const describeResponses = ({ responses, mediaTypes = [] }: Operation): ZodOpenAp
     Object.entries(responses).map(([status, schema]) => [
       status,
       {
-        description: responseDescriptions[status] ?? "Done.",
+        description: responseDescriptions[status] ?? "Success.",
         headers: status === "303" ? RedirectHeaders : LimitHeaders,
         ...(schema === null
           ? buildTextContent(mediaTypes)
@@ -147,9 +148,9 @@ const buildTextContent = (mediaTypes: readonly string[]) =>
     : { content: Object.fromEntries(mediaTypes.map((type) => [type, { schema: z.string() }])) };
 
 const responseDescriptions: Readonly<Record<string, string>> = {
-  201: "Made.",
-  204: "Done; there is nothing to tell.",
-  303: "Go on at the address that `Location` tells.",
+  201: "Created.",
+  204: "Success. The response has no body.",
+  303: "Redirects to the URL in `Location`.",
 };
 
 const describeErrors = (operation: Operation): ZodOpenApiResponsesObject => {
@@ -174,26 +175,28 @@ const describeErrorStatus = (operation: Operation, status: number): string => {
     .map((code) => [describeErrorCode(code), errorCodeAdvice[code] ?? ""].join(" ").trim());
   const hasInput = operation.body !== undefined || operation.query !== undefined;
   const validation =
-    status === 422 && hasInput ? ["A validation code: something is not as described."] : [];
+    status === 422 && hasInput
+      ? ["A validation code: the body or the query does not match its description."]
+      : [];
   return [...codeDescriptions, ...validation, ...describeRetry(operation, status)].join("\n\n");
 };
 
 const errorCodeAdvice: Partial<Record<ApiErrorCode, string>> = {
-  IDEMPOTENCY_KEY_IN_USE: "Nothing more was done: try again a second later.",
-  IDEMPOTENCY_KEY_REUSED: "Nothing was done: another call takes a key of its own.",
+  IDEMPOTENCY_KEY_IN_USE: "This request changed nothing. Try again after 1 second.",
+  IDEMPOTENCY_KEY_REUSED: "This request changed nothing. Use a new key for a different request.",
 };
 
 /** Describes whether a status is worth a retry, and how to retry safely (rule ERROR-4). */
 const describeRetry = (operation: Operation, status: number): string[] => {
   const { acceptsIdempotencyKey, unexpectedError = "INTERNAL_ERROR", method } = operation;
-  if (status === 429) return ["Try again once `Retry-After` is over: nothing was done."];
+  if (status === 429) return ["Try again after `Retry-After`. This request changed nothing."];
   if (status < 500 && status !== getApiErrorStatus(unexpectedError)) return [];
   if (method === "get") return ["Try again, waiting longer each time."];
   return acceptsIdempotencyKey === true
     ? [
-        "Try again under the same `Idempotency-Key`, as it may have been done, waiting longer each time.",
+        "Try again with the same `Idempotency-Key`, waiting longer each time. The request may have succeeded.",
       ]
-    : ["Try again, waiting longer each time, but look first: it may have been done."];
+    : ["Try again, waiting longer each time. Check first, because the request may have succeeded."];
 };
 
 /**
@@ -213,31 +216,34 @@ const Errors = z
     errors: z
       .array(
         z.object({
-          message: z.string().meta({ description: "For people; it may change." }),
-          code: z.string().meta({ description: "For programs. The set is open." }),
+          message: z.string().meta({ description: "A text for people. It may change." }),
+          code: z.string().meta({ description: "A code for programs. New codes may be added." }),
           methods: z.array(z.string()).optional().meta({
-            description: "With `REAUTHENTICATION_REQUIRED`: how the account can prove presence.",
+            description:
+              "With `REAUTHENTICATION_REQUIRED`, the methods by which the user can prove presence.",
           }),
         }),
       )
       .min(1)
-      .meta({ description: "The first is what to go by; validation alone tells several." }),
+      .meta({
+        description: "Handle the first entry. Only validation errors have several entries.",
+      }),
   })
   .meta({ id: "Errors" });
 
 const rateLimitHeader = z.string().meta({
-  description: "What is left of the limits that this request counts against (IETF draft).",
+  description: "What remains of the limits that apply to this request (IETF draft).",
   examples: ['"key";r=99;t=1, "ip";r=199;t=1'],
 });
 const rateLimitPolicyHeader = z.string().meta({
-  description: "The limits that this request counts against (IETF draft).",
+  description: "The limits that apply to this request (IETF draft).",
   examples: ['"key";q=100;w=10, "ip";q=200;w=10'],
 });
-const retryAfterHeader = z.int().min(1).meta({ description: "Seconds to wait at least." });
+const retryAfterHeader = z.int().min(1).meta({ description: "The minimum wait, in seconds." });
 
 const RequestId = z.object({
   "X-Request-Id": z.string().meta({
-    description: "The request's own id, by which whoever runs the service finds it in the log.",
+    description: "The id of the request. The operator can find the request in the log by this id.",
     header: { id: "X-Request-Id" },
   }),
 });
@@ -259,7 +265,7 @@ const RetryHeaders = LimitHeaders.extend({
 const OptionalRetryHeaders = LimitHeaders.extend({ "Retry-After": retryAfterHeader.optional() });
 
 const RedirectHeaders = LimitHeaders.extend({
-  Location: z.string().meta({ description: "Where to go on." }),
+  Location: z.string().meta({ description: "The URL to go to." }),
 });
 
 /**

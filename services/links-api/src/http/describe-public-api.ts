@@ -30,7 +30,7 @@ export const describePublicApi = ({
       servers: [{ url: baseUrl }],
       tags: [
         { name: "Payment links", description: "Create, list and retrieve payment links." },
-        { name: "Webhooks", description: "What is sent to the owner's endpoints." },
+        { name: "Webhooks", description: "Requests that are sent to the owner's endpoints." },
       ],
       paths: describeOperations(Object.values(publicLinkOperations(createBody))),
       webhooks: Object.fromEntries(
@@ -46,8 +46,8 @@ export const describePublicApi = ({
 
 const introduction = `Request payments through shareable payment links. Amounts are plain decimal strings.
 
-A link that was completed by its number of payments may be underpaid, and one completed by amount may be
-overpaid: always compare receivedAmount with the amount that you asked for.
+A link that was completed by its number of payments can be underpaid, and a link that was completed by its
+amount can be overpaid. Always compare receivedAmount with the amount that you requested.
 
 ${errorGuide}`;
 
@@ -60,7 +60,7 @@ const apiKeyScheme = {
   type: "apiKey",
   in: "header",
   name: "X-API-Key",
-  description: `A key acts as its owner, within its scopes: ${Object.entries(scopeDescriptions)
+  description: `An API key acts as its owner, within its scopes: ${Object.entries(scopeDescriptions)
     .map(([scope, text]) => `\`${scope}\` (${text})`)
     .join(", ")}.`,
 } as const;
@@ -69,7 +69,7 @@ const apiKeyScheme = {
 const webhooks = {
   "payment_link.transaction.succeeded": {
     operationId: "paymentLinkTransactionSucceeded",
-    summary: "A payment against the link has settled",
+    summary: "A payment on the link has settled",
     body: webhookBodies["payment_link.transaction.succeeded"],
   },
   "payment_link.completed": {
@@ -79,7 +79,7 @@ const webhooks = {
   },
   other: {
     operationId: "otherWebhook",
-    summary: "A type that is still to come: acknowledge it and do nothing",
+    summary: "A future event type: acknowledge it and do nothing",
     body: AnyWebhook,
   },
 } as const satisfies Record<WebhookType | "other", object>;
@@ -93,10 +93,10 @@ const describeWebhook = (
   operationId,
   summary,
   description:
-    "Sent to every enabled endpoint of the owner, at least once and in no order. Verify the signature " +
-    "over the raw bytes, skip a webhook if you have processed the `id` in its body before, and compare " +
-    "receivedAmount with amount. " +
-    "New types may come: parse a body as the schema `Webhook` first, and then by its type.",
+    "Sent to every enabled endpoint of the owner, at least once and in no particular order. Verify the " +
+    "signature over the raw bytes, skip a webhook if you have already processed the `id` in its body, and " +
+    "compare receivedAmount with amount. " +
+    "New types may be added: parse a body by the schema `Webhook` first, and then by its type.",
   tags: ["Webhooks"],
   security: [],
   requestParams: {
@@ -106,21 +106,21 @@ const describeWebhook = (
         .regex(/^v1=[0-9a-f]{64}$/)
         .describe(
           `\`v1=\` and the lower-case hex HMAC-SHA256 of the value of \`${headerPrefix}-Timestamp\`, a period and ` +
-            "the raw bytes of the body. Its key is the endpoint's signing secret as it was shown, `whsec_` " +
-            "included. Compare in constant time.",
+            "the raw bytes of the body. The key is the endpoint's complete signing secret, including `whsec_`. " +
+            "Compare in constant time.",
         ),
       [`${headerPrefix}-Timestamp`]: z
         .string()
         .regex(/^[0-9]+$/)
         .describe(
-          "Unix seconds at which this attempt was signed, others at each. Refuse what is more than 300 s off.",
+          "When this attempt was signed, in Unix seconds. Differs between attempts. Reject a time that is off by more than 300 s.",
         ),
       [`${headerPrefix}-Event-Id`]: z
         .string()
         .regex(/^evt_/)
         .describe(
-          "The same at every attempt, and another for each endpoint; equals `id` in the body. The body is " +
-            "signed and this header is not: recognize a repeated webhook by the body's `id`.",
+          "The same for every attempt, but different for each endpoint. Equals `id` in the body. The body is signed, " +
+            "but this header is not: recognize a repeated webhook by the body's `id`.",
         ),
     }),
   },
@@ -130,13 +130,13 @@ const describeWebhook = (
   },
   responses: {
     "2XX": {
-      description: "Received, if it comes within 10 s; nothing more is sent for this event.",
+      description: "Acknowledges the webhook, if sent within 10 s. This event is not sent again.",
     },
     default: {
       description:
-        "Not received, a redirect too, which is not followed. It is sent again 30 s later, then 5 min, 30 min, " +
-        "2 h and 12 h after the attempt before, six times in all, and never after that: `listPaymentLinks` " +
-        "tells how the links stand.",
+        "A failed attempt. This includes a redirect, which is not followed. The webhook is sent again after 30 s, " +
+        "then 5 min, 30 min, 2 h and 12 h after the previous attempt: 6 attempts in total. After that, use " +
+        "`listPaymentLinks` to get the state of the links.",
     },
   },
 });

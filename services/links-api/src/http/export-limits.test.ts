@@ -50,7 +50,7 @@ const waitUntilExportsWait = async (exportCount: number): Promise<void> => {
   let stablePollCount = 0;
   let bufferedBefore = 0;
   await waitUntil(
-    "the exports wait for their readers",
+    "the exports wait for their clients",
     async () => {
       const waitingCount = await readMetric("payment_links_exports_under_way", `state="waiting"`);
       const bufferedBytes = await readMetric("payment_links_exports_held_bytes", "");
@@ -75,7 +75,7 @@ describe("exports", () => {
     rig.clock.advance(29_999);
     expect(await countExports("slow")).toBeNaN();
     rig.clock.advance(1);
-    await waitUntil("it is ended", async () => (await countExports("slow")) === 1);
+    await waitUntil("the slow export ends", async () => (await countExports("slow")) === 1);
     await reader.read(Infinity);
     expect(reader.isClosed()).toBe(true);
   });
@@ -93,7 +93,7 @@ describe("exports", () => {
       await tx.query(sqlVoid`LOCK TABLE links, deposits, paid_addresses IN ACCESS EXCLUSIVE MODE`);
       const exportRequest = fetch(`${rig.publicUrl}${path}`, { headers: sessionHeaders });
       // The only connection in use is the one of this transaction.
-      await waitUntil("the export reads on a connection of its own", async () => {
+      await waitUntil("the export reads on its own connection", async () => {
         const lockWaits = await countLockWaits(tx);
         return lockWaits > 0 && rig.pool.state().acquiredConnections === 1;
       });
@@ -126,7 +126,7 @@ describe("exports", () => {
     await laterResponse.text();
     await server.close();
     await service.stop();
-    await waitUntil("its connection is closed", () => proxy.openConnectionCount() === 0);
+    await waitUntil("the export's connection is closed", () => proxy.openConnectionCount() === 0);
     await proxy.kill();
   });
 });

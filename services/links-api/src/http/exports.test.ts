@@ -337,12 +337,15 @@ describe("exports whose clients read slowly or not at all", () => {
     expect((await secondResponse.text()).split("\r\n")).toHaveLength(2);
     const thirdResponse = await shop.fetchExport(linksPath, { signal });
     expect([firstResponse.status, thirdResponse.status]).toEqual([200, 200]);
-    await waitUntil("nothing is being read", () => rig.pool.state().acquiredConnections === 0);
+    await waitUntil(
+      "no export uses a pool connection",
+      () => rig.pool.state().acquiredConnections === 0,
+    );
     const rejected = await shop.fetchExport(paymentsPath);
     expect([rejected.status, rejected.headers.get("retry-after")]).toEqual([429, "10"]);
     expect((await neighbourShop.fetchExport(linksPath)).status).toBe(200);
     abortController.abort();
-    await waitUntil("there is room again", async () => {
+    await waitUntil("an export slot is free", async () => {
       const response = await shop.fetchExport(paymentsPath);
       await response.text();
       return response.status === 200;

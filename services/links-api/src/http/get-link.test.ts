@@ -52,7 +52,7 @@ describe("GET /v1/payment-link/:id", () => {
     const account = sampleAccount();
     const id = await rig.createLink(rig.createKeyHeaders(account), { toAmount: "1" });
     const [wallet] = account.wallets;
-    if (wallet === undefined) throw new Error("the sample has a wallet");
+    if (wallet === undefined) throw new Error("the sample account has no wallet");
     const otherWallet = {
       ...wallet,
       id: newId("wallet"),

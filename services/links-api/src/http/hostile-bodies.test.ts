@@ -84,10 +84,11 @@ test(`given ${batches.numRuns * concurrentRequests} generated bodies, no respons
     });
     statuses.set(response.status, (statuses.get(response.status) ?? 0) + 1);
     if (response.status !== 200 && response.status !== 422)
-      throw new Error(`status ${response.status}`);
+      throw new Error(`unexpected status ${response.status}`);
     if (response.status === 422) {
       const [firstError] = response.json.errors;
-      if (typeof firstError.code !== "string") throw new Error(`no code: ${response.text}`);
+      if (typeof firstError.code !== "string")
+        throw new Error(`missing error code: ${response.text}`);
     }
   };
   const arbitraryBatch = fc.array(arbitraryBody, {
@@ -100,7 +101,7 @@ test(`given ${batches.numRuns * concurrentRequests} generated bodies, no respons
       await Promise.all(bodies.map(send));
       const { user, system } = process.cpuUsage(usageBefore);
       const cpuMs = (user + system) / 1000;
-      if (cpuMs > batchCpuMsMax) throw new Error(`answered with ${cpuMs} ms of a processor`);
+      if (cpuMs > batchCpuMsMax) throw new Error(`the batch used ${cpuMs} ms of CPU time`);
     }),
     { ...batches, endOnFailure: true },
   );

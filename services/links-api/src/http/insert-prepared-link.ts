@@ -42,7 +42,7 @@ export const insertPreparedLink = async (
   const keyId = computeBitcoinKeyId(chainId, walletAddress);
   const { index, reservedTo } = await allocateAddressIndex(tx, { keyId, firstIndex });
   const [address] = deriveBitcoinAddresses(chainId, walletAddress, { startIndex: index, count: 1 });
-  assert.ok(address !== undefined, "a key of Bitcoin gave no address");
+  assert.ok(address !== undefined, "no address was derived from the Bitcoin key");
   const newLink = buildNewLink(address);
   await insertLink(tx, newLink);
   const { createdAt: now, id: linkId } = newLink.link;

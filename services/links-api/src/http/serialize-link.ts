@@ -61,7 +61,7 @@ export const serializeRetrievedLink = (
  * Returns the handle of an account that has links. A handle can only be replaced, never removed.
  */
 export const requireHandle = (account: Account): string => {
-  if (account.handle === null) throw new Error("an account with payment links has no handle");
+  if (account.handle === null) throw new Error("the account has payment links but no handle");
   return account.handle;
 };
 

@@ -26,7 +26,7 @@ beforeAll(() => rig.service.start());
 const openStreams: EventStream[] = [];
 afterEach(async () => {
   for (const stream of openStreams.splice(0)) stream.close();
-  await waitUntil("all are gone", async () => (await countOpenStreams()) === 0);
+  await waitUntil("all streams are closed", async () => (await countOpenStreams()) === 0);
 });
 
 const readMetric = async (name: string): Promise<number> => {
@@ -254,16 +254,20 @@ describe("a process that drains", () => {
     for (const stream of streams) await waitForState(stream, () => true);
     await firstService.close();
     await rig.settle(sampleSettlement(paidLinkId, { amount: "25" }));
-    for (const stream of streams) await waitUntil("its end", () => stream.endReason() === "whole");
+    for (const stream of streams)
+      await waitUntil("the stream ends", () => stream.endReason() === "whole");
     const [unchangedStream, changedStream] = await Promise.all(
       [unpaidLinkId, paidLinkId].map((id, index) =>
         openStream(id, { headers: { "last-event-id": streams[index]?.events[0]?.["id"] ?? "" } }),
       ),
     );
     if (unchangedStream === undefined || changedStream === undefined)
-      throw new Error("both came again");
+      throw new Error("a stream did not reconnect");
     await waitForState(changedStream, ({ status }) => status === "completed");
-    await waitUntil("its retry", () => unchangedStream.events.length > 0);
+    await waitUntil(
+      "the reconnected stream receives an event",
+      () => unchangedStream.events.length > 0,
+    );
     expect(listStates(unchangedStream)).toEqual([]);
   });
 });
@@ -279,7 +283,7 @@ describe("while Postgres does not respond", () => {
     await waitForState(stream, ({ status }) => status === "active");
     proxy.stall();
     await rig.settle(sampleSettlement(id, { amount: "25" }));
-    await waitUntil("a failed look", async () => (await otherService.readFailedReads()) > 0);
+    await waitUntil("a check fails", async () => (await otherService.readFailedReads()) > 0);
     expect(stream.endReason()).toBeUndefined();
     await proxy.forward();
     await waitForState(stream, ({ status }) => status === "completed");

@@ -57,7 +57,7 @@ const suggestFromUsedAddresses = async (
       });
     });
   } catch (error) {
-    log.info({ err: error, chain: chainId }, "no node tells which addresses were used");
+    log.info({ err: error, chain: chainId }, "no node can list used addresses");
     return undefined;
   }
 };

@@ -73,7 +73,7 @@ describe("a link whose remaining amount is too small for its chain", () => {
     await shop.settlePayment(id, "0.00099999");
     const englishPage = await shop.readPage(id, "en");
     expect(englishPage).toContain(
-      "The missing 0.00000001 BTC is too small to be sent on Bitcoin. Send nothing more, and ask the owner to close this payment link.",
+      "The remaining 0.00000001 BTC is too small to send on Bitcoin. Do not send anything more. Ask the seller to close this link.",
     );
     expect(await shop.readPage(id, "de")).toContain("0,00000001 BTC sind zu wenig");
     const checkoutResponse = (await rig.call(`/checkout/payment-links/${id}`)).json;

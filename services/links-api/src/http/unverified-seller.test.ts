@@ -56,7 +56,7 @@ describe("when anyone may sign up (rule CALLER-38)", () => {
     await openSignUpRig.settle(sampleSettlement(id, { amount: "25" }));
     const { transactionUrl } = await openSignUpRig.retrieve(id);
     const receipt = await readPage(openSignUpRig, new URL(transactionUrl).pathname);
-    expect(receipt).toContain("This payment has settled.");
+    expect(receipt).toContain("Payment settled");
     expect(receipt).not.toContain(notice);
   });
 });

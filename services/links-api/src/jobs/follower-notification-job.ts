@@ -51,7 +51,7 @@ const notifyFollowers = async (
     await eventStreams.publishUpdate(key);
   } catch (error) {
     counters.countFailedRead();
-    log.error({ err: error, key }, "a followed link cannot be read");
+    log.error({ err: error, key }, "followed link could not be read, retrying");
   }
 };
 

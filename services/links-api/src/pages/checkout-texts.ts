@@ -14,40 +14,38 @@ export const checkoutTexts = {
     suspended: "On hold",
   },
   states: {
-    active: "This payment link is open.",
     partial: "{received} of {asked} {symbol} received, {remaining} left.",
     remainderTooSmall:
-      "{received} of {asked} {symbol} received. The missing {remaining} {symbol} is too small to be " +
-      "sent on {chain}. Send nothing more, and ask the owner to close this payment link.",
-    completed: "This payment link has been paid. Do not pay it again.",
+      "{received} of {asked} {symbol} received. The remaining {remaining} {symbol} is too small " +
+      "to send on {chain}. Do not send anything more. Ask the seller to close this link.",
+    completed: "Payment complete",
     paymentLimitReached:
-      "This payment link has had all the payments that it takes: {received} of {asked} {symbol} " +
-      "arrived. Do not pay it again.",
+      "Payment limit reached: {received} of {asked} {symbol} received. Do not pay again.",
     expired: "This payment link has expired. Do not send anything to it.",
-    inactive: "Its owner has closed this payment link. Do not send anything to it.",
-    suspended: "This payment link takes no payments right now. Do not send anything to it.",
+    inactive: "The seller closed this payment link. Do not send anything to it.",
+    suspended: "This payment link is on hold. Do not send anything to it.",
   },
   /** Why a link that is active cannot be paid here. */
   unpayable: {
     chain_not_watched:
-      "It cannot be paid on this page, as payments on {chain} are not followed here. Ask its owner " +
-      "how to pay, and send nothing to an address by yourself.",
+      "You cannot pay here: this page does not track payments on {chain}. Ask the seller how to " +
+      "pay. Do not send anything to an address yourself.",
     no_fee_proxy:
-      "It cannot be paid on this page, as there is no payment contract for its token on {chain}. " +
-      "Ask its owner how to pay, and send nothing to an address by yourself.",
+      "You cannot pay here: this token has no payment contract on {chain}. Ask the seller how " +
+      "to pay. Do not send anything to an address yourself.",
     amount_not_payable:
-      "It cannot be paid, as no payment on {chain} can have its amount. Ask its owner for another.",
+      "You cannot pay this amount on {chain}. Ask the seller for a link with another amount.",
     destination_not_payable:
-      "It cannot be paid, because its owner could not spend money sent to its address on {chain}. " +
-      "Ask its owner for a link to another address, and send nothing to this one.",
+      "You cannot pay here: the seller could not spend money at this address on {chain}. Ask " +
+      "the seller for a link with another address. Do not send anything to this one.",
   } satisfies Partial<Record<NoInstructionsReason, string>>,
-  testNetwork: "TEST: {chain} is a test network. Nothing here is worth anything.",
+  testNetwork: "TEST: {chain} is a test network. Payments here have no value.",
   unverified:
     "The operator of this site has not verified this seller. Pay only if you know and trust them.",
-  seen: "A payment of {amount} {symbol} was seen and is being confirmed. Do not pay again.",
+  seen: "Payment of {amount} {symbol} detected. Do not pay again.",
   wrongToken:
-    "{amount} {wrong} arrived, but {wrong} is not {symbol} and does not pay this link. Do not send it " +
-    "again; ask the owner about it. Transaction {hash}",
+    "{amount} {wrong} received, but this link only accepts {symbol}. Do not send it again. " +
+    "Contact the seller. Transaction {hash}",
   pay: "Pay {amount} {symbol}",
   title: "{amount} {symbol} to {owner}",
   labels: {
@@ -55,138 +53,131 @@ export const checkoutTexts = {
     network: "Network",
     tokenContract: "Token contract",
     received: "Received",
-    usage: ", in {count} of at most {most} payments",
+    usage: " ({count} of {most} payments)",
     expires: "Expires",
     details: "Details",
-    settlesTo: "Settles to",
+    settlesTo: "Paid to",
     paymentContract: "Payment contract",
     paymentReference: "Payment reference",
-    on: "On",
-    chain: "{name} (chain {id})",
+    on: "Network",
+    chain: "{name} (chain ID {id})",
     to: "To",
-    value: "Value, in base units",
+    value: "Value (base units)",
     data: "Data",
   },
   copy: {
     copy: "Copy",
-    paymentContract: "Copy the payment contract",
-    paymentReference: "Copy the payment reference",
-    to: "Copy the address",
-    value: "Copy the value",
-    data: "Copy the data",
+    paymentContract: "Copy payment contract",
+    paymentReference: "Copy payment reference",
+    to: "Copy address",
+    value: "Copy value",
+    data: "Copy data",
   },
-  stepsTitle: "Transactions to send from your wallet, in this order",
+  stepsTitle: "Send these transactions in order",
   steps: {
-    reset_allowance: "Take back an earlier allowance; not needed where there is none.",
-    approve: "Allow the payment contract to move exactly this amount.",
-    pay: "Pay: the contract moves it straight to the owner, under this link's reference.",
+    reset_allowance: "Reset your previous approval. Skip this step if you have none.",
+    approve: "Approve exactly this amount for the payment contract.",
+    pay: "Pay. The contract sends the amount straight to the seller.",
   },
-  explorer: "Look at the transaction on {host}",
+  explorer: "View transaction on {host}",
   expiresIn: "Expires in {left}",
-  lastReceipt: "Receipt of the last payment",
+  lastReceipt: "View receipt",
   receipt: {
     title: "Receipt: {amount} {symbol} to {owner}",
-    badge: "Settled",
-    state: "This payment has settled.",
-    amount: "This payment",
-    asked: "Asked for",
-    received: "Received by now",
+    badge: "Paid",
+    state: "Payment settled",
+    amount: "Amount paid",
+    asked: "Requested",
+    received: "Total received",
     paidTo: "Paid to",
-    sourceTransaction: "Payer's transaction",
-    paid: "Paid",
-    id: "Transaction",
-    link: "The payment link",
-    print: "Print this receipt",
+    sourceTransaction: "Transaction ID",
+    paid: "Date paid",
+    id: "Payment ID",
+    link: "View payment link",
+    print: "Print receipt",
   },
-  noScript: "To pay by hand, send the transactions under Details from your wallet.",
+  noScript: "To pay manually, send the transactions under Details.",
   qr: {
-    alternative: "QR code of this page's address",
-    caption: "To pay from your phone, scan this code with its camera.",
+    alternative: "QR code for this page",
+    caption: "Scan to pay on your phone",
   },
   apps: {
-    title: "Open this page in a wallet that you have on this device:",
+    title: "Open this page in your wallet app",
     open: "Open in {name}",
   },
   plainTransfer:
-    "A plain transfer to the owner's address cannot be told apart and does not complete this " +
-    "link: pay through the contract below.",
+    "A plain transfer to the seller's address does not pay this link. Pay through the contract below.",
   /** Texts of the page's script. */
   script: {
-    noWallet:
-      "There is no wallet in this browser. Open this page in your wallet's own browser, or pay by " +
-      "hand with what is under Details.",
+    noWallet: "Choose how to pay",
     choose: "Choose a wallet",
-    browserWallet: "This browser's wallet",
-    connecting: "Your wallet asks whether this page may see your account.",
+    browserWallet: "Browser wallet",
+    connecting: "Approve the connection in your wallet.",
     account: "{account} has {balance} {symbol}",
-    checking: "Looking at your balance.",
-    allow: "Step {step} of {steps}: allow the payment contract to take exactly this amount.",
-    allowing: "The allowance was sent; no payment yet. Waiting for the network.",
+    checking: "Checking your balance…",
+    allow: "Step {step} of {steps}: approve exactly this amount for the payment contract.",
+    allowing: "Approval sent. You have not paid yet. Waiting for the network…",
     payStep: "Step {step} of {steps}: confirm the payment in your wallet.",
     confirm: "Confirm the payment in your wallet.",
     asked:
-      "Your wallet was asked for this payment and has not answered this page. Look there: if you " +
-      "confirmed it, wait here and do not pay again.",
+      "Your wallet has not reported a result. If you confirmed the payment there, wait here and do not pay again.",
     confirmBoth:
-      "Confirm in your wallet: it allows the payment contract to take exactly this amount, and pays it, " +
-      "as one.",
-    taken: "Your wallet has taken the payment. Waiting for the network. Do not pay again.",
+      "Confirm in your wallet: approve exactly this amount for the payment contract and pay it in one step.",
+    taken: "Your wallet accepted the payment. Waiting for the network. Do not pay again.",
     sent: "Sent. Waiting for the network. Do not pay again. Transaction {hash}",
-    mined: "In a block. Waiting until it is seen here. Do not pay again. Transaction {hash}",
-    seen: "A payment of {amount} {symbol} was seen and is being confirmed. Do not pay again.",
+    mined: "In a block. Waiting for confirmation. Do not pay again. Transaction {hash}",
+    seen: "Payment of {amount} {symbol} detected. Do not pay again.",
     confirming: "Confirming ({seen} of {needed})",
     changedByWallet:
-      "Your wallet has changed the payment: the money arrived, but no longer names this link. Do not pay " +
-      "again; ask the owner to assign it. Transaction {hash}",
+      "Your wallet changed the payment, so it arrived without this link's reference. Do not pay " +
+      "again. Ask the seller to match it. Transaction {hash}",
     uncounted:
-      "Your payment arrived but does not count on this link. Do not pay again; ask its owner. " +
+      "Payment received but not applied to this link. Do not pay again. Contact the seller. " +
       "Transaction {hash}",
-    failed: "Your payment failed: it is not on the chain. You can pay again.",
-    refused: "The network refused your transaction; nothing was paid by it. You can pay again.",
+    failed: "Your payment failed. Nothing was paid. You can pay again.",
+    refused: "The network rejected your transaction. Nothing was paid. You can pay again.",
     replaced:
-      "Another transaction of your wallet took the payment's place, so nothing was paid by it. " +
-      "You can pay again.",
-    rejected: "You declined in your wallet. Nothing was paid; you can try again.",
-    busyWallet: "Your wallet has an open question. Answer it there, then try again.",
-    wrongNetwork: "Your wallet is on another network. Switch it to {chain}, then try again.",
-    unknownNetwork:
-      "Your wallet does not know {chain}. Add this network in your wallet, then try again.",
+      "Another transaction from your wallet replaced the payment. This payment was not made. You " +
+      "can pay again.",
+    rejected: "You rejected the request. Nothing was paid. You can try again.",
+    busyWallet: "Your wallet has a pending request. Finish it there and try again.",
+    wrongNetwork: "Your wallet is on another network. Switch to {chain} and try again.",
+    unknownNetwork: "Your wallet doesn't have the {chain} network. Add it and try again.",
     notAllowed:
-      "Your wallet does not let this page use your account. Unlock it and allow that, then try again. " +
+      "Your wallet isn't connected to this page. Unlock it, allow the connection and try again. " +
       "Nothing was paid.",
     cannotPay:
-      "This wallet cannot pay here. Nothing was paid; take another wallet, or pay by hand with what is " +
-      "under Details.",
+      "This wallet can't make this payment. Nothing was paid. Use another wallet or pay " +
+      "manually under Details.",
     lacksToken:
-      "{account} has {balance} {symbol}, which is less than {amount}. Nothing was sent; add some, or " +
-      "take another account of your wallet, then try again.",
+      "{account} has {balance} {symbol} but needs {amount}. Nothing was sent. Add funds or " +
+      "switch accounts, then try again.",
     lacksGas:
-      "{account} has too little {coin} for the network's fee. Add some, then try again. Nothing was sent.",
+      "{account} needs more {coin} for the network fee. Add some and try again. Nothing was sent.",
     blocked:
-      "The token's contract would refuse this payment: it may block your address or the owner's. " +
-      "Nothing was paid; take another account, or ask the owner how to pay.",
-    chainDown:
-      "Your wallet cannot reach {chain} right now. Nothing was paid; try again in a moment.",
+      "The token contract would reject this payment. It may block your address or the seller's. " +
+      "Nothing was paid. Switch accounts or ask the seller how to pay.",
+    chainDown: "Your wallet can't reach {chain}. Nothing was paid. Try again in a moment.",
     stopped:
-      "Your wallet reads {chain} at a node that this page does not allow. Nothing was paid; open this page " +
-      "in another wallet, or pay by hand with what is under Details.",
+      "Your wallet connects to {chain} through a server that this page doesn't allow. Nothing " +
+      "was paid. Use another wallet or pay manually under Details.",
     walletFailed:
-      "Your wallet reported an error. Nothing was paid; try again, or use another wallet.",
-    allowanceRefused: "The network refused the allowance. Nothing was paid; you can try again.",
-    allowanceWaits: "The allowance is not in a block yet. Nothing was paid; you can try again.",
-    changed: "This link has changed. Look at it again before you pay.",
-    otherTab: "This link is being paid in another tab. Go on there.",
-    offline: "How this link stands cannot be read right now. Trying again.",
-    gone: "It never arrived, or was cancelled",
+      "Your wallet reported an error. Nothing was paid. Try again or use another wallet.",
+    allowanceRefused: "The network rejected the approval. Nothing was paid. You can try again.",
+    allowanceWaits: "The approval is still pending. Nothing was paid. You can try again.",
+    changed: "This link has changed. Review it before you pay.",
+    otherTab: "This link is being paid in another tab. Continue there.",
+    offline: "Can't update. Reconnecting…",
+    gone: "My payment didn't go through",
     copied: "Copied",
   },
   confirmGone: {
-    title: "Is the first payment really gone?",
+    title: "Did your payment really fail?",
     text:
-      "Go on only if your wallet shows that it was cancelled, has failed or was never sent. If it " +
-      "arrives later as well, you will have paid twice, and this page cannot call it back.",
+      "Continue only if your wallet shows that the payment was canceled, failed or was never " +
+      "sent. If it still arrives, you will have paid twice, and this page can't undo it.",
     wait: "Keep waiting",
-    gone: "It is gone, let me pay again",
+    gone: "Allow new payment",
   },
 } as const;
 

@@ -245,16 +245,18 @@ const renderUnverifiedNotice = (
     ? html`<p class="notice">${texts.unverified}</p>`
     : undefined;
 
-const renderState = (page: CheckoutPage): Html => {
+/** Shows no state for an open link that can be paid and has no payments: the pay button says it. */
+const renderState = (page: CheckoutPage): Html | undefined => {
   const { badge, badgeText, text } = getStateView(page);
+  if (text === undefined) return undefined;
   return html`<p class="state until-expiry">
     <span class="badge ${badge}">${badgeText}</span> ${text}
   </p>`;
 };
 
 /**
- * Renders a notice about money that arrived in a look-alike token. Otherwise its payer would wait
- * in vain.
+ * Renders a notice about money that arrived in a look-alike token. Otherwise its payer would keep
+ * waiting for it.
  */
 const renderWrongTokenNotice = ({
   token,
@@ -280,7 +282,7 @@ const renderExpiryCountdown = (page: CheckoutPage): Html | undefined =>
     ? renderExpiry({ ...page, expiresAt: page.link.expiresAt })
     : undefined;
 
-type StateView = { badge: LinkStatus; badgeText: string; text: Html | string };
+type StateView = { badge: LinkStatus; badgeText: string; text: Html | string | undefined };
 
 const getStateView = (page: CheckoutPage): StateView => {
   const { link, token, status, instructionsResult } = page;
@@ -323,7 +325,7 @@ const getStateView = (page: CheckoutPage): StateView => {
 const getOpenState = (page: CheckoutPage): StateView => {
   const { badges, states } = page.localization.texts;
   const hasNoPayments = page.link.receivedAmount === "0";
-  const text = hasNoPayments ? states.active : fillHtml(states.partial, formatAmounts(page));
+  const text = hasNoPayments ? undefined : fillHtml(states.partial, formatAmounts(page));
   return { badge: "active", badgeText: badges.active, text };
 };
 

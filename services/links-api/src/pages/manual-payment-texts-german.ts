@@ -5,41 +5,39 @@ export const manualPaymentTextsGerman: ManualPaymentTexts = {
   payInWallet: "{amount} {symbol} in Ihrer Wallet bezahlen",
   qr: {
     alternative: "QR-Code der Zahlungsanforderung",
-    caption: "Oder scannen Sie diesen Code mit der Wallet auf Ihrem Telefon.",
+    caption: "Oder mit der Wallet-App auf Ihrem Handy scannen",
   },
   amount: "Genauer Betrag",
   address: "An",
-  copyAmount: "Den Betrag kopieren",
+  copyAmount: "Betrag kopieren",
   solana:
-    "Jede Wallet, die Solana Pay kennt, füllt alles aus. Einer einfachen Überweisung an den Empfänger " +
-    "fehlt die Referenz dieses Links, und sie schließt ihn nicht ab.",
+    "Wallets mit Solana Pay füllen alles aus. Eine einfache Überweisung an den Verkäufer " +
+    "bezahlt diesen Link nicht.",
   solanaTransferRequest: {
-    title: "Öffnet Ihre Wallet das nicht?",
+    title: "Wallet öffnet sich nicht?",
     text:
-      "Mit dieser Anforderung macht Ihre Wallet die Zahlung selbst. Sie gilt für den jetzigen Betrag: Laden " +
-      "Sie diese Seite neu, bevor Sie sie später benutzen.",
-    payWithRequest: "Mit dieser Anforderung zahlen",
-    alternative: "QR-Code der Anforderung, mit der eine Wallet die Zahlung selbst macht",
+      "Ihre Wallet erstellt diese Zahlung selbst, für den jetzigen Betrag. Laden Sie diese " +
+      "Seite neu, bevor Sie sie später nutzen.",
+    payWithRequest: "Überweisung öffnen",
+    alternative: "QR-Code der Überweisungsanforderung",
   },
   exchange: {
-    title: "Liegt Ihr Geld bei einer Börse?",
+    title: "Von Coinbase, Kraken oder einer anderen Börse zahlen",
     withdraw:
-      "Zahlen Sie es so aus, dass genau {amount} {symbol} im Netz {chain} ankommen, ohne Memo, bei " +
-      "{address}.",
-    addressNamesLink:
-      "Die Adresse ist nur für diesen Link: Er ist bezahlt, sobald das Netz es bestätigt hat.",
+      "Zahlen Sie im Netzwerk {chain} an {address} aus, ohne Memo. Genau {amount} {symbol} müssen ankommen.",
+    addressNamesLink: "Dieser Link ist bezahlt, sobald das Netzwerk die Zahlung bestätigt.",
     assignedManually:
-      "Darin steht nicht, wofür es ist, also bleibt dieser Link offen: Nennen Sie dem Empfänger die " +
-      "Transaktion, der sie ihm von Hand zuordnet. Zahlen Sie hier nicht noch einmal.",
+      "Senden Sie dem Verkäufer Ihre Transaktions-ID, damit er die Zahlung zuordnen kann. " +
+      "Zahlen Sie hier nicht noch einmal.",
     notTracked:
-      "Eine Börse kann nicht sagen, wofür es ist, und der Empfänger erführe nicht, dass es ankam. Zahlen Sie " +
-      "es zuerst an eine eigene Wallet aus, und zahlen Sie von dort.",
+      "Eine Zahlung von einer Börse lässt sich diesem Link nicht zuordnen. Zahlen Sie zuerst an " +
+      "Ihre eigene Wallet aus und zahlen Sie dann von dort.",
   },
   bitcoin:
-    "Diese Adresse ist nur für diesen Link. Senden Sie genau den Betrag, einmal; die Gebühr Ihrer Wallet " +
-    "kommt dazu. Er zählt, sobald das Netz ihn bestätigt hat.",
+    "Diese Adresse ist nur für diesen Link. Senden Sie genau den Betrag, einmal. Die Gebühr " +
+    "Ihrer Wallet kommt dazu. Nach der Bestätigung ist der Link bezahlt.",
   tron:
-    "Um von Hand zu zahlen, senden Sie die beiden Aufrufe unter Einzelheiten nacheinander aus einer " +
-    "Tron-Wallet. Sie brauchen bis zu {energy} Energie; ohne Energie werden bis zu {fee} TRX verbrannt, meist " +
-    "viel weniger.",
+    "Um manuell zu zahlen, senden Sie die beiden Transaktionen unter Details nacheinander aus " +
+    "einer Tron-Wallet. Sie brauchen bis zu {energy} Energie. Ohne Energie kosten sie bis zu " +
+    "{fee} TRX, meist viel weniger.",
 };

@@ -7,43 +7,39 @@ export const manualPaymentTexts = {
   payInWallet: "Pay {amount} {symbol} in your wallet",
   qr: {
     alternative: "QR code of the payment request",
-    caption: "Or scan this code with the wallet on your phone.",
+    caption: "Or scan with your phone's wallet app",
   },
   amount: "Exact amount",
   address: "To",
-  copyAmount: "Copy the amount",
+  copyAmount: "Copy amount",
   solana:
-    "Any wallet that knows Solana Pay fills everything in. A plain transfer to the owner lacks this " +
-    "link's reference and does not complete it.",
+    "Wallets with Solana Pay fill in everything. A plain transfer to the seller does not pay this link.",
   solanaTransferRequest: {
-    title: "Does your wallet not open it?",
+    title: "Wallet not opening?",
     text:
-      "This request asks your wallet to make the payment by itself. It is for the amount of now: load " +
-      "this page anew before you use it later.",
-    payWithRequest: "Pay by this request",
-    alternative: "QR code of the request by which a wallet makes the payment itself",
+      "Your wallet creates this payment itself, for the current amount. Reload this page before " +
+      "you use it later.",
+    payWithRequest: "Open transfer request",
+    alternative: "QR code of the transfer request",
   },
   exchange: {
-    title: "Is your money at an exchange?",
+    title: "Pay from Coinbase, Kraken or another exchange",
     /** Where the service tracks what the exchange sends. */
     withdraw:
-      "Withdraw so that exactly {amount} {symbol} arrive on the network {chain}, without a memo, at " +
-      "{address}.",
-    addressNamesLink:
-      "The address is this link's own: the link is paid once the network has confirmed it.",
+      "Withdraw to {address} on the {chain} network, without a memo. Exactly {amount} {symbol} must arrive.",
+    addressNamesLink: "This link is paid once the network confirms the payment.",
     assignedManually:
-      "It does not say what it is for, so this link stays open: tell its owner the transaction, who " +
-      "assigns it to this link by hand. Do not pay here as well.",
+      "Send the seller your transaction ID so they can match your payment. Do not pay here as well.",
     notTracked:
-      "An exchange cannot say what it is for, and the owner would not be told that it came. Withdraw to a " +
-      "wallet of your own first, and pay from there.",
+      "A payment from an exchange cannot be matched to this link. Withdraw to your own wallet " +
+      "first, then pay from there.",
   },
   bitcoin:
-    "This address is for this link alone. Send the exact amount, once; your wallet's fee comes on top. " +
-    "It counts once the network has confirmed it.",
+    "This address is only for this link. Send the exact amount, once. Your wallet adds its fee. " +
+    "The link is paid after confirmation.",
   tron:
-    "To pay by hand, send the two calls under Details from a Tron wallet, one after the other. They take up " +
-    "to {energy} energy; without energy up to {fee} TRX is burnt, in most cases much less.",
+    "To pay manually, send the two transactions under Details in order from a Tron wallet. They " +
+    "need up to {energy} energy. Without energy they burn up to {fee} TRX, usually much less.",
 } as const;
 
 /** The texts that every language must provide. */

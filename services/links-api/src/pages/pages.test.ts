@@ -72,7 +72,7 @@ describe("GET /@:handle/pay/:id", () => {
       `<code>${shopAddress}</code>`,
       "Order 7",
       "Active",
-      "in 0 of at most 3 payments",
+      "(0 of 3 payments)",
       '<time datetime="2026-12-24T18:00:00.000Z">24 Dec 2026, 18:00 UTC</time>',
       'src="/checkout/logos/8453.svg"',
     ]) {
@@ -102,7 +102,7 @@ describe("GET /@:handle/pay/:id", () => {
     });
     expect(deactivation.status).toBe(200);
     const { text } = await rig.call(path);
-    expect(text).toContain("Its owner has closed this payment link.");
+    expect(text).toContain("The seller closed this payment link.");
     expect(text).toContain('<span class="badge inactive">Closed</span>');
     expect(text).not.toMatch(/expired|role="timer"/i);
   });
@@ -110,8 +110,7 @@ describe("GET /@:handle/pay/:id", () => {
   test("given a link on a chain that is not watched, says so in addition to its open status (rule CHAIN-14)", async () => {
     const { path } = await createCheckout();
     expect((await rig.call(path)).text).toContain(
-      "This payment link is open. It cannot be paid on this page, as payments on Base are not " +
-        "followed here. Ask its owner how to pay",
+      "You cannot pay here: this page does not track payments on Base. Ask the seller how to pay.",
     );
   });
 
@@ -226,7 +225,7 @@ describe("GET /@:handle/pay/:id", () => {
   ])("given %s, which is unknown, returns 404 as a page", async (path) => {
     const response = await rig.call(path);
     expectPageResponse(response, 404);
-    expect(response.text).toContain("<h1>Not found</h1>");
+    expect(response.text).toContain("<h1>Page not found</h1>");
   });
 });
 
@@ -300,7 +299,7 @@ describe("the checkout of a payable link", () => {
       expect(attributes).toContain('referrerpolicy="no-referrer"');
     }
     expect(text.split(`src="/checkout/qr/${id}.svg"`)).toHaveLength(3);
-    expect(text).toContain('alt="QR code of this page&#39;s address"');
+    expect(text).toContain('alt="QR code for this page"');
   });
 
   test.each<[string, Partial<Account["wallets"][number]>, string, string]>([
@@ -312,7 +311,7 @@ describe("the checkout of a payable link", () => {
         walletAddress: "TJRyWwFs9wTFGZg3JbrVriFbNfCug5tDeC",
       },
       "25.5",
-      "there is no payment contract for its token on Tron",
+      "this token has no payment contract on Tron",
     ],
     [
       "an amount that no payment can have",
@@ -322,7 +321,7 @@ describe("the checkout of a payable link", () => {
         walletAddress: "1nc1nerator11111111111111111111111111111111",
       },
       "18446744073709.551616",
-      "no payment on Solana can have its amount",
+      "You cannot pay this amount on Solana.",
     ],
   ])(
     "given %s, says why an open link cannot be paid (rule CHAIN-14)",
@@ -333,7 +332,7 @@ describe("the checkout of a payable link", () => {
       const id = await payableRig.createLink(keyHeaders, { toAmount });
       const page = await payableRig.call(`/@${account.handle}/pay/${id}`);
       expectPageResponse(page);
-      expect(page.text).toContain("This payment link is open.");
+      expect(page.text).toContain('<span class="badge active">Active</span>');
       expect(page.text).toContain(reason);
     },
   );
@@ -357,9 +356,9 @@ describe("GET /tx/:id", () => {
     const page = await rig.call(`/tx/${settlement.id}`);
     expectPageResponse(page);
     const amountPatterns = [
-      /This payment<\/dt>\s+<dd><data value="14.5">14.5<\/data> USDC/,
-      /Asked for<\/dt>\s+<dd><data value="25.5">25.5<\/data> USDC/,
-      /Received by now<\/dt>\s+<dd><data value="14.5">14.5<\/data> USDC/,
+      /Amount paid<\/dt>\s+<dd><data value="14.5">14.5<\/data> USDC/,
+      /Requested<\/dt>\s+<dd><data value="25.5">25.5<\/data> USDC/,
+      /Total received<\/dt>\s+<dd><data value="14.5">14.5<\/data> USDC/,
     ];
     for (const amountPattern of amountPatterns) expect(page.text).toMatch(amountPattern);
     for (const expectedText of ["14.5", "USDC", "Base", "0xfeed", "21 Nov 2026, 10:00 UTC", path]) {
@@ -480,7 +479,7 @@ describe("a path without a link", () => {
     async (path) => {
       const page = await rig.call(path, { headers: { accept } });
       expectPageResponse(page, 404);
-      expect(page.text).toContain("<h1>Not found</h1>");
+      expect(page.text).toContain("<h1>Page not found</h1>");
       for (const headers of [{}, { accept: "*/*" }, { accept: "application/json" }]) {
         const response = await rig.call(path, { headers });
         expect([response.status, response.json?.errors[0].code]).toEqual([404, "NOT_FOUND"]);
@@ -532,16 +531,16 @@ describe("the language of a page", () => {
       '<html lang="de">',
       "<title>1.234.567,5 USDC an Alice&#39;s Shop</title>",
       '<data value="1000.25">1.000,25</data> von',
-      "Offen",
+      "Aktiv",
     ]) {
       expect(checkout.text).toContain(expectedText);
     }
     const receipt = await rig.call(`/tx/${settlement.id}`, germanRequest);
-    expect(receipt.text).toContain("Diese Zahlung ist endgültig.");
+    expect(receipt.text).toContain("Zahlung eingegangen");
     expect(receipt.text).toContain("21.11.2026, 10:00 UTC");
     const rejected = await rig.call("/tx/x", germanRequest);
     expectPageResponse(rejected, 404);
-    expect(rejected.text).toContain("<h1>Nicht gefunden</h1>");
+    expect(rejected.text).toContain("<h1>Seite nicht gefunden</h1>");
     for (const page of [checkout, receipt, rejected]) {
       expect(page.headers.get("vary")).toBe("Accept-Language");
     }
@@ -602,7 +601,11 @@ describe("the console page and its files", () => {
     const page = await rig.call("/console", { headers: { "accept-language": "de" } });
     expectPageResponse(page);
     expect(page.headers.get("vary")).toBe("Accept-Language");
-    for (const expectedText of ['<html lang="de">', "Ihr Anmeldelink", ">Weiter</button>"]) {
+    for (const expectedText of [
+      '<html lang="de">',
+      "<label>Anmeldelink <input",
+      ">Weiter</button>",
+    ]) {
       expect(page.text).toContain(expectedText);
     }
   });

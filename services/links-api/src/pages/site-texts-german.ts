@@ -4,31 +4,30 @@ import type { SiteTexts } from "./site-texts.ts";
 export const siteTextsGerman: SiteTexts = {
   home: {
     introduction:
-      "Fordern Sie eine Zahlung in Stablecoins mit einem Link an. Wer ihn öffnet, zahlt direkt in " +
-      "Ihre eigene Wallet: Hier liegt nie Geld.",
-    console: "Die Konsole öffnen",
+      "Fordern Sie Stablecoin-Zahlungen mit einem Link an. Zahlungen gehen direkt an Ihre eigene Wallet.",
+    console: "Konsole öffnen",
     payerHint:
-      "Hat Ihnen jemand einen Zahlungslink geschickt? Öffnen Sie ihn genau so, wie er kam: Seine Seite " +
-      "sagt, wer wie viel verlangt.",
-    apiDocument: "Die API, für Programme beschrieben",
+      "Sie haben einen Zahlungslink erhalten? Öffnen Sie ihn genau so, wie er kam. Seine Seite " +
+      "zeigt, wer wie viel verlangt.",
+    apiDocument: "API-Referenz (OpenAPI)",
   },
   console: {
     needsScript: "Die Konsole braucht JavaScript. Ein Anmeldelink geht auch ohne:",
-    link: "Ihr Anmeldelink",
+    link: "Anmeldelink",
     submit: "Weiter",
   },
   errorPages: {
     404: {
-      title: "Nicht gefunden",
-      text: "Unter dieser Adresse gibt es nichts. Bitte prüfen Sie den Link.",
+      title: "Seite nicht gefunden",
+      text: "Prüfen Sie den Link und versuchen Sie es erneut.",
     },
     429: {
       title: "Zu viele Anfragen",
-      text: "Bitte warten Sie einen Moment und laden Sie die Seite dann neu.",
+      text: "Warten Sie einen Moment und laden Sie die Seite neu.",
     },
     failed: {
-      title: "Etwas ist schiefgegangen",
-      text: "Bitte versuchen Sie es gleich noch einmal.",
+      title: "Etwas ist schiefgelaufen",
+      text: "Versuchen Sie es gleich noch einmal.",
     },
   },
 };

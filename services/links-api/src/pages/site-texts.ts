@@ -4,26 +4,24 @@ import type { Translated } from "@payment-links/http";
 export const siteTexts = {
   home: {
     introduction:
-      "Ask for a stablecoin payment with a link. Whoever opens it pays straight to your own wallet: " +
-      "nothing here holds money.",
-    console: "Open the console",
+      "Request stablecoin payments with a link. Payments go straight to your own wallet.",
+    console: "Open console",
     payerHint:
-      "Were you sent a payment link? Open it exactly as it was sent to you: its page says who asks " +
-      "for how much.",
-    apiDocument: "The API, described for programs",
+      "Received a payment link? Open it exactly as it was sent. Its page shows who requests how much.",
+    apiDocument: "API reference (OpenAPI)",
   },
   console: {
-    needsScript: "The console needs JavaScript. A sign-in link can be used without it:",
-    link: "Your sign-in link",
+    needsScript: "The console needs JavaScript. You can use a sign-in link without it:",
+    link: "Sign-in link",
     submit: "Continue",
   },
   errorPages: {
-    404: { title: "Not found", text: "There is nothing at this address. Please check the link." },
+    404: { title: "Page not found", text: "Check the link and try again." },
     429: {
       title: "Too many requests",
-      text: "Please wait a moment, then load the page again.",
+      text: "Wait a moment and reload the page.",
     },
-    failed: { title: "Something went wrong", text: "Please try again in a moment." },
+    failed: { title: "Something went wrong", text: "Try again in a moment." },
   },
 } as const;
 

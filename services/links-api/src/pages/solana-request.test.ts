@@ -116,11 +116,11 @@ describe("a transaction request of Solana Pay (rule CHAIN-23)", () => {
 
   const rejectionCases: [
     name: string,
-    told: [number, string, keyof typeof walletTexts],
+    expected: [number, string, keyof typeof walletTexts],
     make: () => Promise<{ path: string; body?: unknown }>,
   ][] = [
     [
-      "no link",
+      "an unknown link",
       [404, "CANNOT_FIND_PAYMENT_LINK", "unknown"],
       async () => ({ path: "/checkout/solana/plink_01m7y4kb9sfvktcnzb0r3g9a0s" }),
     ],
@@ -135,7 +135,7 @@ describe("a transaction request of Solana Pay (rule CHAIN-23)", () => {
       async () => createLink({}, createOwner("usdc-base")),
     ],
     [
-      "more than 64 bits",
+      "an amount of more than 64 bits",
       [404, "NOT_FOUND", "elsewhere"],
       async () => createLink({ toAmount: "18446744073709.551616" }),
     ],
@@ -186,7 +186,7 @@ describe("a transaction request of Solana Pay (rule CHAIN-23)", () => {
       },
     ],
     [
-      "a payment of the rest that was seen",
+      "a pending payment of the remaining amount",
       [409, "PAYMENT_SEEN", "payment_seen"],
       async () => {
         const link = await createLink();
@@ -207,7 +207,7 @@ describe("a transaction request of Solana Pay (rule CHAIN-23)", () => {
       async () => ({ ...(await createLink()), body: { account: owner } }),
     ],
     [
-      "nobody who tells what stands on Solana",
+      "an unavailable settlement-listener",
       [503, "SERVICE_UNAVAILABLE", "away"],
       () => createLink(),
     ],
@@ -306,7 +306,7 @@ describe("a transaction request of Solana Pay (rule CHAIN-23)", () => {
     rig.solana.accountState = { ...sufficientAccountState, payerAmount: "24999999" };
     const { status, json } = await post(path);
     expect([status, json.errors[0].code]).toEqual([409, "BALANCE_TOO_LOW"]);
-    expect(json.message).toBe("Too little USDC: it is 25, and here are 24.999999.");
+    expect(json.message).toBe("Not enough USDC: you need 25 but have 24.999999.");
     rig.solana.accountState = sufficientAccountState;
     expect((await post(path)).status).toBe(200);
   });
@@ -384,8 +384,8 @@ describe("a link whose destination on Solana is a token account or a mint (rule 
     const { json } = await rig.call(`/checkout/payment-links/${id}`);
     expect([json.instructions, json.reason]).toEqual([null, "destination_not_payable"]);
     for (const [language, expectedText] of [
-      ["en", "It cannot be paid, because its owner could not spend money"],
-      ["de", "Er kann nicht bezahlt werden, weil der Empfänger Geld"],
+      ["en", "You cannot pay here: the seller could not spend money"],
+      ["de", "Sie können hier nicht zahlen: Der Verkäufer könnte Geld"],
     ] as const) {
       const headers = { "accept-language": language };
       const { status, text } = await rig.call(`/@${account.handle}/pay/${id}`, { headers });

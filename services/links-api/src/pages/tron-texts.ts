@@ -2,43 +2,38 @@ import type { Translated } from "@payment-links/http";
 
 /** The texts of the checkout's script that differ or are added for links on Tron. */
 export const tronTexts = {
-  noWallet:
-    "There is no Tron wallet in this browser. Open this page in TronLink's own browser, or pay by hand with " +
-    "what is under Details.",
+  noWallet: "No Tron wallet found. Choose how to pay.",
   account: "{account} has {balance} {symbol}, {coins} {coin} and {energy} energy",
   /** Appended to the description of the step to confirm. */
-  fee: "It takes {needed} energy; for what your account lacks, about {cost} {coin} are burnt, and never more than {limit}.",
+  fee: "This needs {needed} energy. Missing energy costs about {cost} {coin}, at most {limit}.",
   asked:
-    "Your wallet was asked for this payment and has not answered this page. Look there: if you confirmed it, " +
-    "wait here and do not pay again. If nobody confirms it, it runs out in about two minutes, and you can pay again.",
+    "Your wallet has not reported a result. If you confirmed the payment there, wait here and do not " +
+    "pay again. If nobody confirms it, it expires in about 2 minutes, and you can pay again.",
   wrongNetwork:
-    "Your wallet is on another network. Choose {chain} in its list of networks, then try again. Nothing was paid.",
-  notAllowed:
-    "Your wallet is locked, or has no account. Unlock it, then try again. Nothing was paid.",
+    "Your wallet is on another network. Select {chain} there and try again. Nothing was paid.",
+  notAllowed: "Your wallet is locked or has no account. Unlock it and try again. Nothing was paid.",
   lacksGas:
-    "{account} has {coins} {coin}, and this step would burn about {cost} for the energy that it lacks. Add some " +
-    "{coin}, then try again. Nothing was paid.",
+    "{account} has {coins} {coin}, but this step costs about {cost} for missing energy. Add " +
+    "{coin} and try again. Nothing was paid.",
   lacksBandwidth:
-    "Your account has too little {coin} for the size of the transaction. Add some, then try again. Nothing was paid.",
+    "Your account needs more {coin} for the bandwidth fee. Add some and try again. Nothing was paid.",
   tooDear:
-    "This step takes {needed} energy right now, which is more than {limit} {coin} pay for, so it would fail. " +
-    "Nothing was paid; ask the owner how to pay.",
+    "This step needs {needed} energy, more than the fee limit of {limit} {coin} covers. Nothing " +
+    "was paid. Ask the seller how to pay.",
   different:
-    "Your wallet made another transaction than this page asked for. Nothing was paid; take another wallet, or " +
-    "pay by hand with what is under Details.",
+    "Your wallet created a different transaction than requested. Nothing was paid. Use another " +
+    "wallet or pay manually under Details.",
   nodeRefused:
-    "Your wallet's node did not take what you signed. Nothing was paid; try again, or choose another node in " +
-    "your wallet.",
-  late: "What you signed came too late for the network. Nothing was paid; try again, and confirm within a minute.",
-  unanswered:
-    "Nobody confirmed it in your wallet in its time. Nothing was paid; you can try again.",
-  expired:
-    "No block took your payment in its time, and none can any more. Nothing was paid by it. You can pay again.",
+    "Your wallet's node rejected the transaction. Nothing was paid. Try again or choose another " +
+    "node in your wallet.",
+  late: "Your confirmation came too late. Nothing was paid. Try again and confirm within a minute.",
+  unanswered: "The request in your wallet expired. Nothing was paid. You can try again.",
+  expired: "Your payment expired before a block included it. Nothing was paid. You can pay again.",
   outOfEnergy:
-    "Your transaction ran out of energy: its fee is gone, and nothing was paid by it. You can pay again.",
+    "Your transaction ran out of energy. The fee was charged, but nothing was paid. You can pay again.",
   stopped:
-    "Your wallet asks another node than the network's usual one, which this page does not let it do. Nothing was " +
-    "paid; choose the usual node in your wallet, take another wallet, or pay by hand with what is under Details.",
+    "Your wallet uses a node that this page doesn't allow. Nothing was paid. Choose your " +
+    "wallet's default node, use another wallet or pay manually under Details.",
 } as const;
 
 /** The texts that every language must provide. */

@@ -5,20 +5,20 @@ import type { Translated } from "@payment-links/http";
  * first 80 characters of each. `{name}` is a placeholder.
  */
 export const walletTexts = {
-  unknown: "There is no such payment link. Nothing was paid.",
-  elsewhere: "This link cannot be paid on Solana. Nothing was paid.",
-  completed: "This link has been paid. Do not pay it again.",
+  unknown: "This payment link doesn't exist. Nothing was paid.",
+  elsewhere: "This link can't be paid on Solana. Nothing was paid.",
+  completed: "This link is already paid. Do not pay again.",
   expired: "This link has expired. Nothing was paid.",
-  inactive: "Its owner has closed this link. Nothing was paid.",
-  held: "This link takes no payments right now. Nothing was paid.",
-  own_account: "This is the account that is to be paid. Pay from another one.",
-  payment_seen: "A payment was seen and is being confirmed. Do not pay again.",
-  balance_too_low: "Too little {symbol}: it is {amount}, and here are {balance}.",
-  noAccount: "Your wallet did not say which account pays. Nothing was paid.",
-  lost: "This link's address cannot be a wallet. Nothing was paid; ask its owner.",
-  away: "Solana cannot be reached right now. Nothing was paid; try again soon.",
-  tooMany: "Too many requests. Nothing was paid; try again soon.",
-  failed: "Something failed here. Nothing was paid; try again soon.",
+  inactive: "The seller closed this link. Nothing was paid.",
+  held: "This link is on hold. Nothing was paid.",
+  own_account: "This account receives the payment. Pay from another account.",
+  payment_seen: "A payment was detected and is being confirmed. Do not pay again.",
+  balance_too_low: "Not enough {symbol}: you need {amount} but have {balance}.",
+  noAccount: "Your wallet sent no valid account. Nothing was paid.",
+  lost: "This link's address isn't a wallet. Nothing was paid. Contact the seller.",
+  away: "Solana can't be reached right now. Nothing was paid. Try again soon.",
+  tooMany: "Too many requests. Nothing was paid. Try again soon.",
+  failed: "Something went wrong. Nothing was paid. Try again soon.",
 } as const;
 
 /** The texts that every language must provide. */

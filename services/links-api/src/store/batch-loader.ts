@@ -18,7 +18,7 @@ export const createBatchLoader = <Value>(
     try {
       return (await loadAll([id])).get(id);
     } catch (error) {
-      return error instanceof Error ? error : new Error("it cannot be read", { cause: error });
+      return error instanceof Error ? error : new Error("loading an id failed", { cause: error });
     }
   };
   const loader = new DataLoader<string, Value | undefined>(

@@ -34,8 +34,8 @@ const followedPaymentClause = selectFirstWithPrefix({
  * Returns the new fingerprints of links whose fingerprint has changed. A fingerprint covers
  * everything in the checkout response: the link, its status at `now` (an expiry is not a write),
  * its owner, its pending payments with their chains' progress, and the followed payment. Each link
- * is looked up by index. `OFFSET 0` prevents the planner from reading all links instead, of which
- * there may be a million.
+ * is looked up by index. `OFFSET 0` prevents the planner from reading all links instead; there may
+ * be a million.
  */
 export const findChangedFingerprints = async (
   db: Db,

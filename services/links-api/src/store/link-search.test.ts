@@ -23,23 +23,23 @@ type SearchFilter = Omit<LinkQuery, "userId" | "now">;
 const afterNow = (ms: number) => new Date(rig.clock.now().getTime() + ms);
 
 const rareFilters: [string, () => SearchFilter][] = [
-  ["a text that no link has", () => ({ search: { text: "needle" } })],
+  ["text that no link contains", () => ({ search: { text: "needle" } })],
   ["a token that no link has", () => ({ tokenId: "none" })],
   ["a status that no link has", () => ({ status: "inactive", from: afterNow(0) })],
-  ["a text among completed links", () => ({ status: "completed", search: { text: "tea" } })],
-  ["a text before a time", () => ({ search: { text: "needle" }, to: afterNow(9_000) })],
+  ["text in completed links", () => ({ status: "completed", search: { text: "tea" } })],
+  ["text in links before a time", () => ({ search: { text: "needle" }, to: afterNow(9_000) })],
   [
-    "a text behind a place",
+    "a token that no link has, after a position",
     () => ({ tokenId: "none", before: { createdAt: afterNow(9_000), seq: "0" } }),
   ],
 ];
 const directFilters: [string, () => SearchFilter][] = [
-  ["a text that all have", () => ({ search: { text: "TEA" } })],
+  ["text that all links contain", () => ({ search: { text: "TEA" } })],
   ["a link's id", () => ({ search: { linkId: "plink_x" } })],
   ["a payment reference", () => ({ search: { paymentReference: "00" } })],
-  ["a time in the middle", () => ({ from: afterNow(1_000), to: afterNow(9_000) })],
-  ["completed links of a time", () => ({ status: "completed", from: afterNow(1_000) })],
-  ["what is behind a place", () => ({ before: { createdAt: afterNow(9_000), seq: "0" } })],
+  ["a time range in the middle", () => ({ from: afterNow(1_000), to: afterNow(9_000) })],
+  ["completed links after a time", () => ({ status: "completed", from: afterNow(1_000) })],
+  ["links after a position", () => ({ before: { createdAt: afterNow(9_000), seq: "0" } })],
 ];
 
 // Guards the connections of other accounts: a filter may match few links or none.

@@ -55,7 +55,7 @@ type TimelineQuery = {
 
 /**
  * Lists the entries of a link and its payments after a position, in order. Each kind is a range of
- * an index, of which only as much is read as the page needs.
+ * an index. Only the part that the page needs is read.
  */
 export const listTimeline = async (
   db: Db,

@@ -44,7 +44,7 @@ const AllVisibleRow = z.object({ isSeen: z.boolean() });
  * transaction is open. Other tests share the server, so both may take a while.
  */
 const vacuumUntilAllVisible = async (): Promise<void> => {
-  await waitUntil("everybody sees every page of links", async () => {
+  await waitUntil("every page of links is all-visible", async () => {
     await rig.vacuumLinks();
     return rig.pool.oneFirst(sql.type(AllVisibleRow)`
       SELECT relallvisible >= (SELECT count(DISTINCT (ctid::text::point)[0]) FROM links) AS "isSeen"
@@ -136,8 +136,8 @@ describe("a deep page of 20,000 links", () => {
   );
 });
 
-// Guards an account whose links all expired at once: the dead index entries that the expiry job
-// leaves until vacuum runs must not slow down a page.
+// Guards an account whose links all expired at the same time: the dead index entries that the
+// expiry job leaves until vacuum runs must not slow down a page.
 describe("a page of 20,000 expired links that were marked", () => {
   let expiredUserId: string;
   beforeAll(async () => {
@@ -163,7 +163,8 @@ describe("a page of 20,000 expired links that were marked", () => {
   );
 });
 
-// Guards an account whose links all expired at once, until the expiry job has marked all of them.
+// Guards an account whose links all expired at the same time, until the expiry job has marked all
+// of them.
 test.each([0, 6_000])(
   "a page of 20,000 expired links, of which the newest %i are marked, reads little more than it returns",
   async (markedCount) => {

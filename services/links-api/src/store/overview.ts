@@ -34,7 +34,7 @@ export const listDailyReceived = (
 const CountsRow = z.object({
   lasting: z.int(),
   expiring: z.int(),
-  lapsed: z.int(),
+  expired: z.int(),
   completed: z.int(),
   inactive: z.int(),
 });
@@ -66,14 +66,14 @@ export const countLinks = async (
       ) AS counted) AS expiring,
       (SELECT count(*)::int FROM (
         ${ownLinks} AND status = 'active' AND expires_at <= ${timestamp} ${limitClause}
-      ) AS counted) AS lapsed,
+      ) AS counted) AS expired,
       (SELECT count(*)::int FROM (${ownLinks} AND status = 'completed' ${limitClause}) AS counted) AS completed,
       (SELECT count(*)::int FROM (${ownLinks} AND status = 'inactive' ${limitClause}) AS counted) AS inactive
   `);
   return {
     active: toBoundedCount(counts.lasting + counts.expiring),
     completed: toBoundedCount(counts.completed),
-    inactive: toBoundedCount(counts.inactive + counts.lapsed),
+    inactive: toBoundedCount(counts.inactive + counts.expired),
   };
 };
 

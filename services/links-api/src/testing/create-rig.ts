@@ -105,17 +105,19 @@ export const createRig = async ({
       baseUrl: "http://127.0.0.1",
       fetchSolanaAccountState: async (request) => {
         solana.requests.push(request);
-        if (solana.accountState === undefined) throw new Error("settlement-listener is away");
+        if (solana.accountState === undefined)
+          throw new Error("settlement-listener is unavailable");
         return solana.accountState;
       },
       fetchUsedAddresses: async ({ addresses }) => {
-        if (bitcoin.usedAddresses === undefined) throw new Error("settlement-listener is away");
+        if (bitcoin.usedAddresses === undefined)
+          throw new Error("settlement-listener is unavailable");
         return {
           usedAddresses: addresses.filter((address) => bitcoin.usedAddresses?.has(address)),
         };
       },
       requestIntrospection: async ({ kind, hash }) => {
-        if (auth.isUnavailable) throw new Error("auth-keys is away");
+        if (auth.isUnavailable) throw new Error("auth-keys is unavailable");
         return introspectionResponses.get(`${kind} ${hash}`) ?? { found: false };
       },
     },
@@ -260,7 +262,8 @@ export const createRig = async ({
         headers,
         body: bodyText,
       });
-      if (response.status !== 200) throw new Error(`no link: ${response.status} ${response.text}`);
+      if (response.status !== 200)
+        throw new Error(`link creation failed: ${response.status} ${response.text}`);
       return response.json.id;
     },
     retrieve: async (id: string) => (await rig.call(`/v1/payment-link/${id}`)).json,
@@ -275,7 +278,7 @@ export const createRig = async ({
       applySettlements(dependencies)(tx, settlements.map(toChunkEvent)),
     /** Waits until at least `waitingMin` sessions in this database wait for a lock. */
     waitUntilBlocked: (tx: Transaction, waitingMin = 1) =>
-      waitUntil("somebody waits for a lock", async () => (await countLockWaits(tx)) >= waitingMin),
+      waitUntil("a session waits for a lock", async () => (await countLockWaits(tx)) >= waitingMin),
     /** Lists a link's events from the outbox in order. */
     listEvents: async (linkId: string) => {
       const rows = await pool.any(sql.type(EventRow)`
@@ -314,7 +317,7 @@ export const createRig = async ({
         // A row is not visible to all while its commit is not flushed to disk, or while an older
         // transaction is open. An autovacuum's `ANALYZE` is such a transaction. In that case dead
         // rows would remain, and their pages would not be marked.
-        waitUntil("everybody sees all links", async () => {
+        waitUntil("every page of links is all-visible", async () => {
           await admin.query(sql.type(VoidRow)`CHECKPOINT`);
           await admin.query(sql.type(VoidRow)`
             VACUUM (ANALYZE, INDEX_CLEANUP ON) links_api.links

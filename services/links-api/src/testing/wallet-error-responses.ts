@@ -57,7 +57,7 @@ const metamaskExtensionErrors: readonly WalletErrorResponse[] = [
     date: "2026-03-06",
   },
   {
-    wallet: "MetaMask extension, before codes",
+    wallet: "MetaMask extension, a version without error codes",
     method: "eth_sendTransaction",
     error: { message: "MetaMask Tx Signature: User denied transaction signature" },
     kind: "rejected",
@@ -136,7 +136,7 @@ const metamaskExtensionErrors: readonly WalletErrorResponse[] = [
     date: "2022-01-28",
   },
   {
-    wallet: "MetaMask extension, over a node of another make",
+    wallet: "MetaMask extension with another node program",
     method: "eth_estimateGas",
     error: {
       code: -32016,
@@ -148,7 +148,7 @@ const metamaskExtensionErrors: readonly WalletErrorResponse[] = [
     date: "2022-05-29",
   },
   {
-    wallet: "MetaMask extension, over an older node",
+    wallet: "MetaMask extension with an older node",
     method: "eth_estimateGas",
     error: {
       code: -32000,
@@ -180,7 +180,7 @@ const metamaskExtensionErrors: readonly WalletErrorResponse[] = [
     date: "2020-12-02",
   },
   {
-    wallet: "any wallet, whose node says that the balance is short",
+    wallet: "any wallet whose node reports an insufficient balance",
     method: "eth_sendTransaction",
     error: { code: -32000, message: "gas required exceeds allowance (17277)" },
     kind: "lacksGas",
@@ -200,7 +200,7 @@ const metamaskExtensionErrors: readonly WalletErrorResponse[] = [
     date: "2022-01-16",
   },
   {
-    wallet: "MetaMask extension, whose node refuses it",
+    wallet: "MetaMask extension, whose node rejects it",
     method: "eth_sendTransaction",
     error: {
       code: -32603,
@@ -251,7 +251,7 @@ const metamaskMobileErrors: readonly WalletErrorResponse[] = [
     date: "2021-08-18",
   },
   {
-    wallet: "MetaMask mobile, by WalletConnect",
+    wallet: "MetaMask mobile through WalletConnect",
     method: "eth_signTypedData_v4",
     error: { code: 4001, message: "User rejected the request." },
     kind: "rejected",
@@ -259,7 +259,7 @@ const metamaskMobileErrors: readonly WalletErrorResponse[] = [
     date: "2023-10-12",
   },
   {
-    wallet: "MetaMask mobile, of old",
+    wallet: "an old MetaMask mobile",
     method: "eth_sendTransaction",
     error: {},
     kind: "unknown",
@@ -294,7 +294,7 @@ const coinbaseErrors: readonly WalletErrorResponse[] = [
     date: sourceReadOn,
   },
   {
-    wallet: "Coinbase Wallet extension, of a network that it lacks",
+    wallet: "Coinbase Wallet extension without the network",
     method: "wallet_switchEthereumChain",
     error: { code: -32603 },
     kind: "unknown",
@@ -466,7 +466,7 @@ const ledgerErrors: readonly WalletErrorResponse[] = [
 
 const safeErrors: readonly WalletErrorResponse[] = [
   {
-    wallet: "Safe, which answers every error with one code",
+    wallet: "Safe, which returns the same code for every error",
     method: "eth_sendTransaction",
     error: { code: -32000, message: "User rejected transaction" },
     kind: "rejected",
@@ -476,7 +476,7 @@ const safeErrors: readonly WalletErrorResponse[] = [
     date: sourceReadOn,
   },
   {
-    wallet: "Safe, which answers every error with one code",
+    wallet: "Safe, which returns the same code for every error",
     method: "wallet_switchEthereumChain",
     error: { code: -32000, message: "Unsupported chain" },
     kind: "networkMissing",
@@ -484,7 +484,7 @@ const safeErrors: readonly WalletErrorResponse[] = [
     date: sourceReadOn,
   },
   {
-    wallet: "Safe, of a batch that it does not know",
+    wallet: "Safe, for an unknown batch",
     method: "wallet_getCallsStatus",
     error: { code: -32000, message: "Transaction not found" },
     kind: "unknown",
@@ -503,7 +503,7 @@ const walletConnectErrors: readonly WalletErrorResponse[] = [
     date: sourceReadOn,
   },
   {
-    wallet: "WalletConnect bridge, without words",
+    wallet: "WalletConnect bridge, without a message",
     method: "eth_sendTransaction",
     error: { code: 5000, message: "" },
     kind: "rejected",
@@ -531,7 +531,7 @@ const walletConnectErrors: readonly WalletErrorResponse[] = [
     date: "2022-02-14",
   },
   {
-    wallet: "WalletConnect bridge to MetaMask, of a network that it lacks",
+    wallet: "WalletConnect bridge to MetaMask without the network",
     method: "wallet_switchEthereumChain",
     error: { code: -32603, message: "Internal error" },
     kind: "unknown",
@@ -555,7 +555,7 @@ const walletConnectErrors: readonly WalletErrorResponse[] = [
     date: "2024-01-26",
   },
   {
-    wallet: "WalletConnect bridge, whose code 3 is no revert",
+    wallet: "WalletConnect bridge, whose code 3 is not a revert",
     method: "eth_sendTransaction",
     error: { code: 3, message: "Restore will override." },
     kind: "unknown",
@@ -631,7 +631,7 @@ export const tronErrorResponses: readonly WalletErrorResponse[] = [
     date: sourceReadOn,
   },
   {
-    wallet: "TronLink, with the same question open",
+    wallet: "TronLink, with the same request open",
     method: "tron_requestAccounts",
     error: { code: 4000, message: "" },
     kind: "busy",
@@ -671,7 +671,7 @@ export const tronErrorResponses: readonly WalletErrorResponse[] = [
     date: "2026-09-15",
   },
   {
-    wallet: "TronLink, whose node does not answer",
+    wallet: "TronLink, whose node does not respond",
     method: "trx.getAccountResources",
     error: { name: "AxiosError", message: "Network Error", code: "ERR_NETWORK" },
     kind: "unreachable",
@@ -679,7 +679,7 @@ export const tronErrorResponses: readonly WalletErrorResponse[] = [
     date: sourceReadOn,
   },
   {
-    wallet: "TronLink, of a call that fails",
+    wallet: "TronLink, for a failing call",
     method: "transactionBuilder.triggerConstantContract",
     error: { message: "REVERT opcode executed" },
     kind: "reverted",

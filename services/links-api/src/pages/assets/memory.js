@@ -4,7 +4,7 @@
 
 /**
  * Creates the store of a link. `name` is also the name of the lock that keeps two tabs from paying
- * at once.
+ * at the same time.
  */
 export const createPaymentStore = (linkId) => {
   const name = `payment-link ${linkId}`;

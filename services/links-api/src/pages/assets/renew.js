@@ -35,7 +35,8 @@ const replacePage = (newDocument, { supportedScripts, preserveElements }) => {
   }
   oldMain.replaceWith(newMain);
   document.title = newDocument.title;
-  const stateElement = find(".state");
+  // An open link without payments shows no state.
+  const stateElement = find(".state:not([hidden])") ?? find("h1");
   stateElement.tabIndex = -1;
   // Focus makes a screen reader read out the new state.
   (focusedElement?.isConnected && focusedElement !== document.body
