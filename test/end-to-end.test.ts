@@ -58,7 +58,7 @@ const openSetupStep = async (tab: Tab, step: string): Promise<void> => {
 
 const storeSecret = async (tab: Tab): Promise<string> => {
   const secret = await tab.page.getByRole("dialog").locator("code").innerText();
-  await tab.page.getByLabel("I have stored it").check();
+  await tab.page.getByLabel("I have saved it").check();
   await tab.click("Close");
   return secret;
 };
@@ -66,30 +66,30 @@ const storeSecret = async (tab: Tab): Promise<string> => {
 /** Completes the setup as the overview lists it; returns the first link and a webhook secret. */
 const completeSetup = async (tab: Tab) => {
   const getField = (label: string) => tab.page.getByLabel(label, { exact: true });
-  await openSetupStep(tab, "Choose a handle");
+  await openSetupStep(tab, "Choose handle");
   await getField("Handle").fill("tea_house");
   await getField("Name").fill("Tea house");
-  await tab.click("Save the profile");
-  await tab.waitForText("Saved.");
-  await openSetupStep(tab, "Add a wallet");
+  await tab.click("Save profile");
+  await tab.waitForText("Saved");
+  await openSetupStep(tab, "Add wallet");
   await getField("Address").fill(shopAddress);
   await tab.click("Add wallet");
   await tab.waitForText("Default on Local devnet");
-  await openSetupStep(tab, "Add an endpoint");
+  await openSetupStep(tab, "Add endpoint");
   await getField("Name").fill("till");
-  await getField("Address").fill("https://receiver.test/hook");
+  await getField("URL").fill("https://receiver.test/hook");
   await tab.click("Create endpoint");
   const secret = await storeSecret(tab);
-  await openSetupStep(tab, "Make a key");
+  await openSetupStep(tab, "Create API key");
   await getField("Name").fill("till");
   await tab.click("Create API key");
   await storeSecret(tab);
-  await openSetupStep(tab, "Make a link");
+  await openSetupStep(tab, "Create link");
   await getField("Amount").fill("25");
   await getField("Description").fill("Order 7");
-  await tab.click("Create the link");
-  await tab.waitForText("Share it");
-  const payerPageLink = tab.page.getByRole("link", { name: "Open the payer's page" });
+  await tab.click("Create link");
+  await tab.waitForText("Share");
+  const payerPageLink = tab.page.getByRole("link", { name: "Open payment page" });
   return { secret, url: (await payerPageLink.getAttribute("href")) ?? "" };
 };
 
@@ -127,7 +127,7 @@ describe("npm start with its development chain, end to end", () => {
     const expectedTexts = [
       "Payment seen",
       "Payment settled",
-      "Counts",
+      "Succeeded",
       "25 / 25 USDC",
       "Completed",
     ];
@@ -147,7 +147,7 @@ describe("npm start with its development chain, end to end", () => {
     await followLink(shopTab, "Overview");
     await shopTab.waitForText("Received in the last 30 days");
     await shopTab.waitForText("25 USDC");
-    expect(await shopTab.readText()).not.toContain("Set up");
+    expect(await shopTab.readText()).not.toContain("Finish setup");
     expect(receiver.received.map(({ body }) => body.type).sort()).toEqual([
       "payment_link.completed",
       "payment_link.transaction.succeeded",

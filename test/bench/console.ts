@@ -22,7 +22,7 @@ type View = { name: string; path: (account: FilledAccount) => string; full: stri
 
 const logQuery = "?status=Failed&eventType=payment_link.completed";
 const views: readonly View[] = [
-  { name: "overview", path: () => "", full: "900 USDC", plain: "Nothing yet." },
+  { name: "overview", path: () => "", full: "900 USDC", plain: "No payments yet." },
   { name: "links", path: () => "/links", full: "Order 1", plain: "A link" },
   {
     name: "links, a page in the middle",
@@ -43,44 +43,44 @@ const views: readonly View[] = [
     full: "newest links",
     plain: "No link",
   },
-  { name: "new link", path: () => "/links/new", full: "Create the link", plain: "Create the link" },
+  { name: "new link", path: () => "/links/new", full: "Create link", plain: "Create link" },
   {
     name: "one link",
     path: ({ linkId }) => `/links/${linkId}`,
     full: "payment_link.completed",
-    plain: "Nothing has been paid yet.",
+    plain: "Payments will appear here.",
   },
   {
     name: "one link, last page of payments",
     path: ({ linkId }) => `/links/${linkId}?payments=990&deliveries=990`,
     full: "payment_link.completed",
-    plain: "Nothing has been paid yet.",
+    plain: "Payments will appear here.",
   },
-  { name: "keys", path: () => "/keys", full: "No keys yet.", plain: "No keys yet." },
+  { name: "keys", path: () => "/keys", full: "Your API keys will appear here.", plain: "Your API keys will appear here." },
   { name: "webhooks", path: () => "/webhooks", full: "shop.com", plain: "shop.com" },
   {
     name: "endpoint",
     path: ({ endpointId }) => `/webhooks/${endpointId}`,
     full: "payment_link.completed",
-    plain: "Nothing has been sent yet.",
+    plain: "Deliveries will appear here.",
   },
   {
     name: "endpoint, failed deliveries of one type",
     path: ({ endpointId }) => `/webhooks/${endpointId}${logQuery}`,
     full: "Failed",
-    plain: "Nothing has been sent yet.",
+    plain: "Deliveries will appear here.",
   },
   {
     name: "endpoint, page 900",
     path: ({ endpointId }) => `/webhooks/${endpointId}?offset=9000`,
     full: "payment_link.completed",
-    plain: "Nothing has been sent yet.",
+    plain: "Deliveries will appear here.",
   },
   {
     name: "profile",
     path: () => "/account/profile",
-    full: "What a payer sees",
-    plain: "What a payer sees",
+    full: "Preview",
+    plain: "Preview",
   },
   {
     name: "wallets",
@@ -104,7 +104,7 @@ const views: readonly View[] = [
     name: "audit log, page 900",
     path: () => "/account/log?offset=9000",
     full: "api_key.changed",
-    plain: "Nothing matches.",
+    plain: "No events match.",
   },
 ];
 
@@ -206,7 +206,7 @@ const timeView = async (
   text: string,
 ): Promise<number> => {
   await goTo("/nowhere");
-  await tab.waitForText("Nothing is here");
+  await tab.waitForText("Page not found");
   const timedOut = new Promise<never>((_resolve, reject) => {
     setTimeout(() => reject(new Error(`${name} never showed ${text}`)), shownMsMax).unref();
   });

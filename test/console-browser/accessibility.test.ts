@@ -38,7 +38,7 @@ describe("a user without a mouse", () => {
   test("can skip the navigation with the first Tab", async () => {
     const { goTo, tab } = await system.signUp("bea");
     await goTo("/keys");
-    await tab.waitForText("No keys yet.");
+    await tab.waitForText("Your API keys will appear here.");
     await tab.page.evaluate("document.activeElement?.blur()");
     await tab.page.keyboard.press("Tab");
     await tab.page.keyboard.press("Enter");

@@ -12,9 +12,9 @@ describe("a deposit", () => {
     const { violations, goTo, tab } = await createShop("egon", true);
     await insertDeposits(["7"]);
     await goTo("/deposits");
-    await tab.waitForText("Geld ohne Link");
+    await tab.waitForText("Nicht zugeordnete Zahlungen");
     await tab.page.getByRole("button", { name: "Zuordnen…" }).click();
-    await tab.waitForText("am Tag davor angelegt");
+    await tab.waitForText("am Vortag erstellt");
     expect(await measureOverflow(tab)).toBe(0);
     expect(violations).toEqual([]);
   });

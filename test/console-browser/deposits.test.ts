@@ -14,33 +14,33 @@ describe("a deposit", () => {
     await insertDeposits(["25", "3.5"]);
     const { violations, goTo, tab } = user;
     await goTo("");
-    await tab.waitForText("Deposits that wait for your decision: 2.");
+    await tab.waitForText("Unmatched payments: 2");
     expect(await findAxeViolations(tab.page)).toEqual([]);
-    await tab.page.getByRole("link", { name: "Decide on them" }).click();
-    await tab.waitForText("This reached your address and names no link");
+    await tab.page.getByRole("link", { name: "Review" }).click();
+    await tab.waitForText("Transfers to your address that don't belong to a link");
     await tab.waitForText("3.5 USDC");
     expect(await findAxeViolations(tab.page)).toEqual([]);
     expect(await measureOverflow(tab)).toBe(0);
 
     await tab.page.getByRole("button", { name: "Assign…" }).first().click();
-    await tab.waitForText("Which link were 25 USDC for?");
-    await tab.waitForText("just this is missing");
+    await tab.waitForText("Assign 25 USDC to a link");
+    await tab.waitForText("exact remaining amount");
     expect(await findAxeViolations(tab.page)).toEqual([]);
     expect(await measureOverflow(tab)).toBe(0);
     await tab.page.getByRole("radio").check();
     await tab.click("Assign to this link");
-    await tab.page.getByText("Which link were 25 USDC for?").waitFor({ state: "detached" });
+    await tab.page.getByText("Assign 25 USDC to a link").waitFor({ state: "detached" });
     await tab.page.getByRole("button", { name: "Assign…" }).click();
-    await tab.page.getByLabel("The link's id").fill("plink_00000000000000000000000000");
+    await tab.page.getByLabel("Link ID").fill("plink_00000000000000000000000000");
     await tab.click("Assign to this link");
-    await tab.waitForText("There is nothing at this address, or it belongs to another account.");
+    await tab.waitForText("This page doesn't exist, or it belongs to another account.");
     await tab.click("Cancel");
     await tab.click("Dismiss");
-    await tab.waitForText("Was this for no link?");
+    await tab.waitForText("Dismiss this payment?");
     await tab.page.getByRole("dialog").getByRole("button", { name: "Dismiss" }).click();
-    await tab.waitForText("Nothing. What comes without naming a link will stand here.");
-    await tab.page.getByLabel("Which").selectOption("assigned");
-    await tab.page.getByRole("link", { name: "Its link" }).click();
+    await tab.waitForText("Transfers without a link will appear here.");
+    await tab.page.getByLabel("Status").selectOption("assigned");
+    await tab.page.getByRole("link", { name: "View link" }).click();
     await tab.waitForText("Payments");
     const { rows } = await runQuery(
       "SELECT status, received_amount FROM links_api.links ORDER BY seq DESC LIMIT 1",
@@ -52,7 +52,7 @@ describe("a deposit", () => {
 
   test.each([
     ["wilma", false, "Wrong token: this is not USDC.", "Assign…", "Dismiss"],
-    ["dieter", true, "Falscher Token: Das ist kein USDC.", "Zuordnen…", "Beiseitelegen"],
+    ["dieter", true, "Falscher Token: Das ist kein USDC.", "Zuordnen…", "Verwerfen"],
   ])(
     "in a look-alike of USDC is shown as a wrong token and can only be dismissed (rule CHAIN-27): %s",
     async (name, isGerman, expectedText, assignLabel, dismissLabel) => {

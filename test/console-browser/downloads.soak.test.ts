@@ -65,8 +65,8 @@ describe("a CSV of links", () => {
     const headers = { "content-type": "application/json", "retry-after": "10" };
     for (const [status, expectedText] of [
       [429, "Please try again in 10 s."],
-      [503, "Something failed on the server's side."],
-      [200, "Something failed on the server's side."],
+      [503, "Something went wrong on our side."],
+      [200, "Something went wrong on our side."],
     ] as const) {
       await context.route(path, (route) => route.fulfill({ status, headers, body: "{}" }));
       await tab.click(downloadButtonName);
@@ -75,7 +75,7 @@ describe("a CSV of links", () => {
     }
     await context.setOffline(true);
     await tab.click(downloadButtonName);
-    await tab.waitForText("The server cannot be reached.");
+    await tab.waitForText("We couldn't reach the server.");
     await context.setOffline(false);
     const errors = [{ code: "UNAUTHENTICATED", message: "" }];
     await context.route(path, (route) => route.fulfill({ status: 401, json: { errors } }));

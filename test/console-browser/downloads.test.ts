@@ -19,11 +19,11 @@ describe("a CSV of links", () => {
     const { context, violations, files, tab } = user;
     const response = await context.request.get(`${system.origin}/console/api/payment-links.csv`);
     expect(await downloadFile(user)).toBe(await response.text());
-    await tab.waitForText("The file is complete. Rows: 1,001.");
+    await tab.waitForText("Download complete. Rows: 1,001.");
     expect(files).toEqual(["payment-links.csv"]);
     expect(await findAxeViolations(tab.page)).toEqual([]);
     const secondDownload = tab.page.waitForEvent("download");
-    await tab.page.getByRole("link", { name: "Save the file again" }).click();
+    await tab.page.getByRole("link", { name: "Save again" }).click();
     expect((await secondDownload).suggestedFilename()).toBe("payment-links.csv");
     expect(violations).toEqual([]);
   });
@@ -38,11 +38,11 @@ describe("a CSV of links", () => {
       ]);
     await setTokenId("lost");
     await tab.click(downloadButtonName);
-    await tab.waitForText("The file broke off before its end, so nothing was saved.");
+    await tab.waitForText("The download was interrupted, so nothing was saved.");
     expect(files).toEqual([]);
     expect(await findAxeViolations(tab.page)).toEqual([]);
     await setTokenId("usdc-base");
     expect((await downloadFile(user)).split("\r\n")).toHaveLength(1_004);
-    expect(await tab.readText()).not.toContain("broke off");
+    expect(await tab.readText()).not.toContain("interrupted");
   });
 });

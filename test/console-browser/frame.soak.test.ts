@@ -13,13 +13,13 @@ describe("sign-in", () => {
     const tabWithoutWallet = await (await system.createUser()).openTab();
     await tabWithoutWallet.goTo(`${system.origin}/console`);
     await tabWithoutWallet.click("Sign in with Ethereum");
-    await tabWithoutWallet.waitForText("There is no Ethereum wallet in this browser.");
+    await tabWithoutWallet.waitForText("No Ethereum wallet found in this browser.");
     const { context, openTab } = await system.createUser();
     await createConsoleWallet(context, { rejectsSigning: true });
     const tabWithRejectingWallet = await openTab();
     await tabWithRejectingWallet.goTo(`${system.origin}/console`);
     await tabWithRejectingWallet.click("Sign in with Ethereum");
-    await tabWithRejectingWallet.waitForText("The wallet did not sign.");
+    await tabWithRejectingWallet.waitForText("The wallet didn't sign the request.");
   });
 });
 
@@ -51,7 +51,7 @@ describe("sessions and errors:", () => {
   test("a session that ended elsewhere leads to the sign-in page at the next call", async () => {
     const { context, goTo, tab } = await system.signUp("ida");
     await goTo("/keys");
-    await tab.waitForText("No keys yet.");
+    await tab.waitForText("Your API keys will appear here.");
     await context.clearCookies();
     await tab.type("Create API key", "shop");
     await tab.click("Create API key");
@@ -64,10 +64,10 @@ describe("sessions and errors:", () => {
       route.fulfill(createErrorResponse(403, "ACCOUNT_SUSPENDED")),
     );
     await goTo("/webhooks");
-    await tab.waitForText("Your account is suspended. Ask your operator.");
+    await tab.waitForText("Your account is suspended. Contact your operator.");
     await context.unroute("**/console/api/webhook-endpoints");
     await tab.click("Try again");
-    await tab.waitForText("No endpoints yet.");
+    await tab.waitForText("Your webhook endpoints will appear here.");
   });
 });
 
@@ -75,7 +75,7 @@ describe("a tab with an outdated version", () => {
   test("reloads if the file of a view no longer exists", async () => {
     const { context, goTo, tab } = await system.signUp("mia");
     await goTo("");
-    await tab.waitForText("Set up");
+    await tab.waitForText("Finish setup");
     let isFileMissing = true;
     await context.route(/assets\/keys-/, (route) => {
       if (!isFileMissing) return route.continue();
@@ -83,7 +83,7 @@ describe("a tab with an outdated version", () => {
       return route.fulfill({ status: 404 });
     });
     await tab.page.getByRole("link", { name: "API keys" }).click();
-    await tab.waitForText("No keys yet.");
+    await tab.waitForText("Your API keys will appear here.");
     expect(isFileMissing).toBe(false);
   });
 });

@@ -32,14 +32,14 @@ describe("sign-in", () => {
     );
     const tab = await openTab();
     await tab.goTo(`${system.origin}/console?error=OIDC_ISSUER_UNAVAILABLE`);
-    await tab.waitForText("Your company's sign-in does not answer right now.");
-    const companyLink = tab.page.getByRole("link", { name: "Sign in with your company" });
+    await tab.waitForText("Your company's sign-in isn't responding.");
+    const companyLink = tab.page.getByRole("link", { name: "Sign in with company account" });
     expect(await companyLink.getAttribute("href")).toBe("/console/api/session/oidc");
     expect(await tab.readText()).not.toMatch(/Ethereum|passkey|operator/);
     expect(tab.page.url()).toBe(`${system.origin}/console`);
     for (const code of ["<img src=x>", "constructor"]) {
       await tab.goTo(`${system.origin}/console?error=${encodeURIComponent(code)}`);
-      await tab.waitForText("Signing in did not succeed.");
+      await tab.waitForText("We couldn't sign you in. Try again.");
     }
   });
 
@@ -70,7 +70,7 @@ describe("a call that requires a new proof of presence", () => {
     await tab.type("Prove by the link", await system.createNewSignInUrl("dora"));
     await tab.click("Prove by the link");
     await tab.waitForText("Your new API key");
-    expect(await tab.readText()).not.toContain("Is it still you?");
+    expect(await tab.readText()).not.toContain("Confirm it's you");
   });
 });
 
@@ -80,7 +80,7 @@ describe("sessions and errors:", () => {
     await goTo("/keys");
     const otherTab = await openTab();
     await otherTab.goTo(`${system.origin}/console/webhooks`);
-    await otherTab.waitForText("No endpoints yet.");
+    await otherTab.waitForText("Your webhook endpoints will appear here.");
     await otherTab.click("Sign out");
     await tab.waitForText("You are not signed in.");
     expect(await tab.readText()).not.toContain("API key");
@@ -99,13 +99,13 @@ describe("sessions and errors:", () => {
     });
     await tab.type("Create API key", "shop");
     await tab.click("Create API key");
-    await tab.waitForText("Please try again in 7 s.");
+    await tab.waitForText("Try again in 7 s.");
     await tab.click("Create API key");
-    await tab.waitForText("Something failed on the server's side.");
+    await tab.waitForText("Something went wrong on our side.");
     await context.setOffline(true);
     await tab.waitForText("You are offline.");
     await tab.click("Create API key");
-    await tab.waitForText("The server cannot be reached.");
+    await tab.waitForText("We couldn't reach the server.");
     await context.setOffline(false);
     await tab.page.getByText("You are offline.").waitFor({ state: "hidden" });
     await tab.click("Create API key");
@@ -117,7 +117,7 @@ describe("a tab with an outdated version", () => {
   test("reloads at the next change of view, but only once", async () => {
     const { context, goTo, tab } = await system.signUp("lea");
     await goTo("");
-    await tab.waitForText("Set up");
+    await tab.waitForText("Finish setup");
     await tab.page.evaluate("window.isOld = true");
     let versionRequestCount = 0;
     await context.route("**/console/version", (route) => {
@@ -126,11 +126,11 @@ describe("a tab with an outdated version", () => {
     });
     await tab.page.getByRole("link", { name: "API keys" }).click();
     await tab.page.waitForEvent("load");
-    await tab.waitForText("No keys yet.");
+    await tab.waitForText("Your API keys will appear here.");
     expect(await tab.page.evaluate("window.isOld")).toBeUndefined();
     await tab.page.evaluate("window.isOld = true");
     await tab.page.getByRole("link", { name: "Webhooks", exact: true }).click();
-    await tab.waitForText("No endpoints yet.");
+    await tab.waitForText("Your webhook endpoints will appear here.");
     expect(versionRequestCount).toBeGreaterThan(1);
     expect(await tab.page.evaluate("window.isOld")).toBe(true);
   });

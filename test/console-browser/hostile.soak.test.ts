@@ -62,7 +62,7 @@ describe("hostile text in every user-supplied field", () => {
     await goTo("/keys");
     for (const text of Object.values(hostileTexts)) {
       const name = truncate(text, 100);
-      for (const action of ["Change the limits", "Rotate", "Revoke"]) {
+      for (const action of ["Edit limits", "Rotate", "Revoke"]) {
         await tab.page.getByRole("button", { name: `${action}: ${name}`, exact: true }).click();
         const dialog = tab.page.getByRole("dialog");
         expect(await dialog.locator("h2 bdi").textContent()).toBe(name);

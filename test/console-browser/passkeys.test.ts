@@ -43,8 +43,8 @@ const signUpWithAuthenticator = async (handle: string) => {
 
 const addPasskey = async (tab: Tab, name: string): Promise<void> => {
   await tab.goTo(`${system.origin}/console/account/sign-in`);
-  await tab.type("Add a passkey", name);
-  await tab.click("Add a passkey");
+  await tab.type("Add passkey", name);
+  await tab.click("Add passkey");
   await tab.waitForText("Rename");
   expect(await tab.readText()).toContain(name);
 };
@@ -65,7 +65,7 @@ describe("a passkey in a real Chromium", () => {
     await tab.click("Rename");
     await tab.waitForText("my old laptop");
     await signOut(tab);
-    await tab.click("Sign in with a passkey");
+    await tab.click("Sign in with passkey");
     await tab.waitForText("Signed in as paula");
     await tab.goTo(`${system.origin}/console/account/sessions`);
     await tab.waitForText("Passkey");
@@ -82,12 +82,12 @@ describe("a passkey in a real Chromium", () => {
     await tab.goTo(`${system.origin}/console/keys`);
     await tab.type("Create API key", "shop");
     await tab.click("Create API key");
-    await tab.waitForText("Is it still you?");
+    await tab.waitForText("Confirm it's you");
     expect(await tab.readText()).not.toContain("Your new API key");
-    await tab.click("Prove by a passkey");
+    await tab.click("Confirm with passkey");
     await tab.waitForText("Your new API key");
     await tab.waitForText("Signed in as petra");
-    expect(await tab.readText()).not.toContain("Is it still you?");
+    expect(await tab.readText()).not.toContain("Confirm it's you");
   });
 
   test("without user verification cannot sign in", async () => {
@@ -95,10 +95,10 @@ describe("a passkey in a real Chromium", () => {
     await addPasskey(tab, "my key");
     await signOut(tab);
     await setUserVerified(false);
-    await tab.click("Sign in with a passkey");
-    await tab.waitForText("No passkey answered.");
+    await tab.click("Sign in with passkey");
+    await tab.waitForText("No passkey was used.");
     await setUserVerified(true);
-    await tab.click("Sign in with a passkey");
+    await tab.click("Sign in with passkey");
     await tab.waitForText("Signed in as phoebe");
   });
 
@@ -108,7 +108,7 @@ describe("a passkey in a real Chromium", () => {
     const [copiedPasskey] = await listCredentials();
     for (let count = 0; count < 3; count += 1) {
       await signOut(tab);
-      await tab.click("Sign in with a passkey");
+      await tab.click("Sign in with passkey");
       await tab.waitForText("Signed in as polly");
     }
     const [usedPasskey] = await listCredentials();
@@ -122,9 +122,9 @@ describe("a passkey in a real Chromium", () => {
   test("that this machine already has is not created twice", async () => {
     const { tab, listCredentials } = await signUpWithAuthenticator("prue");
     await addPasskey(tab, "once");
-    await tab.type("Add a passkey", "twice");
-    await tab.click("Add a passkey");
-    await tab.waitForText("This device has a passkey here already.");
+    await tab.type("Add passkey", "twice");
+    await tab.click("Add passkey");
+    await tab.waitForText("This device already has a passkey for this account.");
     expect(await listCredentials()).toHaveLength(1);
   });
 });

@@ -163,7 +163,7 @@ const actions: Record<string, (name: string, random: Random) => Promise<UserActi
         await tab.page.getByLabel("Description").fill(name);
         await tab.page.getByLabel("Expiry").selectOption("3");
       },
-      findButton: (tab) => findButtonByName(tab, "Create the link"),
+      findButton: (tab) => findButtonByName(tab, "Create link"),
     }),
   "create a key": async (name) =>
     createAction(name, "key true own", {
@@ -181,7 +181,7 @@ const actions: Record<string, (name: string, random: Random) => Promise<UserActi
       openForm: async (tab) => {
         await goTo(tab, "/webhooks");
         await tab.page.getByLabel("Name").fill(name);
-        await tab.page.getByLabel("Address").fill("https://shop.com/hook");
+        await tab.page.getByLabel("URL").fill("https://shop.com/hook");
       },
       findButton: (tab) => findButtonByName(tab, "Create endpoint"),
     });

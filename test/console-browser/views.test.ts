@@ -11,17 +11,17 @@ const system = useConsole();
 
 /** Each view, and a text that it shows once its data has loaded. */
 const views: [string, string][] = [
-  ["", "Set up"],
+  ["", "Finish setup"],
   ["/links", "Set a handle and add a default wallet first"],
   ["/links/new", "Set a handle and add a default wallet first"],
-  ["/keys", "No keys yet."],
-  ["/webhooks", "No endpoints yet."],
-  ["/account/profile", "What a payer sees"],
-  ["/account/wallets", "No wallets yet."],
-  ["/account/sign-in", "None yet."],
-  ["/account/sessions", "Where you are signed in"],
-  ["/account/log", "Sign-in link made"],
-  ["/nowhere", "Nothing is here"],
+  ["/keys", "Your API keys will appear here."],
+  ["/webhooks", "Your webhook endpoints will appear here."],
+  ["/account/profile", "Preview"],
+  ["/account/wallets", "Your wallets will appear here."],
+  ["/account/sign-in", "None"],
+  ["/account/sessions", "Active sessions"],
+  ["/account/log", "Sign-in link created"],
+  ["/nowhere", "Page not found"],
 ];
 
 describe("sign-in by a link", () => {
@@ -71,8 +71,8 @@ describe("the console in German", () => {
     const { context, violations, goTo, tab } = await expectGermanViews(system, "greta");
     await goTo("/webhooks");
     await tab.page.getByLabel("Name").fill("Laden");
-    await tab.page.getByLabel("Adresse").fill("http://laden.test/");
-    await tab.click("Endpunkt anlegen");
+    await tab.page.getByLabel("URL").fill("http://laden.test/");
+    await tab.click("Endpunkt erstellen");
     await tab.waitForText("Die URL muss eine öffentliche https-Adresse ohne Port sein.");
     const errors = [
       { code: "enum", message: "The value is not one of the allowed values." },

@@ -11,14 +11,14 @@ const payoutAddress = "0xa0cf798816d4b9b9866b5330eea46a18382f251e";
 export const filledViews: View[] = [
   ["", "Received in the last 30 days"],
   ["/links", "Order 7"],
-  ["/links/new", "Create the link"],
+  ["/links/new", "Create link"],
   ["/keys", "till key"],
-  ["/webhooks", "Check signatures"],
-  ["/account/profile", "What a payer sees"],
+  ["/webhooks", "Verify signatures"],
+  ["/account/profile", "Preview"],
   ["/account/wallets", "Default on Base"],
   ["/account/sign-in", "Passkeys"],
-  ["/account/sessions", "Where you are signed in"],
-  ["/account/log", "Sign-in link made"],
+  ["/account/sessions", "Active sessions"],
+  ["/account/log", "Sign-in link created"],
 ];
 
 const post = async (

@@ -2,7 +2,7 @@ import { Client } from "pg";
 import type { Console } from "./use-console.ts";
 
 /** The label of the button that starts a download. */
-export const downloadButtonName = "Download these links as CSV";
+export const downloadButtonName = "Download links (CSV)";
 
 /** Slow enough for the download to take about a minute. */
 const slowBytesPerSecond = 200_000;

@@ -24,6 +24,6 @@ export const signUpWithStalePresence = async (
   system.clock.advance(presenceMsMax);
   await user.tab.type("Create API key", "shop");
   await user.tab.click("Create API key");
-  await user.tab.waitForText("Is it still you?");
+  await user.tab.waitForText("Confirm it's you");
   return user;
 };

@@ -7,26 +7,26 @@ const accountCacheMsMax = 60_000;
 
 /** Each view of an empty account in German, and the text it shows. */
 const germanViews: [string, string][] = [
-  ["", "Einrichten"],
+  ["", "Einrichtung abschließen"],
   ["/links", "Wählen Sie zuerst einen Handle und eine Standard-Wallet"],
-  ["/keys", "Noch keine Schlüssel."],
-  ["/webhooks", "Noch keine Endpunkte."],
-  ["/account/profile", "Was Zahlende sehen"],
-  ["/account/wallets", "Noch keine Wallets."],
-  ["/account/sign-in", "Noch nichts."],
-  ["/account/sessions", "Wo Sie angemeldet sind"],
-  ["/account/log", "Anmeldelink ausgestellt"],
+  ["/keys", "Hier erscheinen Ihre API-Schlüssel."],
+  ["/webhooks", "Hier erscheinen Ihre Webhook-Endpunkte."],
+  ["/account/profile", "Vorschau"],
+  ["/account/wallets", "Hier erscheinen Ihre Wallets."],
+  ["/account/sign-in", "Keine"],
+  ["/account/sessions", "Aktive Sitzungen"],
+  ["/account/log", "Anmeldelink erstellt"],
 ];
 
 /** The views that are almost empty without data, and the text they show with data. */
 const filledViews = (linkId: string, endpointId: string): [string, string][] => [
-  ["", "Schlüssel, die bald ablaufen"],
+  ["", "Bald ablaufende API-Schlüssel"],
   ["/links", "12.345,67 USDC"],
   ["/links/new", "Bezahlt wird in USDC auf Base, direkt an"],
-  [`/links/${linkId}`, "Noch wurde keinem Endpunkt davon berichtet."],
-  ["/keys", "Links anlegen, Links lesen"],
-  ["/webhooks", "Eingeschaltet"],
-  [`/webhooks/${endpointId}`, "Noch wurde nichts gesendet."],
+  [`/links/${linkId}`, "Hier erscheinen Webhook-Zustellungen zu diesem Link."],
+  ["/keys", "Links erstellen, Links lesen"],
+  ["/webhooks", "Aktiviert"],
+  [`/webhooks/${endpointId}`, "Hier erscheinen Zustellungen."],
   ["/account/wallets", "Standard auf Base"],
 ];
 

@@ -75,7 +75,7 @@ const captureConsole = async (chromium: Chromium, shop: Shop) => {
   const tab = await user.openTab();
   await tab.goTo(`${shop.baseUrl}/console`);
   await tab.waitForText("Received in the last 30 days");
-  await tab.waitForText("All endpoints answer.");
+  await tab.waitForText("All endpoints are working.");
   const overview = await takeScreenshot(user, tab);
   await tab.goTo(`${shop.baseUrl}/console/webhooks/${shop.endpointId}`);
   // The webhook rejected on the last day is pending; all earlier ones are delivered.
