@@ -56,7 +56,12 @@ const views: readonly View[] = [
     full: "payment_link.completed",
     plain: "Payments will appear here.",
   },
-  { name: "keys", path: () => "/keys", full: "Your API keys will appear here.", plain: "Your API keys will appear here." },
+  {
+    name: "keys",
+    path: () => "/keys",
+    full: "Your API keys will appear here.",
+    plain: "Your API keys will appear here.",
+  },
   { name: "webhooks", path: () => "/webhooks", full: "shop.com", plain: "shop.com" },
   {
     name: "endpoint",

@@ -17,8 +17,7 @@ export const texts = pickTranslation({
     offline: "You are offline. This page may be out of date and updates when you reconnect.",
     presenceProven: "Confirmed. Continue in the other tab; you can close this one.",
     confirmIdentityTitle: "Confirm it's you",
-    confirmIdentityReason:
-      "This change affects where money goes or who can act for you.",
+    confirmIdentityReason: "This change affects where money goes or who can act for you.",
     confirmWithPasskey: "Confirm with passkey",
     confirmWithEthereum: "Confirm with Ethereum",
     confirmWithOidc: "Confirm with company account",

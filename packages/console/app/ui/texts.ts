@@ -38,8 +38,7 @@ export const texts = pickTranslation({
     presenceDeclined: "Nothing was changed.",
     secretLost:
       "It was created, but the response with its secret was lost. Remove it from the list and create a new one.",
-    unreachable:
-      "We couldn't reach the server. Check your connection and try again.",
+    unreachable: "We couldn't reach the server. Check your connection and try again.",
     rateLimited: (seconds: number | undefined) =>
       seconds === undefined
         ? "Too many requests. Wait a moment and try again."

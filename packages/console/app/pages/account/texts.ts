@@ -60,8 +60,7 @@ export const texts = pickTranslation({
       separateAccountHint:
         "Use a separate account of your wallet for the shop. In a shared account, your wallet app may show the address of an open link under Receive.",
       firstIndex: "First address number for links",
-      firstIndexHint:
-        "Links use addresses from this number. Your wallet app keeps the lower ones.",
+      firstIndexHint: "Links use addresses from this number. Your wallet app keeps the lower ones.",
       firstIndexUnchecked:
         "We couldn't check which addresses are used. Enter a number a few above the last used address in your wallet.",
       invalidAddress: "Enter 0x followed by 40 hexadecimal digits.",
@@ -210,8 +209,7 @@ export const texts = pickTranslation({
       noHandle: "noch kein Handle",
     },
     wallets: {
-      intro:
-        "Neue Links verwenden Ihre Standard-Wallet. Zahlungen gehen direkt dorthin.",
+      intro: "Neue Links verwenden Ihre Standard-Wallet. Zahlungen gehen direkt dorthin.",
       empty: "Hier erscheinen Ihre Wallets.",
       address: "Adresse",
       token: "Token",

@@ -44,8 +44,7 @@ export const texts = pickTranslation({
     confirmAssign: "Assign to this link",
     chooseLink: "Choose a link or enter its ID.",
     dismissTitle: "Dismiss this payment?",
-    dismissText:
-      "It moves to the dismissed list. You can still assign it later.",
+    dismissText: "It moves to the dismissed list. You can still assign it later.",
     downloadCsv: "Download all (CSV)",
     pendingCount: (count: string) => `Unmatched payments: ${count}`,
     reviewDeposits: "Review",
@@ -79,8 +78,7 @@ export const texts = pickTranslation({
     assignText:
       "Der Betrag wird dem Link gutgeschrieben und Ihre Webhooks werden benachrichtigt. Das lässt sich nicht rückgängig machen. Ein passender Betrag beweist nichts; fragen Sie im Zweifel nach.",
     likelyLinks: "Vorschläge",
-    noLikelyLinks:
-      "Keine Vorschläge. Geben Sie die Link-ID ein.",
+    noLikelyLinks: "Keine Vorschläge. Geben Sie die Link-ID ein.",
     otherLink: "Ein anderer Link",
     linkId: "Link-ID",
     linkIdHint: "Beginnt mit plink_ und ist Teil der Link-Adresse.",

@@ -53,7 +53,8 @@ export const texts = pickTranslation({
     overlaps: { 0: "Revoke now", 3600: "1 hour", 86400: "1 day", 604800: "1 week" },
     revoke: "Revoke",
     revokeTitle: (name: string) => `Revoke ${name}?`,
-    revokeText: "The key permanently stops working within seconds. Software that uses it will fail.",
+    revokeText:
+      "The key permanently stops working within seconds. Software that uses it will fail.",
     secretTitle: "Your new API key",
     noScope: "Choose at least one permission.",
     actions: "Actions",
@@ -95,7 +96,8 @@ export const texts = pickTranslation({
     expiry365: "In einem Jahr",
     moreRestrictions: "Weitere Einschränkungen",
     cidrs: "Erlaubte IP-Adressen",
-    cidrsHint: "IP-Adressen oder CIDRs, durch Leerzeichen oder Kommas getrennt, etwa 203.0.113.0/24.",
+    cidrsHint:
+      "IP-Adressen oder CIDRs, durch Leerzeichen oder Kommas getrennt, etwa 203.0.113.0/24.",
     requestsPerMinute: "Anfragen pro Minute",
     burst: "Höchstens auf einmal",
     editLimits: "Limits bearbeiten",
@@ -105,8 +107,7 @@ export const texts = pickTranslation({
     activate: "Aktivieren",
     rotate: "Ersetzen",
     rotateTitle: (name: string) => `${name} ersetzen?`,
-    rotateText:
-      "Erstellt einen neuen Schlüssel. Eine Weile gelten beide, damit nichts ausfällt.",
+    rotateText: "Erstellt einen neuen Schlüssel. Eine Weile gelten beide, damit nichts ausfällt.",
     overlap: "Alten Schlüssel noch nutzen für",
     overlaps: {
       0: "Sofort widerrufen",
@@ -116,7 +117,8 @@ export const texts = pickTranslation({
     },
     revoke: "Widerrufen",
     revokeTitle: (name: string) => `${name} widerrufen?`,
-    revokeText: "Der Schlüssel gilt binnen Sekunden dauerhaft nicht mehr. Software, die ihn benutzt, schlägt fehl.",
+    revokeText:
+      "Der Schlüssel gilt binnen Sekunden dauerhaft nicht mehr. Software, die ihn benutzt, schlägt fehl.",
     secretTitle: "Ihr neuer API-Schlüssel",
     noScope: "Wählen Sie mindestens eine Berechtigung.",
     actions: "Aktionen",

@@ -86,7 +86,8 @@ export const texts = pickTranslation({
     duplicate: "Duplicate",
     deactivate: "Deactivate",
     deactivateTitle: "Deactivate this link?",
-    deactivateText: "The link permanently stops accepting payments. Existing payments are not affected.",
+    deactivateText:
+      "The link permanently stops accepting payments. Existing payments are not affected.",
     payments: "Payments",
     noPayments: "Payments will appear here.",
     transactionLabel: "Transaction",

@@ -5,8 +5,7 @@ export const texts = pickTranslation({
   en: {
     title: "Overview",
     setup: "Finish setup",
-    setupIntro:
-      "Each step takes a minute. Links need the first two; the others are optional.",
+    setupIntro: "Each step takes a minute. Links need the first two; the others are optional.",
     hideSteps: "Hide steps",
     showSteps: "Show steps",
     remainingSteps: (count: number) =>
@@ -72,9 +71,7 @@ export const texts = pickTranslation({
     hideSteps: "Schritte ausblenden",
     showSteps: "Schritte zeigen",
     remainingSteps: (count: number) =>
-      count === 1
-        ? "Noch 1 Schritt offen"
-        : `Noch ${count} Schritte offen`,
+      count === 1 ? "Noch 1 Schritt offen" : `Noch ${count} Schritte offen`,
     done: "Fertig",
     requiredStep: "Erforderlich",
     optionalStep: "Optional",

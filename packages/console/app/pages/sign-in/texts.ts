@@ -4,8 +4,7 @@ import { pickTranslation } from "../../ui/language.ts";
 export const texts = pickTranslation({
   en: {
     title: "Sign in",
-    intro:
-      "Request stablecoin payments with a link. Payments go straight to your own wallet.",
+    intro: "Request stablecoin payments with a link. Payments go straight to your own wallet.",
     notSignedIn: "You are not signed in.",
     signInWithOidc: "Sign in with company account",
     signInWithPasskey: "Sign in with passkey",
@@ -21,12 +20,10 @@ export const texts = pickTranslation({
     signInFailed: "We couldn't sign you in. Try again.",
     errors: {
       OIDC_SIGN_IN_REFUSED: "Your company's sign-in failed. Try again.",
-      OIDC_ISSUER_UNAVAILABLE:
-        "Your company's sign-in isn't responding. Try again later.",
+      OIDC_ISSUER_UNAVAILABLE: "Your company's sign-in isn't responding. Try again later.",
       ACCOUNT_SUSPENDED: "Your account is suspended. Contact your operator.",
       SIGN_UP_CLOSED: "You don't have an account yet. Ask your operator for one.",
-      REAUTHENTICATION_REQUIRED:
-        "That took too long. Confirm it's you and link it again.",
+      REAUTHENTICATION_REQUIRED: "That took too long. Confirm it's you and link it again.",
       REAUTHENTICATION_MISMATCH: "That company account belongs to a different account.",
       IDENTITY_TAKEN: "That company account is linked to another account.",
       IDENTITY_LIMIT: "This account has reached the maximum number of sign-in methods.",
@@ -58,8 +55,7 @@ export const texts = pickTranslation({
       SIGN_UP_CLOSED: "Sie haben hier kein Konto. Bitten Sie Ihren Betreiber darum.",
       REAUTHENTICATION_REQUIRED:
         "Das hat zu lange gedauert. Bestätigen Sie Ihre Identität und verknüpfen Sie es erneut.",
-      REAUTHENTICATION_MISMATCH:
-        "Dieses Firmenkonto gehört zu einem anderen Konto.",
+      REAUTHENTICATION_MISMATCH: "Dieses Firmenkonto gehört zu einem anderen Konto.",
       IDENTITY_TAKEN: "Dieses Firmenkonto ist mit einem anderen Konto verknüpft.",
       IDENTITY_LIMIT: "Dieses Konto hat die Höchstzahl an Anmeldemethoden erreicht.",
     },

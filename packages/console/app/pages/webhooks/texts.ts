@@ -82,8 +82,7 @@ export const texts = pickTranslation({
     lastOutcome: "Letzte Zustellung",
     noAttemptsYet: "Noch keine Zustellungen",
     outcomes: { Delivered: "Zugestellt", Failed: "Fehlgeschlagen" },
-    failures: (count: number) =>
-      count === 1 ? "1 Fehler in Folge" : `${count} Fehler in Folge`,
+    failures: (count: number) => (count === 1 ? "1 Fehler in Folge" : `${count} Fehler in Folge`),
     secret: "Geheimnis",
     createTitle: "Endpunkt erstellen",
     create: "Endpunkt erstellen",
