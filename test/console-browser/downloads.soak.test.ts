@@ -64,7 +64,7 @@ describe("a CSV of links", () => {
     const path = "**/console/api/payment-links.csv";
     const headers = { "content-type": "application/json", "retry-after": "10" };
     for (const [status, expectedText] of [
-      [429, "Please try again in 10 s."],
+      [429, "Try again in 10 s."],
       [503, "Something went wrong on our side."],
       [200, "Something went wrong on our side."],
     ] as const) {
@@ -89,9 +89,9 @@ describe("a CSV of links", () => {
     const { tab } = user;
     await throttleNetwork(user);
     await tab.click(downloadButtonName);
-    await tab.page.getByRole("link", { name: "Leave it to the browser" }).waitFor();
+    await tab.page.getByRole("link", { name: "Large file? Download with the browser" }).waitFor();
     const downloadPromise = tab.page.waitForEvent("download");
-    await tab.page.getByRole("link", { name: "Leave it to the browser" }).click();
+    await tab.page.getByRole("link", { name: "Large file? Download with the browser" }).click();
     expect((await downloadPromise).url()).toBe(`${system.origin}/console/api/payment-links.csv`);
     await tab.waitForText("Downloading…");
   });

@@ -41,7 +41,7 @@ describe("a call that requires a new proof of presence", () => {
     });
     const providerTab = await openTab();
     await providerTab.goTo(`${system.origin}/console?presence=proven`);
-    await providerTab.waitForText("Go on in the other tab");
+    await providerTab.waitForText("Continue in the other tab");
     expect(providerTab.page.url()).toBe(`${system.origin}/console`);
     await tab.waitForText("Your new API key");
   });
