@@ -53,7 +53,7 @@ describe("a CSV of links", () => {
     for (const remainingCount of [1, 0]) {
       await tab.click(downloadButtonName);
       await waitUntil("the response is truncated", () => truncations.length === remainingCount);
-      await tab.waitForText("The file broke off before its end");
+      await tab.waitForText("The download was interrupted");
       await tab.page.getByRole("button", { name: stopButtonName }).waitFor({ state: "detached" });
     }
     expect(files).toEqual([]);

@@ -64,11 +64,11 @@ describe("a call that requires a new proof of presence", () => {
   test("is repeated after a new sign-in link proves presence; another user's link does not", async () => {
     const { tab } = await signUpWithStalePresence(system, "dora");
     const otherSignInUrl = await system.createSignInUrl("edna");
-    await tab.type("Prove by the link", otherSignInUrl);
-    await tab.click("Prove by the link");
+    await tab.type("Confirm", otherSignInUrl);
+    await tab.click("Confirm");
     await tab.waitForText("This sign-in method belongs to a different account.");
-    await tab.type("Prove by the link", await system.createNewSignInUrl("dora"));
-    await tab.click("Prove by the link");
+    await tab.type("Confirm", await system.createNewSignInUrl("dora"));
+    await tab.click("Confirm");
     await tab.waitForText("Your new API key");
     expect(await tab.readText()).not.toContain("Confirm it's you");
   });

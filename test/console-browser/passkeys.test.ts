@@ -115,7 +115,7 @@ describe("a passkey in a real Chromium", () => {
     expect(usedPasskey?.signCount).toBeGreaterThan((copiedPasskey?.signCount ?? 0) + 1);
     await signOut(tab);
     await setSignCount(copiedPasskey?.signCount ?? 0);
-    await tab.click("Sign in with a passkey");
+    await tab.click("Sign in with passkey");
     await tab.waitForText("The passkey's response is invalid");
   });
 

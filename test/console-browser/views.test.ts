@@ -83,7 +83,7 @@ describe("the console in German", () => {
         ? route.fulfill({ status: 422, json: { errors } })
         : route.continue(),
     );
-    await tab.click("Endpunkt anlegen");
+    await tab.click("Endpunkt erstellen");
     await tab.waitForText("Wählen Sie eine der verfügbaren Optionen. Told by the service.");
     expect(violations).toEqual([]);
   });

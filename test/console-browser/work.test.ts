@@ -201,7 +201,7 @@ describe("the account", () => {
     });
     await goTo("/account/wallets");
     await tab.waitForText("Default from Nov 22, 2026");
-    await tab.click("Cancel this change");
+    await tab.click("Cancel change");
     await waitUntil("the change is sent", () => patchBodies.length > 0);
     expect(patchBodies).toEqual([{ isDefault: false }]);
   });

@@ -82,7 +82,7 @@ const captureConsole = async (chromium: Chromium, shop: Shop) => {
   const rows = tab.page.getByRole("row");
   const countRows = (status: string) => rows.filter({ hasText: status }).count();
   const hasExpectedRows = async () =>
-    (await countRows("Delivered")) === 9 && (await countRows("Waiting")) === 1;
+    (await countRows("Delivered")) === 9 && (await countRows("Pending")) === 1;
   await waitUntil("the log has its rows", hasExpectedRows);
   await tab.page.setViewportSize({ ...computerOptions.viewport, height: 900 });
   return { overview, "webhook-log": await takeScreenshot(user, tab) };
