@@ -61,7 +61,9 @@ describe("the step that waits for the migrations' Secrets", () => {
 
   test("continues as soon as everything exists, however late", async () => {
     const child = startStep(3_600);
-    await waitUntil("it says what it waits for", () => child.output().includes("waiting up to 3600 s"));
+    await waitUntil("it says what it waits for", () =>
+      child.output().includes("waiting up to 3600 s"),
+    );
     for (const { kind, name, keys } of requiredKeys) {
       for (const key of keys) await writeValue(`${kind}/${name}/${key}`, "there");
     }

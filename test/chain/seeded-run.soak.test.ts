@@ -102,7 +102,9 @@ describe(`${paymentCount} payments over ${blockCount} blocks with reorgs and fau
       expect(await readCreditedTotals(links)).toEqual(expectedTotals);
       expect((await system.readProgress()).haltedReason).toBeNull();
       const { logLines } = system.settlements;
-      expect(logLines.filter((line) => line.includes("reorg orphaned scanned blocks"))).not.toHaveLength(0);
+      expect(
+        logLines.filter((line) => line.includes("reorg orphaned scanned blocks")),
+      ).not.toHaveLength(0);
     },
     runMsMax,
   );

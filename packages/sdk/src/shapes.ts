@@ -1,53 +1,53 @@
 // Made by `npm run generate` from the public OpenAPI document. Change nothing here.
 export type NewPaymentLink = {
-  /** Greater than 0, of at most 78 digits and no finer than the settlement token of the owner's default wallet, in which it is. A string is recommended. */
+  /** The amount in the token of the owner's default wallet. Greater than 0, with at most 78 digits and no more decimal places than the token has. A string is recommended. */
   toAmount: string | number;
-  /** What the payer sees. */
+  /** Shown to the payer. */
   description?: string | null | undefined;
-  /** How many payments complete the link, whatever was received; no number of them where null. */
+  /** The number of payments that complete the link, whatever their amount. Null means that only the amount completes it. */
   maxUsage?: number | null | undefined;
-  /** In the future; UTC without an offset. Never where null. */
+  /** Must be in the future. UTC if it has no offset. Null means that the link never expires. */
   expirationDate?: string | null | undefined;
 };
 export type TransactionSucceededWebhook = {
-  /** As in the header: what repeats are known by. */
+  /** The id of the event, as in the header. Use it to detect repeated webhooks. */
   id: string;
-  /** When the payment was applied, not when this was sent. */
+  /** When the payment was applied, not when the webhook was sent. */
   createdAt: string;
   type: "payment_link.transaction.succeeded";
-  /** The link as it stands when this attempt is sent. */
+  /** The state of the link when this attempt is sent. */
   data: {
-    /** `plink_…` */
+    /** The id of the link, `plink_…`. */
     paymentLinkId: string;
-    /** As it is by now; of a completing payment `completed`. */
+    /** The current status; `completed` if this payment completed the link. */
     status: "active" | "completed" | "inactive";
-    /** The link's `toAmount`: a plain decimal of whole tokens. */
+    /** The link's `toAmount`, a plain decimal in whole tokens. */
     amount: string;
-    /** Total settled so far. A link completed by usage may be underpaid: compare it with amount. */
+    /** The total settled so far. A link completed by `maxUsage` can be underpaid: compare this with `amount`. */
     receivedAmount: string;
-    /** How many payments settled so far. */
+    /** The number of payments settled so far. */
     currentUsage: number;
-    /** How many payments complete the link; no number of them where null. */
+    /** The number of payments that complete the link. Null means that only the amount completes it. */
     maxUsage: number | null;
-    /** The chain's on which the link is paid. */
+    /** The id of the chain on which the link is paid. */
     chainId: string;
-    /** The token's in which it is paid. */
+    /** The address of the token in which the link is paid. */
     tokenAddress: string;
-    /** What the payer sees. */
+    /** Shown to the payer. */
     description: string | null;
     transaction: WebhookTransaction;
   };
 };
 export type WebhookTransaction = {
-  /** The payment's, `tx_…`. */
+  /** The id of the payment, `tx_…`. */
   id: string;
-  /** `settled`: it counts, and is final. */
+  /** `settled`: the payment is final and applied to the link. */
   status: "processing" | "settled" | "failed";
-  /** What was paid: a plain decimal of whole tokens. */
+  /** The amount paid, a plain decimal in whole tokens. */
   amount: string;
-  /** The token's that was received. */
+  /** The address of the received token. */
   tokenAddress: string;
-  /** The chain's on which it was received. */
+  /** The id of the chain on which the payment was received. */
   chainId: string;
   /** The hash of the payer's transaction, which may be on another chain. */
   sourceTransaction: string | null;
@@ -55,212 +55,212 @@ export type WebhookTransaction = {
   dateCreated: string;
 };
 export type CompletedWebhook = {
-  /** As in the header: what repeats are known by. */
+  /** The id of the event, as in the header. Use it to detect repeated webhooks. */
   id: string;
-  /** When the payment was applied, not when this was sent. */
+  /** When the payment was applied, not when the webhook was sent. */
   createdAt: string;
   type: "payment_link.completed";
-  /** The link as it stands when this attempt is sent. */
+  /** The state of the link when this attempt is sent. */
   data: {
-    /** `plink_…` */
+    /** The id of the link, `plink_…`. */
     paymentLinkId: string;
-    /** As it is by now; of a completing payment `completed`. */
+    /** The current status; `completed` if this payment completed the link. */
     status: "active" | "completed" | "inactive";
-    /** The link's `toAmount`: a plain decimal of whole tokens. */
+    /** The link's `toAmount`, a plain decimal in whole tokens. */
     amount: string;
-    /** Total settled so far. A link completed by usage may be underpaid: compare it with amount. */
+    /** The total settled so far. A link completed by `maxUsage` can be underpaid: compare this with `amount`. */
     receivedAmount: string;
-    /** How many payments settled so far. */
+    /** The number of payments settled so far. */
     currentUsage: number;
-    /** How many payments complete the link; no number of them where null. */
+    /** The number of payments that complete the link. Null means that only the amount completes it. */
     maxUsage: number | null;
-    /** The chain's on which the link is paid. */
+    /** The id of the chain on which the link is paid. */
     chainId: string;
-    /** The token's in which it is paid. */
+    /** The address of the token in which the link is paid. */
     tokenAddress: string;
-    /** What the payer sees. */
+    /** Shown to the payer. */
     description: string | null;
   };
 };
 export type Webhook = {
-  /** As in the header: what repeats are known by. */
+  /** The id of the event, as in the header. Use it to detect repeated webhooks. */
   id: string;
-  /** When the payment was applied, not when this was sent. */
+  /** When the payment was applied, not when the webhook was sent. */
   createdAt: string;
-  /** The set is open: new types may be added, and a receiver ignores what it knows not. */
+  /** New types may be added. Ignore a type that you do not know. */
   type: string;
-  /** By its type. */
+  /** Depends on `type`. */
   data: Record<string, unknown>;
 };
 export type PaymentLinkCreationData = {
-  /** The link's, `plink_…`. */
+  /** The id of the link, `plink_…`. */
   id: string;
-  /** The checkout page: send the payer there. */
+  /** The checkout page. Send this URL to the payer. */
   url: string;
 };
 export type Errors = {
-  /** The first is what to go by; validation alone tells several. */
+  /** Handle the first entry. Only validation errors have several entries. */
   errors: ({
-    /** For people; it may change. */
+    /** A text for people. It may change. */
     message: string;
-    /** For programs. The set is open. */
+    /** A code for programs. New codes may be added. */
     code: string;
-    /** With `REAUTHENTICATION_REQUIRED`: how the account can prove presence. */
+    /** With `REAUTHENTICATION_REQUIRED`, the methods by which the user can prove presence. */
     methods?: (string)[] | undefined;
   })[];
 };
 export type PaymentLinkPage = {
-  /** The page's entries, in the list's order. */
+  /** The entries of this page, in list order. */
   data: (PaymentLinkData)[];
-  /** How many entries a page has at most. */
+  /** The maximum number of entries per page. */
   limit: number;
-  /** How many entries of the filtered list come before. */
+  /** The number of filtered entries before this page. */
   offset: number;
-  /** The `offset` of the page that follows; null if nothing does. */
+  /** The `offset` of the next page. Null on the last page. */
   nextOffset: number | null;
 };
 export type PaymentLinkData = {
-  /** The link's, `plink_…`. */
+  /** The id of the link, `plink_…`. */
   id: string;
-  /** Its owner's, `user_…`. */
+  /** The id of the owner, `user_…`. */
   userId: string;
-  /** What is asked for: a plain decimal of whole tokens, in the link's `token`. */
+  /** The requested amount, a plain decimal in whole tokens of `token`. */
   toAmount: string;
-  /** The owner's address at which the link is paid, fixed when it was made. */
+  /** The owner's address that receives the payments. It never changes. */
   destinationAddress: string;
-  /** The checkout page, for the payer. */
+  /** The checkout page for the payer. */
   url: string;
-  /** When it was made. */
+  /** When the link was created. */
   dateCreated: string;
   token: TokenData;
-  /** `inactive` once it expired or was deactivated. Only an `active` link takes payments, but that one which was sent before a link expired still counts. */
+  /** `inactive` means expired or deactivated. Only an `active` link accepts payments, but a payment that was sent before the link expired is still applied. */
   status: "active" | "completed" | "inactive";
-  /** What the payer sees. */
+  /** Shown to the payer. */
   description: string | null;
-  /** How many payments complete the link; no number of them where null. */
+  /** The number of payments that complete the link. Null means that only the amount completes it. */
   maxUsage: number | null;
-  /** Total paid against the link so far, as `toAmount`. A link completed by usage may be underpaid: compare it with toAmount. */
+  /** The total of applied payments so far, in the same form as `toAmount`. A link completed by `maxUsage` can be underpaid: compare this with `toAmount`. */
   receivedAmount: string;
-  /** When it becomes inactive by itself; never where null. */
+  /** When the link expires. Null means never. */
   expirationDate: string | null;
-  /** The receipt of the payment that counted last, of a completed link asked for alone; else null. */
+  /** The receipt page of the last applied payment. Null in lists, and until the link is completed. */
   transactionUrl: string | null;
 };
 export type TokenData = {
-  /** The contract's or mint's, on `chain`. */
+  /** The address of the contract or mint on `chain`. */
   address: string;
-  /** How many decimal places an amount of it has at most; 1 is ten to that power base units. */
+  /** The maximum number of decimal places of an amount. 1 token is 10^decimals base units. */
   decimals: number;
-  /** Such as `USDC`; several tokens may have it. */
+  /** Such as `USDC`. Several tokens can share a symbol. */
   symbol: string;
-  /** For people. */
+  /** The display name. */
   name: string;
-  /** Null: there is none by now. */
+  /** Always null for now. */
   logo: string | null;
-  /** Whether it is the chain's own coin. */
+  /** Whether the token is the chain's native coin. */
   isNative: boolean | null;
-  /** Whether it follows a currency. */
+  /** Whether the token tracks a currency. */
   isStablecoin: boolean | null;
-  /** ISO 4217, of a stablecoin. */
+  /** The ISO 4217 code of the currency that a stablecoin tracks. */
   currencyCode: string | null;
-  /** Of what follows a commodity. */
+  /** The code of the commodity that the token tracks. */
   commodityCode: string | null;
   chain: ChainData;
-  /** Null: no price is told by now. */
+  /** Always null for now. */
   priceUsd: string | null;
-  /** Whether the catalogue has it. */
+  /** Whether the token is in the catalogue. */
   isVerified: boolean | null;
 };
 export type ChainData = {
-  /** On EVM chains the decimal chain id; else a word such as `solana` or `bitcoin`. */
+  /** The decimal chain id on EVM chains, otherwise a name such as `solana` or `bitcoin`. */
   id: string;
-  /** For people. */
+  /** The display name. */
   name: string;
-  /** That of the chain's own coin. */
+  /** The symbol of the chain's native coin. */
   symbol: string;
-  /** The family: `EVM`, Solana, Tron or Bitcoin. */
+  /** The chain family: `EVM`, `SVM` (Solana), `TVM` (Tron) or `BVM` (Bitcoin). */
   chainType: "EVM" | "SVM" | "TVM" | "BVM";
-  /** An image's URL. */
+  /** The URL of an image. */
   logo: string;
 };
 export type RetrievedPaymentLink = {
-  /** The link's, `plink_…`. */
+  /** The id of the link, `plink_…`. */
   id: string;
-  /** Its owner's, `user_…`. */
+  /** The id of the owner, `user_…`. */
   userId: string;
-  /** What is asked for: a plain decimal of whole tokens, in the link's `token`. */
+  /** The requested amount, a plain decimal in whole tokens of `token`. */
   toAmount: string;
-  /** The owner's address at which the link is paid, fixed when it was made. */
+  /** The owner's address that receives the payments. It never changes. */
   destinationAddress: string;
-  /** The checkout page, for the payer. */
+  /** The checkout page for the payer. */
   url: string;
-  /** When it was made. */
+  /** When the link was created. */
   dateCreated: string;
   token: TokenData;
-  /** `inactive` once it expired or was deactivated. Only an `active` link takes payments, but that one which was sent before a link expired still counts. */
+  /** `inactive` means expired or deactivated. Only an `active` link accepts payments, but a payment that was sent before the link expired is still applied. */
   status: "active" | "completed" | "inactive";
-  /** What the payer sees. */
+  /** Shown to the payer. */
   description: string | null;
-  /** How many payments complete the link; no number of them where null. */
+  /** The number of payments that complete the link. Null means that only the amount completes it. */
   maxUsage: number | null;
-  /** Total paid against the link so far, as `toAmount`. A link completed by usage may be underpaid: compare it with toAmount. */
+  /** The total of applied payments so far, in the same form as `toAmount`. A link completed by `maxUsage` can be underpaid: compare this with `toAmount`. */
   receivedAmount: string;
-  /** When it becomes inactive by itself; never where null. */
+  /** When the link expires. Null means never. */
   expirationDate: string | null;
-  /** The receipt of the payment that counted last, of a completed link asked for alone; else null. */
+  /** The receipt page of the last applied payment. Null in lists, and until the link is completed. */
   transactionUrl: string | null;
   user: UserData;
 };
 export type UserData = {
-  /** The owner's, `user_…`. */
+  /** The id of the owner, `user_…`. */
   id: string;
-  /** Without the `@` before it; it may change. */
+  /** Without the leading `@`. The handle can change. */
   handle: string;
-  /** The name to show. */
+  /** The display name. */
   username: string;
-  /** When the account was opened. */
+  /** When the account was created. */
   dateCreated: string;
   wallet: UserWalletData;
-  /** An image's URL. */
+  /** The URL of an image. */
   profileImage: string | null;
-  /** What the owner says of themselves. */
+  /** A text by the owner about themselves. */
   bio: string | null;
-  /** An image's URL. */
+  /** The URL of an image. */
   backgroundImage: string | null;
   /** `#` and six hex digits. */
   backgroundColour: string | null;
-  /** URLs of the owner's choice. */
+  /** URLs that the owner has chosen. */
   links: (string)[] | null;
   /** Whether the owner has an account. */
   isMooveUser: boolean | null;
-  /** Null: it is not public. */
+  /** Always null, because it is not public. */
   contact: Record<string, unknown> | null;
-  /** Null: there are none by now. */
+  /** Always null for now. */
   badges: (Record<string, unknown>)[] | null;
 };
 export type UserWalletData = {
-  /** Where it is paid. */
+  /** The address that receives payments. */
   walletAddress: string;
-  /** The one token in which it is paid. */
+  /** The token that the wallet receives. */
   token: {
-    /** Its id in the catalogue. */
+    /** The id of the token in the catalogue. */
     id: string;
     token: TokenData;
   };
   /** The family of the token's chain. */
   chainType: "EVM" | "SVM" | "TVM" | "BVM";
-  /** Whether new links are paid there. */
+  /** Whether new links use this wallet. */
   isDefault: boolean;
-  /** Whether it is the default of its chain. */
+  /** Whether this is the default wallet of its chain. */
   isChainDefault: boolean;
-  /** Whose wallet it is, where known. */
+  /** The provider of the wallet, if known. */
   provider: string | null;
 };
 /** Which links a list has. */
 export type PaymentLinksFilter = {
-  /** Only such; all where nothing is said. */
+  /** Only links with this status. Defaults to all links. */
   status?: "active" | "completed" | "inactive" | undefined;
-  /** How many entries to pass over: `nextOffset` of the page before; 0 where nothing is said. Things made meanwhile move the entries: whoever wants them all leaves out repeats by `id`. */
+  /** The number of entries to skip: `nextOffset` of the previous page. Defaults to 0. New entries shift the pages, so skip an `id` that you have already received. */
   offset?: number | undefined;
 };
 /** The bodies of webhooks by their type, as far as this version knows types. */
