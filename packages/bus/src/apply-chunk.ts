@@ -73,7 +73,7 @@ export const applyChunks = async (
     const logFields = { err: error, partitions: chunks.length };
     context.log.warn(
       logFields,
-      "partitions could not be applied together; each is applied by itself",
+      "partitions could not be applied together, applying each separately",
     );
     return false;
   }
@@ -104,7 +104,7 @@ export const applyChunk = async (context: ConsumerContext, chunk: Chunk): Promis
     );
   } catch (error) {
     if (signal.aborted || error instanceof PositionBehindError) throw error;
-    context.log.warn({ err: error }, "a chunk failed; its halves are applied one after the other");
+    context.log.warn({ err: error }, "chunk failed, retrying its halves one at a time");
   }
   const half = Math.ceil(parsedRecords.length / 2);
   await applyChunk(context, { ...chunk, parsedRecords: parsedRecords.slice(0, half) });
@@ -147,7 +147,7 @@ const deadLetterRecord = async (
 ): Promise<void> => {
   const reason = formatError(error);
   const { topic, partition, offset } = parsedRecord.record;
-  context.log.error({ err: error, topic, partition, offset }, "a record is set aside");
+  context.log.error({ err: error, topic, partition, offset }, "record dead-lettered");
   const result = await retryTransient(
     context,
     chunk.signal,
@@ -186,7 +186,7 @@ const waitBeforeRetry = async (
   { error, failures }: { error: unknown; failures: number },
 ): Promise<void> => {
   onWait();
-  log.warn({ err: error, failures }, "records could not be applied yet; the consumer waits");
+  log.warn({ err: error, failures }, "records could not be applied, retrying");
   await clock.sleepUntil(retryAt(clock, failures), signal);
 };
 

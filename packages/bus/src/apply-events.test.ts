@@ -121,7 +121,7 @@ describe("events that are applied together", () => {
     };
     await startTestConsumer(applyChunk);
     await bus.deliver([createRecord(good, 1), createRecord(bad, 2)]);
-    await waitUntil("it is done", () => hookCalls.length > 0);
+    await waitUntil("the hook has run", () => hookCalls.length > 0);
     expect(hookCalls).toEqual(["1:true"]);
     const onReplay: ThingChunkHandler = async () => () => void hookCalls.push("replayed");
     await replayDeadLetters({ pool: database.pool, group, handlers: createHandlers(onReplay) });

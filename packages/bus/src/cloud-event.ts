@@ -57,7 +57,7 @@ export const indexHandlers = (
   handlers: readonly RegisteredHandler[],
 ): ReadonlyMap<string, RegisteredHandler> => {
   const index = new Map(handlers.map((handler) => [toEventTypeKey(handler.event), handler]));
-  if (index.size !== handlers.length) throw new Error("two reactions to one event type");
+  if (index.size !== handlers.length) throw new Error("an event type has two handlers");
   return index;
 };
 

@@ -27,38 +27,38 @@ export const createConsumerMetrics = (
 ): ConsumerMetrics => {
   const eventsCounter = getOrCreateCounter(metrics, {
     name: "payment_links_consumer_events_total",
-    help: "Records a group is done with: applied, repeated, ignored (unknown type) or parked.",
+    help: "Records that a group processed: applied, repeated, ignored (unknown type) or parked.",
     labelNames: ["group", "topic", "outcome"],
   });
   const deadLettersCounter = getOrCreateCounter(metrics, {
     name: "payment_links_dead_letters_total",
-    help: "Records set aside: they, or one of the same key before, could not be applied.",
+    help: "Dead-lettered records: they, or an earlier record of the same key, could not be applied.",
     labelNames: ["group", "topic"],
   });
   const deadLettersGauge = getOrCreateGauge(metrics, {
     name: "payment_links_dead_letters_parked",
-    help: "Records that are set aside now and wait for an operator.",
+    help: "Dead letters that wait for an operator.",
     labelNames: ["group"],
   });
   const lagHistogram = getOrCreateHistogram(metrics, {
     name: "payment_links_consumer_lag_seconds",
-    help: "Time from an event's happening to its application.",
+    help: "Time from when an event occurred to when it was applied.",
     labelNames: ["group", "topic"],
     buckets: lagBuckets,
   });
   const progressGauge = getOrCreateGauge(metrics, {
     name: "payment_links_consumer_last_progress_timestamp_seconds",
-    help: "When a group was last done with records of a topic.",
+    help: "When a group last processed records of a topic.",
     labelNames: ["group", "topic"],
   });
   const waitsCounter = getOrCreateCounter(metrics, {
     name: "payment_links_consumer_waits_total",
-    help: "Waits because the database was away or a record failed and is tried again.",
+    help: "Waits before a retry, after a record failed or the database was unavailable.",
     labelNames: ["group"],
   });
   const receivedUntilGauge = getOrCreateGauge(metrics, {
     name: "payment_links_consumer_heard_until_timestamp_seconds",
-    help: "Up to when a group has heard all that a topic's sender had committed, by its marks.",
+    help: "Commit time up to which a group has received all events of a topic, from its watermarks.",
     labelNames: ["group", "topic"],
   });
   const startedAt = clock.now();

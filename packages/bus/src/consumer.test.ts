@@ -571,7 +571,10 @@ describe("a consumer's position (rule KEEP-5)", () => {
       [group, topic, bad],
     );
     const handling = bus.deliver(records);
-    await waitUntil("it waits", async () => (await countLockWaits(database.pool)) === 1);
+    await waitUntil(
+      "the query waits for a lock",
+      async () => (await countLockWaits(database.pool)) === 1,
+    );
     await formerClient.query("COMMIT");
     await formerClient.end();
     await handling;
@@ -920,7 +923,7 @@ describe("replayDeadLetters (rule KEEP-6)", () => {
     let hasChecked = false;
     void applyLatch.reached.then(() => (hasChecked = true));
     await waitUntil(
-      "the newcomer waits, or has looked",
+      "the new record is checked, or waits for a lock",
       async () => hasChecked || (await countLockWaits(database.pool)) === 1,
     );
     replayLatch.release();

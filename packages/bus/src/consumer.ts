@@ -136,7 +136,7 @@ const logAppliedEvents = (log: Log, group: string, { appliedEvents }: ChunkResul
     const logFields = { group, topic: record.topic, event_id: envelope.id };
     log.debug(
       traceId === undefined ? logFields : { ...logFields, trace_id: traceId },
-      "an event is applied",
+      "event applied",
     );
   }
 };

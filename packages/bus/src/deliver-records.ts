@@ -48,7 +48,7 @@ const callHandler = async (
     return await handle(records, signal);
   } catch (error) {
     const topic = records[0]?.topic;
-    log?.error({ err: error, topic }, "a batch handler failed; it gets the records again");
+    log?.error({ err: error, topic }, "batch handler failed, redelivering its records");
     return { handledCount: 0 };
   }
 };

@@ -22,7 +22,7 @@ afterEach(async () => {
   await Promise.all(openedBuses.splice(0).map((bus) => bus.close()));
 });
 
-describeWithUsers("a service's user, where a cluster asks who calls", () => {
+describeWithUsers("a service's user on a cluster with ACLs", () => {
   const [ownTopic, consumedTopic, foreignTopic] = [
     createUniqueName("own"),
     createUniqueName("heard"),
@@ -31,7 +31,7 @@ describeWithUsers("a service's user, where a cluster asks who calls", () => {
   const group = createUniqueName("group");
 
   const createBusAs = (connection: typeof userConnection) => {
-    if (connection === undefined) throw new Error("a describe that is not skipped has users");
+    if (connection === undefined) throw new Error("the Kafka users are missing");
     const bus = createKafkaBus({ ...clientOptions, ...connection, metrics: createMetrics("test") });
     openedBuses.push(bus);
     return bus;
@@ -63,8 +63,10 @@ describeWithUsers("a service's user, where a cluster asks who calls", () => {
         () => true,
         () => false,
       );
-    await waitUntil("its own is taken", () => isAccepted(ownTopic));
-    await waitUntil("a dead letter is taken", () => isAccepted(getDeadLetterTopic(consumedTopic)));
+    await waitUntil("its own topic accepts records", () => isAccepted(ownTopic));
+    await waitUntil("the dead-letter topic accepts records", () =>
+      isAccepted(getDeadLetterTopic(consumedTopic)),
+    );
   });
 
   test.each([

@@ -93,7 +93,7 @@ export const createDestroyableSockets = (): DestroyableSockets => {
   let areDestroyed = false;
   return {
     factory: ({ host, port, ssl, onConnect }) => {
-      if (areDestroyed) throw new Error("this producer was given up");
+      if (areDestroyed) throw new Error("the producer was abandoned");
       const socket = ssl
         ? tls.connect(
             { host, port, ...(net.isIP(host) ? {} : { servername: host }), ...ssl },
@@ -110,7 +110,7 @@ export const createDestroyableSockets = (): DestroyableSockets => {
       areDestroyed = true;
       // With an error: kafkajs ignores any other close event, and its requests would wait for their
       // timeouts.
-      for (const socket of sockets) socket.destroy(new Error("this producer was given up"));
+      for (const socket of sockets) socket.destroy(new Error("the producer was abandoned"));
     },
   };
 };

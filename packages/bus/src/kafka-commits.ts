@@ -65,7 +65,7 @@ export const createKafkaCommits = (options: KafkaCommitsOptions): KafkaCommits =
       if (joinAtStart !== joinCount) return;
       consecutiveFailures += 1;
       const logFields = { err: error, group, failures: consecutiveFailures };
-      log.warn(logFields, "offsets could not be committed; they are committed again");
+      log.warn(logFields, "offset commit failed, retrying");
       if (consecutiveFailures >= consecutiveFailuresMax && !isStopped) onGiveUp(error);
     }
   };

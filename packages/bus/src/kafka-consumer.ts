@@ -87,17 +87,17 @@ export const createKafkaConsumer = (options: KafkaConsumerOptions): KafkaSubscri
     liveness: createConsumerLiveness({ silenceMsMax }),
     lastFetchGauge: getOrCreateGauge(options.metrics, {
       name: "payment_links_bus_consumer_last_fetch_timestamp_seconds",
-      help: "When a consumer last asked the broker for records and was answered, also with none.",
+      help: "When a consumer last received a fetch response from the broker, even an empty one.",
       labelNames: ["group"],
     }),
     resetCounter: getOrCreateCounter(options.metrics, {
       name: "payment_links_bus_positions_reset_total",
-      help: "Partitions whose log did not have what comes next: read again from their beginning.",
+      help: "Partitions read again from their beginning because the log lacks the next offset.",
       labelNames: ["group", "reason"],
     }),
     commitFailureCounter: getOrCreateCounter(options.metrics, {
       name: "payment_links_bus_offset_commit_failures_total",
-      help: "Commits of a group's offsets that failed and are tried again.",
+      help: "Failed offset commits of a group; each is retried.",
       labelNames: ["group"],
     }),
   };
@@ -105,7 +105,7 @@ export const createKafkaConsumer = (options: KafkaConsumerOptions): KafkaSubscri
   state.lastFetchGauge.set({ group }, systemClock.now().getTime() / 1_000);
   const crashCounter = getOrCreateCounter(options.metrics, {
     name: "payment_links_bus_consumer_crashes_total",
-    help: "Consumers that crashed or fell silent and were replaced.",
+    help: "Consumers that crashed or stopped responding and were replaced.",
     labelNames: ["group"],
   });
   const supervised = supervise(state, crashCounter);
@@ -118,7 +118,7 @@ export const createKafkaConsumer = (options: KafkaConsumerOptions): KafkaSubscri
       state.stopController.abort();
       for (const batchController of state.batchControllers) batchController.abort();
       if (!(await settlesWithin(supervised, stopTimeoutMs))) {
-        log.warn({ group }, "a consumer did not stop in time; it is left behind");
+        log.warn({ group }, "consumer did not stop in time, abandoning it");
       }
     },
   };
@@ -138,8 +138,8 @@ const supervise = async (state: ConsumerState, crashCounter: Counter): Promise<v
     if (systemClock.elapsedMs() - startedAtMs > silenceMsMax) failures = 0;
     failures += 1;
     const logFields = { err: error, group, failures };
-    if (isNonRetriable(error)) log.error(logFields, "Kafka refuses a consumer; it is tried again");
-    else log.warn(logFields, "a consumer crashed; another takes its place");
+    if (isNonRetriable(error)) log.error(logFields, "Kafka rejects the consumer, retrying");
+    else log.warn(logFields, "consumer crashed, starting a new one");
     await systemClock.sleepUntil(retryAt(systemClock, failures), stopController.signal);
   }
 };
@@ -162,7 +162,7 @@ const probeBrokersWhileSilent = ({
       liveness.recordBrokerResponse();
     } catch (error) {
       liveness.recordBrokerFailure();
-      options.log.debug({ err: error }, "the brokers were asked for metadata and did not answer");
+      options.log.debug({ err: error }, "brokers did not answer a metadata request");
     } finally {
       await settlesWithin(admin.disconnect(), stopTimeoutMs);
       isProbing = false;
@@ -178,7 +178,7 @@ const probeBrokersWhileSilent = ({
 type Crash = { error?: Error; isSilent?: boolean };
 
 const toCrash = (error: unknown): Crash => ({
-  error: error instanceof Error ? error : new Error("kafkajs threw no error"),
+  error: error instanceof Error ? error : new Error("kafkajs threw a value that is not an Error"),
 });
 
 /** Runs one kafkajs consumer until it crashes, becomes silent or is stopped. */
@@ -293,7 +293,7 @@ const watchForSilence = (
   return setInterval(() => {
     if (state.batchControllers.size > 0) state.lastActivityAtMs = systemClock.elapsedMs();
     if (systemClock.elapsedMs() - state.lastActivityAtMs < state.silenceMsMax) return;
-    crash({ error: new Error("the consumer fell silent"), isSilent: true });
+    crash({ error: new Error("the consumer stopped responding"), isSilent: true });
   }, state.silenceMsMax / checksPerSilence);
 };
 

@@ -133,7 +133,7 @@ const checkPositionsPeriodically = async (state: TrackerState): Promise<void> =>
     try {
       await rewindBehindPartitions(state);
     } catch (error) {
-      connection.log.warn({ err: error, group }, "a consumer's positions could not be looked at");
+      connection.log.warn({ err: error, group }, "consumer positions could not be checked");
     }
   }
 };
@@ -177,7 +177,7 @@ const seekToPositions = async (state: TrackerState, assignment: Assignment): Pro
       return;
     } catch (error) {
       const logFields = { err: error, group, failures };
-      connection.log.warn(logFields, "a consumer's positions could not be read yet; it waits");
+      connection.log.warn(logFields, "consumer positions could not be read, retrying");
     }
     await systemClock.sleepUntil(retryAt(systemClock, failures), signal);
   }
@@ -280,7 +280,7 @@ const resolveTopicPositions = async (
       const resetCount = storedPosition === undefined ? 0 : storedPosition.resetCount + 1;
       const position = { clusterId, resetCount, nextOffset };
       if (!(await positions.replace(topicPartition, { from: storedPosition, to: position }))) {
-        throw new Error("the position has just moved");
+        throw new Error("the position changed in the meantime");
       }
       if (resetReason !== undefined)
         reportReset(state, topicPartition, {
@@ -327,6 +327,6 @@ const reportReset = (
       position: String(previousPosition?.nextOffset),
       begins_at: String(nextOffset),
     },
-    "the log does not have what comes next; the consumer begins with what it has",
+    "the log lacks the next offset, reading from the start of the log",
   );
 };

@@ -134,7 +134,7 @@ const countPartitions = async (kafka: Kafka, topic: string): Promise<number> => 
     await admin.connect();
     const { topics } = await admin.fetchTopicMetadata({ topics: [topic] });
     const count = topics[0]?.partitions.length ?? 0;
-    if (count === 0) throw new Error(`the broker knows no partition of ${topic}`);
+    if (count === 0) throw new Error(`the broker reports no partitions of ${topic}`);
     return count;
   } finally {
     await admin.disconnect();

@@ -71,7 +71,7 @@ export const createLocalBus = (options: { groups?: readonly string[]; log?: Log 
         lastDelivery: Promise.resolve(),
       };
       if (!hasSameTopics(group.topics, topics)) {
-        throw new Error(`the members of group ${groupName} hear different topics`);
+        throw new Error(`the members of group ${groupName} subscribe to different topics`);
       }
       groups.set(groupName, group);
       const member: GroupMember = { handle, stopController: new AbortController() };

@@ -37,7 +37,7 @@ export const patchKafkaIdlePolling = (log: Log): void => {
   isPatched = true;
   const { version } = require("kafkajs/package.json") as { version: string };
   if (version !== patchedVersion) {
-    log.warn({ version }, "kafkajs is another version than the one whose idle spin is patched");
+    log.warn({ version }, "unexpected kafkajs version, idle patch not applied");
     return;
   }
   // The version check makes the cast safe: it determines the module's shape.

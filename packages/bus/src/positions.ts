@@ -196,10 +196,12 @@ const moveLockedPosition = async (
     knownPosition !== undefined &&
     (storedPosition === undefined || isBehind(storedPosition, knownPosition))
   ) {
-    throw new PositionBehindError("the database knows less than this consumer has committed");
+    throw new PositionBehindError("the stored position is behind what this consumer has committed");
   }
   if (storedPosition !== undefined && !isSameLog(storedPosition, nextPosition)) {
-    throw new PositionBehindError("the group reads another log than these records are of");
+    throw new PositionBehindError(
+      "the stored position belongs to a different log than these records",
+    );
   }
   const appliedOffset = storedPosition?.nextOffset ?? 0n;
   const previousRecord = records.find(({ offset }) => BigInt(offset) === appliedOffset - 1n);
@@ -210,7 +212,7 @@ const moveLockedPosition = async (
     hashRecord(previousRecord) !== lastRecord
   ) {
     throw new PositionBehindError(
-      "another record lies before the position than was applied",
+      "the record before the position is not the last applied record",
       "log_lost",
     );
   }

@@ -16,7 +16,7 @@ test.each(["", "?options=-c%20work_mem%3D8MB"])(
       onOutboxChecked: () => {},
     });
     const leadership = await candidate.tryAcquire();
-    if (leadership === undefined) throw new Error("nobody else stands");
+    if (leadership === undefined) throw new Error("the candidate is not the leader");
     const settingNames = ["idle", "interval", "count"].map((name) => `tcp_keepalives_${name}`);
     const rows = await candidate.query(leadership.client, {
       text: "SELECT setting FROM pg_settings WHERE name = ANY ($1) ORDER BY name DESC",

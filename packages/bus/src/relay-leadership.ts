@@ -76,7 +76,7 @@ export const createCandidate = (options: CandidateOptions): Candidate => {
   const connect = async (): Promise<Client> => {
     const newClient = createClient(options);
     newClient.on("error", (error) => {
-      options.log.warn({ err: error }, "the relay lost its connection to Postgres");
+      options.log.warn({ err: error }, "relay lost its connection to Postgres");
       clearClient(newClient);
     });
     newClient.on("end", () => clearClient(newClient));

@@ -18,11 +18,11 @@ export const createRelayMetrics = (metrics: Metrics, clock: Clock): RelayMetrics
   let oldestAt: Date | undefined;
   const unsentGauge = getOrCreateGauge(metrics, {
     name: "payment_links_outbox_unsent_rows",
-    help: "Events that wait in the outbox; counted up to 10 000.",
+    help: "Unsent events in the outbox, counted up to 10,000.",
   });
   getOrCreateGauge(metrics, {
     name: "payment_links_outbox_oldest_unsent_age_seconds",
-    help: "How long the oldest event has waited in the outbox; 0 where none waits.",
+    help: "Age of the oldest unsent event in the outbox; 0 if there is none.",
     collect() {
       const ageMs = oldestAt === undefined ? 0 : clock.now().getTime() - oldestAt.getTime();
       this.set(Math.max(0, ageMs / 1_000));
@@ -34,7 +34,7 @@ export const createRelayMetrics = (metrics: Metrics, clock: Clock): RelayMetrics
   });
   const failuresCounter = getOrCreateCounter(metrics, {
     name: "payment_links_outbox_failures_total",
-    help: "Turns of the relay that failed, at the bus or at Postgres.",
+    help: "Relay iterations that failed, at the bus or at Postgres.",
   });
   return {
     recordUnsentRows: (rows, isComplete) => {

@@ -204,7 +204,7 @@ describe("the relay", () => {
     const attemptedLabels: string[][] = [];
     bus.onPublish = async (records) => {
       attemptedLabels.push(getSentLabels([[...records]]));
-      if (failureCount++ < 3) throw new Error("the bus is away");
+      if (failureCount++ < 3) throw new Error("the bus is unavailable");
     };
     await publishSteps("a", 1, 2);
     startTestRelay();
@@ -223,7 +223,7 @@ describe("the relay", () => {
     let attemptCount = 0;
     bus.onPublish = async () => {
       attemptCount += 1;
-      throw new Error("the bus is away");
+      throw new Error("the bus is unavailable");
     };
     await publishSteps("a", 1);
     const relay = startTestRelay({ clock });
@@ -250,7 +250,7 @@ describe("the relay", () => {
     let attemptCount = 0;
     bus.onPublish = async () => {
       attemptCount += 1;
-      if (attemptCount === 1) throw new Error("the bus is away");
+      if (attemptCount === 1) throw new Error("the bus is unavailable");
     };
     await publishSteps("a", 1);
     const relay = startTestRelay({ clock });
@@ -455,7 +455,7 @@ describe("the relay", () => {
     const publishAttempt = Promise.withResolvers<void>();
     bus.onPublish = async () => {
       publishAttempt.resolve();
-      throw new Error("the bus is away");
+      throw new Error("the bus is unavailable");
     };
     await publishSteps("a", 1);
     const relay = startTestRelay({ clock });
@@ -502,14 +502,14 @@ describe("the relay", () => {
 
   test("sends a watermark each minute, but only when everything is sent (rule EVENT-2)", async () => {
     const clock = createFakeClock(new Date("2026-11-22T10:00:00.000Z"));
-    bus.onPublish = () => Promise.reject(new Error("the bus is away"));
+    bus.onPublish = () => Promise.reject(new Error("the bus is unavailable"));
     await publishSteps("a", 1);
     startTestRelay({ clock, watermarkTopics: [topic] });
     let attemptCount = 0;
     bus.onPublish = (records) => {
       attemptCount += 1;
       expect(records.map(({ headers }) => headers["ce_type"])).not.toContain("outbox.mark");
-      return Promise.reject(new Error("the bus is away"));
+      return Promise.reject(new Error("the bus is unavailable"));
     };
     await eventually(
       () => {
@@ -571,7 +571,7 @@ describe("the relay", () => {
 
   test("reports the unsent count also after the system clock is set back", async () => {
     const clock = createFakeClock(new Date());
-    bus.onPublish = () => Promise.reject(new Error("the bus is away"));
+    bus.onPublish = () => Promise.reject(new Error("the bus is unavailable"));
     await publishSteps("a", 1);
     startTestRelay({ clock });
     await eventually(findLeaderPids, (pids) => pids.length === 1);
@@ -594,7 +594,7 @@ describe("the relay", () => {
   test("reports the unsent count and age, as leader and as standby", async () => {
     const clock = createFakeClock(new Date());
     const [leaderMetrics, standbyMetrics] = [createMetrics("test"), createMetrics("test")];
-    bus.onPublish = () => Promise.reject(new Error("the bus is away"));
+    bus.onPublish = () => Promise.reject(new Error("the bus is unavailable"));
     await publishSteps("a", 1, 2, 3);
     const leader = startTestRelay({ clock, metrics: leaderMetrics });
     const [leaderPid] = await eventually(findLeaderPids, (pids) => pids.length === 1);

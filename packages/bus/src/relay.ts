@@ -168,7 +168,8 @@ const runRelayStep = async (context: RelayContext): Promise<boolean | Date | voi
       if (state.hasUnsent) await measureOutbox(context);
       return pauseFor(standbyPollMs);
     }
-    if (isNewLeadership) log.info({ isHandedOver: leadership.isHandedOver }, "this relay leads");
+    if (isNewLeadership)
+      log.info({ isHandedOver: leadership.isHandedOver }, "relay became the leader");
     if (isNewLeadership && !leadership.isHandedOver && bus.sendTimeoutMs > 0) {
       return pauseFor(bus.sendTimeoutMs + takeoverMarginMs);
     }
@@ -182,7 +183,7 @@ const runRelayStep = async (context: RelayContext): Promise<boolean | Date | voi
   } catch (error) {
     state.failures += 1;
     metrics.recordFailure();
-    log.warn({ err: error, failures: state.failures }, "events could not be sent; they wait");
+    log.warn({ err: error, failures: state.failures }, "events could not be sent, retrying");
     await measureOutbox(context);
     return pauseFor(retryMs(state.failures));
   }
@@ -198,7 +199,10 @@ const notifyLeader = async ({ candidate, log, state }: RelayContext): Promise<vo
   try {
     await candidate.notifyLeader();
   } catch (error) {
-    log.warn({ err: error }, "the leading relay could not be told of events; it looks by itself");
+    log.warn(
+      { err: error },
+      "leading relay could not be notified of new events, it polls for them",
+    );
   }
 };
 
@@ -317,7 +321,7 @@ const measureOutbox = async ({
     if (measurement !== undefined)
       metrics.recordMeasurement(measurement.unsentCount, measurement.oldestAt ?? undefined);
   } catch (error) {
-    log.warn({ err: error }, "the outbox could not be measured");
+    log.warn({ err: error }, "outbox could not be measured");
   }
 };
 
@@ -335,13 +339,13 @@ const stopRelay = async (context: RelayContext, loop: Loop): Promise<void> => {
   const hasLoopStopped = await settlesWithin(loop.stop(), bus.sendTimeoutMs + finalFlushTimeoutMs);
   const hasFlushed =
     hasLoopStopped && (await settlesWithin(flushOutbox(context), finalFlushTimeoutMs));
-  if (!hasFlushed) log.warn("the relay stops with events unsent; they stay in the outbox");
+  if (!hasFlushed) log.warn("relay stopped with unsent events in the outbox");
   metrics.reset();
   // During a pause, this relay's own send just failed or a dead leader's send may be in flight.
   const isCleanStop = hasFlushed && clock.elapsedMs() >= state.pausedUntilMs;
   state.leadership = undefined;
   await candidate.resign(isCleanStop).catch((error: unknown) => {
-    log.warn({ err: error }, "the relay could not hand its lead over");
+    log.warn({ err: error }, "relay could not hand over its leadership");
   });
 };
 
@@ -354,6 +358,6 @@ const flushOutbox = async (context: RelayContext): Promise<void> => {
     await deleteAcknowledged(context, client);
   } catch (error) {
     context.state.pausedUntilMs = context.clock.elapsedMs() + retryMs(1);
-    context.log.warn({ err: error }, "the last events could not be sent; they stay in the outbox");
+    context.log.warn({ err: error }, "last events could not be sent, they stay in the outbox");
   }
 };

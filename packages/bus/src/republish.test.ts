@@ -88,7 +88,7 @@ const publishRemainingPages = async (): Promise<string[]> => {
     labels.push(...(await takeOutboxLabels()));
     if (isEnded) return labels;
   }
-  throw new Error("it does not end");
+  throw new Error("the republish does not end");
 };
 
 /** Updates rows in another transaction, which stays open until `commit` is called. */
@@ -163,9 +163,9 @@ describe("a republish (rule EVENT-5)", () => {
     expect(await takeOutboxLabels()).toEqual(allLabels.slice(0, pageSize));
     const failingSource = {
       ...thingsSource,
-      readEvents: () => Promise.reject(new Error("the process is gone")),
+      readEvents: () => Promise.reject(new Error("the process crashed")),
     };
-    await expect(publishPage(failingSource)).rejects.toThrow("the process is gone");
+    await expect(publishPage(failingSource)).rejects.toThrow("the process crashed");
     expect(await publishRemainingPages()).toEqual(allLabels.slice(pageSize));
   });
 
@@ -306,7 +306,7 @@ describe("a republish with several replicas", () => {
     cleanUps.push(() => loop.stop());
     await requestTestRepublish();
     loop.wake();
-    await waitUntil("all is told", async () => {
+    await waitUntil("the republish has ended", async () => {
       labels.push(...(await takeOutboxLabels()));
       clock.advance(pageIntervalMs);
       return (await findRepublish(database.pool, resource))?.endedAt !== null;
@@ -318,4 +318,7 @@ describe("a republish with several replicas", () => {
 });
 
 const waitForBlockedQuery = () =>
-  waitUntil("somebody waits", async () => (await countLockWaits(database.pool)) === 1);
+  waitUntil(
+    "a transaction waits for a lock",
+    async () => (await countLockWaits(database.pool)) === 1,
+  );

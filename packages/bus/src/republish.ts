@@ -91,7 +91,7 @@ export const startRepublishLoop = (options: {
       if (republish === undefined || republish.endedAt !== null) return;
       const page = await republishPage(pool, source, clock.now());
       if (page.isEnded)
-        log.info({ what: resource, count: page.publishedCount }, "all was told again");
+        log.info({ what: resource, count: page.publishedCount }, "republish finished");
       if (page.isWritten) afterCommit();
       return page.isEnded ? undefined : afterMs(clock, pageIntervalMs);
     },

@@ -63,7 +63,7 @@ export const saveWatermark = async (
   `);
 };
 
-const ReceivedUntilRow = z.object({ heardUntil: z.date().nullable() });
+const ReceivedUntilRow = z.object({ receivedUntil: z.date().nullable() });
 
 /**
  * Returns the time before which a consumer has received everything that a topic's sender committed;
@@ -80,8 +80,8 @@ export const findReceivedUntil = async (
         SELECT FROM dead_letters WHERE consumer = ${group} AND topic = ${topic}
       )
       THEN min(heard_until)
-    END AS "heardUntil"
+    END AS "receivedUntil"
     FROM heard_until WHERE consumer = ${group} AND topic = ${topic}
   `);
-  return row.heardUntil ?? undefined;
+  return row.receivedUntil ?? undefined;
 };

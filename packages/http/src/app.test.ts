@@ -276,7 +276,7 @@ describe("a response that takes too long", () => {
   ])("is abandoned and logged: %s returns %i %s (rule ERROR-3)", async (path, status, code) => {
     const response = await sendGet(path);
     expect([response.status, getErrorCodes(response)]).toEqual([status, code]);
-    expect(app.logLines.join("")).toContain("there is no answer after 50 ms");
+    expect(app.logLines.join("")).toContain("no response after 50 ms");
     expect((await sendGet("/things")).status).toBe(200);
   });
 
@@ -288,13 +288,16 @@ describe("a response that takes too long", () => {
     let text = "";
     socket.on("data", (bytes) => (text += bytes.toString()));
     socket.write("POST /upload HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nab");
-    await waitUntil("its half is looked at again", () => countTimers(completionPollMs) > 2);
+    await waitUntil(
+      "the incomplete body is checked again",
+      () => countTimers(completionPollMs) > 2,
+    );
     expect(countTimers(uploadResponseMsMax)).toBe(0);
     socket.write("cd");
-    await waitUntil("the time begins", () => countTimers(uploadResponseMsMax) === 1);
+    await waitUntil("the response timer starts", () => countTimers(uploadResponseMsMax) === 1);
     setTimeoutMock.mock.restore();
     uploadCompletion.resolve();
-    await waitUntil("it is answered", () => text.includes("}"));
+    await waitUntil("the response arrives", () => text.includes("}"));
     socket.destroy();
     expect(text).toContain('{"bytes":4}');
   });
@@ -304,18 +307,18 @@ describe("a response whose client has disconnected", () => {
   const disconnect = async (path: string) => {
     const socket = connect(app.port, "127.0.0.1");
     socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`);
-    await waitUntil("it is asked", () => startedPaths.delete(path));
+    await waitUntil("the request arrives", () => startedPaths.delete(path));
     socket.destroy();
-    await waitUntil("it is over", () =>
-      app.logLines.some((logLine) => logLine.includes("was answered")),
+    await waitUntil("the request is logged", () =>
+      app.logLines.some((logLine) => logLine.includes("request completed")),
     );
     return app.logLines.join("");
   };
 
   test("is not logged as an error if it is an API error, even SERVICE_UNAVAILABLE", async () => {
     const text = await disconnect("/left");
-    expect(text).toContain("a client went away");
-    expect(text).toMatch(/"status":499,"msg":"a request was answered"/);
+    expect(text).toContain("client disconnected");
+    expect(text).toMatch(/"status":499,"msg":"request completed"/);
     expect(text).not.toContain('"level":"error"');
   });
 

@@ -98,7 +98,7 @@ const serveRoute = (options: AppOptions, timer: RequestTimer, route: Route) => {
         sendError(options, { error, unexpectedError, route, requestId }, req, res);
       }
       const logFields = { request_id: requestId, route: route.path, status: res.statusCode };
-      options.log.debug(logFields, "a request was answered");
+      options.log.debug(logFields, "request completed");
     });
   };
 };
@@ -114,7 +114,7 @@ const respondWithinTimeout = async (
 ): Promise<void> => {
   const timeout = Promise.withResolvers<never>();
   const rejectWithTimeout = () =>
-    timeout.reject(new ResponseTimeoutError(`there is no answer after ${responseMsMax} ms`));
+    timeout.reject(new ResponseTimeoutError(`no response after ${responseMsMax} ms`));
   const checkCompletion = () => {
     timer = req.complete
       ? setTimeout(rejectWithTimeout, responseMsMax)
@@ -170,13 +170,13 @@ const sendError = (
   // Any other failure is our fault and is logged even if the client is gone.
   const isUndeliverable = knownError !== undefined && res.closed && !res.headersSent;
   if (isUndeliverable || (req.destroyed && !req.complete)) {
-    log.debug({ ...logFields, codes: knownError?.message }, "a client went away");
+    log.debug({ ...logFields, codes: knownError?.message }, "client disconnected");
     if (!res.headersSent) res.statusCode = clientClosedRequestStatus;
     res.destroy();
     return;
   }
-  if (isServerError) log.error({ ...logFields, err: error }, "a request failed");
-  else log.debug({ ...logFields, codes: apiError.message }, "a request was refused");
+  if (isServerError) log.error({ ...logFields, err: error }, "request failed");
+  else log.debug({ ...logFields, codes: apiError.message }, "request rejected");
   if (res.headersSent) {
     // A partial response must not look complete. A complete one stays, even if something failed
     // afterwards.

@@ -373,7 +373,7 @@ describe("a caller whose body arrives long after its headers", () => {
       });
     });
     clientRequest.write("{");
-    await waitUntil("it is known who calls", () => getIntrospectionCount() === 1);
+    await waitUntil("the caller is identified", () => getIntrospectionCount() === 1);
     beforeRest(started);
     clientRequest.end("}");
     return { started, response: await responsePromise };
@@ -426,9 +426,9 @@ describe("an incomplete body", () => {
     });
     clientRequest.on("error", () => responsePromise.push("none"));
     clientRequest.write("{");
-    await waitUntil("it is known who calls", () => started.getIntrospectionCount() === 1);
+    await waitUntil("the caller is identified", () => started.getIntrospectionCount() === 1);
     clientRequest.destroy();
-    await waitUntil("it is over", async () =>
+    await waitUntil("the request is counted", async () =>
       /http_response_status_code="499"/.test(await started.metrics.metrics()),
     );
     // A later request is handled after this one.

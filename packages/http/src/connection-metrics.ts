@@ -13,7 +13,7 @@ export const registerConnectionMetrics = (
   const registers = [metrics];
   const openGauge = new Gauge({
     name: "payment_links_connections",
-    help: "Open connections, by listener and by what they do",
+    help: "Open connections, by listener and state",
     labelNames: ["listener", "state"] as const,
     registers,
     collect() {
@@ -25,7 +25,7 @@ export const registerConnectionMetrics = (
   });
   const endedCounter = new Counter({
     name: "payment_links_connections_ended_total",
-    help: "Connections that the server ended or refused, by listener and reason",
+    help: "Connections that the server closed or rejected, by listener and reason",
     labelNames: ["listener", "reason"] as const,
     registers,
     collect() {

@@ -107,7 +107,7 @@ describe("the minimum rate of a response", () => {
     const { handler, responses, isWaitingForClient } = createLargeResponseHandler();
     const { port, advanceTime } = await startListener(handler);
     connectAndSend(port, formatGet(), { shouldRead: false });
-    await waitUntil("the answer waits for its client", () => isWaitingForClient());
+    await waitUntil("the response waits for its client", () => isWaitingForClient());
     await advanceTime(28_000);
     expect(getBufferedBytes(responses[0])).toBeGreaterThan(0);
     await advanceTime(5_000);
@@ -118,7 +118,7 @@ describe("the minimum rate of a response", () => {
     const { handler, responses, isWaitingForClient } = createLargeResponseHandler();
     const { port, advanceTime } = await startListener(handler);
     const { socket } = connectAndSend(port, formatGet(), { shouldRead: false });
-    await waitUntil("the answer waits for its client", () => isWaitingForClient());
+    await waitUntil("the response waits for its client", () => isWaitingForClient());
     for (let seconds = 0; seconds < 35; seconds += 1) {
       socket.read(1);
       await advanceTime(1_000);
@@ -130,7 +130,7 @@ describe("the minimum rate of a response", () => {
     const { handler, responses, isWaitingForClient } = createLargeResponseHandler();
     const { port, advanceTime } = await startListener(handler);
     const { socket } = connectAndSend(port, formatGet(), { shouldRead: false });
-    await waitUntil("the answer waits for its client", () => isWaitingForClient());
+    await waitUntil("the response waits for its client", () => isWaitingForClient());
     for (let seconds = 0; seconds < 35; seconds += 1) {
       socket.write(formatGet());
       await advanceTime(1_000);
@@ -157,10 +157,10 @@ describe("the minimum rate of a response", () => {
     const { handler, heldResponses } = createHoldingHandler();
     const { port, advanceTime } = await startListener(handler);
     const client = connectAndSend(port, formatGet());
-    await waitUntil("the handler has it", () => heldResponses.length === 1);
+    await waitUntil("the handler receives the request", () => heldResponses.length === 1);
     await advanceTime(120_000);
     heldResponses[0]?.end("done");
-    await waitUntil("it is answered", () => client.getReceivedText().endsWith("done"));
+    await waitUntil("the response arrives", () => client.getReceivedText().endsWith("done"));
   });
 
   test("does not apply to a stream, whose connection is exempt from all limits", async () => {
@@ -169,7 +169,7 @@ describe("the minimum rate of a response", () => {
       limits: { perAddress: 1 },
     });
     connectAndSend(port, formatGet(), { shouldRead: false });
-    await waitUntil("the handler has it", () => heldResponses.length === 1);
+    await waitUntil("the handler receives the request", () => heldResponses.length === 1);
     if (heldResponses[0] !== undefined) exemptConnection(heldResponses[0]);
     heldResponses[0]?.write(largeBody);
     await advanceTime(60_000);
@@ -195,11 +195,11 @@ describe("the minimum rate of a request body", () => {
       readWholeBody(req, res);
     });
     const client = connectAndSend(port, formatPost(100));
-    await waitUntil("the handler has it", () => startedCount === 1);
+    await waitUntil("the handler receives the request", () => startedCount === 1);
     await advanceTime(8_000);
     expect(client.isClosed()).toBe(false);
     await advanceTime(4_000);
-    await waitUntil("it is ended", client.isClosed);
+    await waitUntil("the connection is closed", client.isClosed);
     expect(client.getReceivedText()).toMatch(/^HTTP\/1\.1 408 .*REQUEST_TIMEOUT/s);
   });
 
@@ -212,14 +212,14 @@ describe("the minimum rate of a request body", () => {
       req.on("data", (chunk: Buffer) => (bytes += chunk.length));
     });
     const client = connectAndSend(port, formatPost(1_000));
-    await waitUntil("the handler has it", () => startedCount === 1);
+    await waitUntil("the handler receives the request", () => startedCount === 1);
     for (let seconds = 0; seconds < 15 && !client.isClosed(); seconds += 1) {
       const bytesBefore = bytes;
       client.socket.write("x");
       await waitUntil("the byte arrives", () => bytes > bytesBefore || client.socket.readableEnded);
       await advanceTime(1_000);
     }
-    await waitUntil("it is ended", client.isClosed);
+    await waitUntil("the connection is closed", client.isClosed);
   });
 
   test("serves a client that pauses for 3 s between its packets", async () => {
@@ -231,10 +231,10 @@ describe("the minimum rate of a request body", () => {
     const client = connectAndSend(port, formatPost(40_000));
     for (let sentBytes = 0; sentBytes < 40_000; sentBytes += 2_000) {
       client.socket.write("x".repeat(2_000));
-      await waitUntil("it arrives", () => bytes === sentBytes + 2_000);
+      await waitUntil("the packet arrives", () => bytes === sentBytes + 2_000);
       await advanceTime(3_000);
     }
-    await waitUntil("it is answered", () => client.getReceivedText().endsWith("read"));
+    await waitUntil("the response arrives", () => client.getReceivedText().endsWith("read"));
   });
 
   test("does not apply to a body that the server does not read yet", async () => {
@@ -242,14 +242,14 @@ describe("the minimum rate of a request body", () => {
     const { port, advanceTime } = await startListener(handler);
     const client = connectAndSend(port, formatPost(4_000_000, "x".repeat(4_000_000)));
     await waitUntil(
-      "the server takes no more",
+      "the server's read buffer is full",
       () =>
         (heldResponses[0]?.req.readableLength ?? 0) >=
         (heldResponses[0]?.req.readableHighWaterMark ?? Infinity),
     );
     await advanceTime(25_000);
     heldResponses[0]?.req.on("end", () => heldResponses[0]?.end("read")).resume();
-    await waitUntil("it is answered", () => client.getReceivedText().endsWith("read"));
+    await waitUntil("the response arrives", () => client.getReceivedText().endsWith("read"));
   });
 
   test("ends the slowest unread bodies of an address over its limit, and none of another (rule API-38)", async () => {
@@ -262,21 +262,23 @@ describe("the minimum rate of a request body", () => {
       { limits: { unreadBodiesPerAddress: 2 } },
     );
     const otherClient = connectAndSend(port, formatPost(10), { localAddress: "127.0.0.2" });
-    await waitUntil("the other has begun", () => startedCount.length === 1);
+    await waitUntil("the other body has started", () => startedCount.length === 1);
     const ownClients: ReturnType<typeof connectAndSend>[] = [];
     for (let count = 0; count < 4; count += 1) {
       ownClients.push(connectAndSend(port, formatPost(10)));
-      await waitUntil("it has begun", () => startedCount.length === count + 2);
+      await waitUntil("the body has started", () => startedCount.length === count + 2);
     }
     await advanceTime(3_000);
     await waitUntil(
-      "two are ended",
+      "two connections are closed",
       () => ownClients.filter((client) => client.isClosed()).length === 2,
     );
     expect(otherClient.isClosed()).toBe(false);
     expect(countEndedConnections().get("unread_bodies")).toBe(2);
     otherClient.socket.write("x".repeat(10));
-    await waitUntil("the other is served", () => otherClient.getReceivedText().endsWith("read"));
+    await waitUntil("the other client is served", () =>
+      otherClient.getReceivedText().endsWith("read"),
+    );
   });
 });
 
@@ -285,15 +287,15 @@ describe("connections of one address", () => {
     const { handler } = createHoldingHandler();
     const { port } = await startListener(handler, { limits: { perAddress: 2 } });
     const otherClient = connectAndSend(port, formatGet("/idle"), { localAddress: "127.0.0.2" });
-    await waitUntil("it is answered", () => otherClient.getReceivedText().endsWith("ok"));
+    await waitUntil("the response arrives", () => otherClient.getReceivedText().endsWith("ok"));
     const ownClients: ReturnType<typeof connectAndSend>[] = [];
     for (let count = 0; count < 4; count += 1) {
       const client = connectAndSend(port, formatGet("/idle"));
       ownClients.push(client);
-      await waitUntil("it is answered", () => client.getReceivedText().endsWith("ok"));
+      await waitUntil("the response arrives", () => client.getReceivedText().endsWith("ok"));
     }
     await waitUntil(
-      "two are ended",
+      "two connections are closed",
       () => ownClients.filter((client) => client.isClosed()).length === 2,
     );
     expect(ownClients.map((client) => client.isClosed())).toEqual([true, true, false, false]);
@@ -305,11 +307,11 @@ describe("connections of one address", () => {
     const { port, advanceTime } = await startListener(handler, { limits: { perAddress: 4 } });
     for (let count = 0; count < 4; count += 1) {
       connectAndSend(port, formatGet(), { shouldRead: false });
-      await waitUntil("it waits for its client", () => isWaitingForClient(count));
+      await waitUntil("the response waits for its client", () => isWaitingForClient(count));
     }
     await advanceTime(1_500);
     const newClient = connectAndSend(port, formatGet("/idle"));
-    await waitUntil("it is served", () => newClient.getReceivedText().endsWith("ok"));
+    await waitUntil("the new client is served", () => newClient.getReceivedText().endsWith("ok"));
   });
 
   test("are rejected while all others are being processed, and none is ended (rule API-38)", async () => {
@@ -318,17 +320,17 @@ describe("connections of one address", () => {
       limits: { perAddress: 2 },
     });
     const ownClients = [connectAndSend(port, formatGet()), connectAndSend(port, formatGet())];
-    await waitUntil("the handler has both", () => heldResponses.length === 2);
+    await waitUntil("the handler receives both requests", () => heldResponses.length === 2);
     await advanceTime(60_000);
     const rejectedClient = connectAndSend(port, formatGet());
-    await waitUntil("it is refused", rejectedClient.isClosed);
+    await waitUntil("the connection is rejected", rejectedClient.isClosed);
     expect(countEndedConnections().get("refused_address")).toBe(1);
     const otherClient = connectAndSend(port, formatGet("/idle"), { localAddress: "127.0.0.2" });
     await waitUntil("another address is served", () =>
       otherClient.getReceivedText().endsWith("ok"),
     );
     for (const res of heldResponses) res.end("ok");
-    await waitUntil("both are answered", () =>
+    await waitUntil("both responses arrive", () =>
       ownClients.every((client) => client.getReceivedText().endsWith("ok")),
     );
   });
@@ -341,7 +343,7 @@ describe("connections of one address", () => {
     });
     for (let count = 0; count < 5; count += 1)
       connectAndSend(port, formatGet(), { localAddress: "127.0.0.3" });
-    await waitUntil("all are served", () => heldResponses.length === 5);
+    await waitUntil("the handler receives all requests", () => heldResponses.length === 5);
   });
 
   test("include those of the whole /64 on IPv6 (rule API-38)", async () => {
@@ -355,9 +357,9 @@ describe("connections of one address", () => {
     for (let count = 0; count < 3; count += 1) {
       const client = connectAndSend(port, formatGet("/idle"));
       clients.push(client);
-      await waitUntil("it is answered", () => client.getReceivedText().endsWith("ok"));
+      await waitUntil("the response arrives", () => client.getReceivedText().endsWith("ok"));
     }
-    await waitUntil("the first is ended", () => clients[0]?.isClosed() === true);
+    await waitUntil("the first connection is closed", () => clients[0]?.isClosed() === true);
     expect(clients.map((client) => client.isClosed())).toEqual([true, false, false]);
   });
 });
@@ -372,18 +374,18 @@ describe("a port at its connection limit", () => {
     });
     const processingClient = connectAndSend(port, formatGet(), fromLoopback(2));
     connectAndSend(port, formatGet(), { ...fromLoopback(3), shouldRead: false });
-    await waitUntil("the handler has both", () => heldResponses.length === 2);
+    await waitUntil("the handler receives both requests", () => heldResponses.length === 2);
     const stalledResponse = heldResponses.find(
       ({ req }) => req.socket.remoteAddress === "127.0.0.3",
     );
     stalledResponse?.end(largeBody);
-    await waitUntil("it waits for its client", () => countConnections().sending === 1);
+    await waitUntil("the response waits for its client", () => countConnections().sending === 1);
     await advanceTime(1_000);
     const slowHeadClient = connectAndSend(port, "GET / HTTP/1.1\r\nX-Slow: ", fromLoopback(4));
-    await waitUntil("half of its head is read", () => countConnections().receiving === 1);
+    await waitUntil("half of the headers are read", () => countConnections().receiving === 1);
     await advanceTime(6_000);
     const idle = connectAndSend(port, formatGet("/idle"), fromLoopback(5));
-    await waitUntil("it is answered", () => idle.getReceivedText().endsWith("ok"));
+    await waitUntil("the response arrives", () => idle.getReceivedText().endsWith("ok"));
     const closeOrder: string[] = [];
     for (const [name, { socket }] of Object.entries({
       computing: processingClient,
@@ -396,12 +398,12 @@ describe("a port at its connection limit", () => {
     stalledResponse?.once("close", () => closeOrder.push("stalled"));
     for (let count = 0; count < 3; count += 1) {
       connectAndSend(port, formatGet(), fromLoopback(10 + count));
-      await waitUntil("the handler has it", () => heldResponses.length === 3 + count);
-      await waitUntil("one gave way", () => closeOrder.length === count + 1);
+      await waitUntil("the handler receives the request", () => heldResponses.length === 3 + count);
+      await waitUntil("one connection is evicted", () => closeOrder.length === count + 1);
     }
     expect(closeOrder).toEqual(["idle", "stalled", "slowHead"]);
     const rejectedClient = connectAndSend(port, formatGet(), fromLoopback(20));
-    await waitUntil("it is refused", rejectedClient.isClosed);
+    await waitUntil("the connection is rejected", rejectedClient.isClosed);
     expect(processingClient.isClosed()).toBe(false);
   });
 
@@ -412,9 +414,9 @@ describe("a port at its connection limit", () => {
     for (const lastOctet of [2, 3, 3, 3, 4]) {
       const client = connectAndSend(port, formatGet("/idle"), fromLoopback(lastOctet));
       clients.push(client);
-      await waitUntil("it is answered", () => client.getReceivedText().endsWith("ok"));
+      await waitUntil("the response arrives", () => client.getReceivedText().endsWith("ok"));
     }
-    await waitUntil("one is ended", () => clients.some((client) => client.isClosed()));
+    await waitUntil("one connection is closed", () => clients.some((client) => client.isClosed()));
     expect(clients.map((client) => client.isClosed())).toEqual([false, true, false, false, false]);
   });
 
@@ -423,11 +425,11 @@ describe("a port at its connection limit", () => {
     const { port, advanceTime } = await startListener(handler, { limits: { total: 4 } });
     for (let count = 0; count < 4; count += 1) {
       connectAndSend(port, formatGet(), { shouldRead: false });
-      await waitUntil("it waits for its client", () => isWaitingForClient(count));
+      await waitUntil("the response waits for its client", () => isWaitingForClient(count));
     }
     await advanceTime(1_500);
     const newClient = connectAndSend(port, formatGet("/idle"), fromLoopback(2));
-    await waitUntil("it is served", () => newClient.getReceivedText().endsWith("ok"));
+    await waitUntil("the new client is served", () => newClient.getReceivedText().endsWith("ok"));
   });
 
   test("evicts an active connection of an address for a new address, but not for one of similar size (rule API-38)", async () => {
@@ -439,26 +441,29 @@ describe("a port at its connection limit", () => {
       },
     );
     const processingClient = connectAndSend(port, formatGet(), fromLoopback(3));
-    await waitUntil("the handler has it", () => heldResponses.length === 1);
+    await waitUntil("the handler receives the request", () => heldResponses.length === 1);
     const headClients = [2, 2, 2, 2, 4].map((lastOctet) =>
       connectAndSend(port, "GET / HTTP/1.1\r\nX: ", fromLoopback(lastOctet)),
     );
-    await waitUntil("they are connected", () =>
+    await waitUntil("the clients are connected", () =>
       headClients.every(({ socket }) => socket.readyState === "open"),
     );
     await advanceTime(500);
-    await waitUntil("their heads have begun", () => countConnections().receiving === 5);
+    await waitUntil("their headers have started", () => countConnections().receiving === 5);
     const countClosed = () => headClients.filter((client) => client.isClosed()).length;
     for (let count = 1; count <= 3; count += 1) {
       const newClient = connectAndSend(port, formatGet("/idle"), fromLoopback(4 + count));
-      await waitUntil("a newcomer is served", () => newClient.getReceivedText().endsWith("ok"));
-      await waitUntil("the largest lost one", () => countClosed() === count);
+      await waitUntil("the new client is served", () => newClient.getReceivedText().endsWith("ok"));
+      await waitUntil("the largest address loses a connection", () => countClosed() === count);
       newClient.socket.write("GET / HTTP/1.1\r\nX: ");
-      await waitUntil("the newcomer is busy", () => countConnections().receiving === 5);
+      await waitUntil("the new client sends headers", () => countConnections().receiving === 5);
       await advanceTime(500);
     }
     const rejectedClient = connectAndSend(port, formatGet("/idle"), fromLoopback(8));
-    await waitUntil("nobody holds twice as many, so it is refused", rejectedClient.isClosed);
+    await waitUntil(
+      "the connection is rejected, because no address has twice as many",
+      rejectedClient.isClosed,
+    );
     expect(countEndedConnections().get("refused_total")).toBe(1);
     expect([headClients[4]?.isClosed(), processingClient.isClosed(), countClosed()]).toEqual([
       false,
@@ -471,14 +476,14 @@ describe("a port at its connection limit", () => {
     const { handler, isWaitingForClient, responses } = createLargeResponseHandler();
     const { port, advanceTime } = await startListener(handler, { limits: { total: 2 } });
     const slowClient = connectAndSend(port, formatGet(), { ...fromLoopback(2), shouldRead: false });
-    await waitUntil("it waits for its client", () => isWaitingForClient(0));
+    await waitUntil("the response waits for its client", () => isWaitingForClient(0));
     connectAndSend(port, formatGet(), { ...fromLoopback(3), shouldRead: false });
-    await waitUntil("it waits for its client", () => isWaitingForClient(1));
+    await waitUntil("the response waits for its client", () => isWaitingForClient(1));
     await advanceTime(7_000);
     await readAtLeast(slowClient.socket, 8_000_000);
     await advanceTime(1_000);
     const newClient = connectAndSend(port, formatGet("/idle"), fromLoopback(4));
-    await waitUntil("it is served", () => newClient.getReceivedText().endsWith("ok"));
+    await waitUntil("the new client is served", () => newClient.getReceivedText().endsWith("ok"));
     expect(responses.map((res) => res.destroyed)).toEqual([false, true]);
   });
 
@@ -490,7 +495,7 @@ describe("a port at its connection limit", () => {
     const client = connectAndSend(port, formatGet("/idle"));
     for (let count = 1; count <= 50; count += 1) {
       await waitUntil(
-        "it is answered",
+        "the response arrives",
         () => client.getReceivedText().split("200 OK").length === count + 1,
       );
       client.socket.write(formatGet("/idle"));

@@ -53,7 +53,7 @@ export const createDeepPages = ({ clock, metrics }: DeepPagesOptions): DeepPages
 const createCounter = (metrics: Metrics): Counter<"outcome"> =>
   new Counter({
     name: "payment_links_deep_pages_total",
-    help: "Pages far down a list that were read, and that were refused as another was under way.",
+    help: "Deep list pages that were read, or refused because another one was being read.",
     labelNames: ["outcome"],
     registers: [metrics],
   });

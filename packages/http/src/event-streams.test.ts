@@ -137,13 +137,13 @@ describe("an event stream", () => {
     const rig = await createStreamsRig();
     const releaseFirst = rig.holdSnapshotReads();
     const pendingStreams = [rig.openStream("a")];
-    await waitUntil("the first is looked up", () => rig.snapshotReads.length === 1);
+    await waitUntil("the first snapshot is read", () => rig.snapshotReads.length === 1);
     pendingStreams.push(...["b", "c", "d"].map((key) => rig.openStream(key)));
-    await waitUntil("the others have come", () => rig.receivedKeys.length === 4);
+    await waitUntil("the other requests have arrived", () => rig.receivedKeys.length === 4);
     expect(rig.snapshotReads).toEqual(["a"]);
     const releaseOthers = rig.holdSnapshotReads();
     releaseFirst();
-    await waitUntil("all others are looked up", () => rig.snapshotReads.length === 4);
+    await waitUntil("all other snapshots are read", () => rig.snapshotReads.length === 4);
     releaseOthers();
     for (const stream of await Promise.all(pendingStreams)) await waitForTexts(stream, "nothing");
   });
@@ -177,7 +177,10 @@ describe("an event stream", () => {
     await waitForTexts(firstStream, "nothing");
     const id = firstStream.events[0]?.["id"] ?? "";
     const reconnectedStream = await rig.openStream("a", { "last-event-id": id });
-    await waitUntil("its retry", () => reconnectedStream.events.length === 1);
+    await waitUntil(
+      "the reconnected stream has an event",
+      () => reconnectedStream.events.length === 1,
+    );
     expect(Object.keys(reconnectedStream.events[0] ?? {})).toEqual(["retry"]);
     rig.setState("a", "2", "second");
     const lateStream = await rig.openStream("a", { "last-event-id": id });
@@ -189,7 +192,10 @@ describe("an event stream", () => {
     await rig.openStream("a");
     const releaseReads = rig.holdSnapshotReads();
     const slowStream = rig.openStream("a");
-    await waitUntil("the slow one looks", async () => rig.app.requestedBuckets.length === 2);
+    await waitUntil(
+      "the slow client is admitted",
+      async () => rig.app.requestedBuckets.length === 2,
+    );
     rig.setState("a", "2", "second");
     const publishing = rig.streams.publishUpdate("a");
     releaseReads();
@@ -198,7 +204,10 @@ describe("an event stream", () => {
       { key: "a", fingerprint: expect.stringMatching(/^(|2)$/) },
     ]);
     await rig.streams.publishUpdate("a");
-    await waitUntil("the last word", async () => listTexts(await slowStream).at(-1) === "second");
+    await waitUntil(
+      "the last event arrives",
+      async () => listTexts(await slowStream).at(-1) === "second",
+    );
   });
 
   test("that starts with a state from before a concurrent update gets that update next", async () => {
@@ -207,11 +216,11 @@ describe("an event stream", () => {
     await waitForTexts(firstStream, "nothing");
     const releaseSecond = rig.holdSnapshotReads();
     const secondStream = rig.openStream("a");
-    await waitUntil("the second looks", () => rig.snapshotReads.length === 2);
+    await waitUntil("the second snapshot is read", () => rig.snapshotReads.length === 2);
     rig.setState("a", "2", "second");
     const releaseUpdate = rig.holdSnapshotReads();
     const publishing = rig.streams.publishUpdate("a");
-    await waitUntil("the change is looked up", () => rig.snapshotReads.length === 3);
+    await waitUntil("the change is read", () => rig.snapshotReads.length === 3);
     releaseSecond();
     await waitForTexts(await secondStream, "nothing");
     releaseUpdate();
@@ -236,7 +245,7 @@ describe("an event stream", () => {
     await waitForTexts(stream, "nothing", "second");
     expect(stream.commentCount()).toBe(0);
     rig.advanceHeartbeats(2_000);
-    await waitUntil("a comment", () => stream.commentCount() === 1);
+    await waitUntil("a comment arrives", () => stream.commentCount() === 1);
   });
 
   test("ends cleanly after 10 to 15 minutes and unsubscribes (rule CHAIN-15)", async () => {
@@ -246,7 +255,7 @@ describe("an event stream", () => {
     expect(rig.streams.listFingerprints()).toHaveLength(1);
     rig.advanceHeartbeats(5 * 60_000 + 1_000);
     expect(await waitForEnd(stream)).toBe("whole");
-    await waitUntil("nobody follows", () => rig.streams.listFingerprints().length === 0);
+    await waitUntil("there are no subscribers", () => rig.streams.listFingerprints().length === 0);
     expect(await rig.readMetric('ended_total\\{.*why="lifetime"')).toBe("1");
     expect(await rig.readMetric("payment_links_event_streams\\{")).toBe("0");
   });
@@ -259,7 +268,10 @@ describe("an event stream", () => {
     for (let count = 0; count < 40; count += 1) {
       rig.setState("a", `${count}`, `${large}${count}`);
       await rig.streams.publishUpdate("a");
-      await waitUntil("the reader has it", () => readingStream.events.length === count + 2);
+      await waitUntil(
+        "the reading client has all events",
+        () => readingStream.events.length === count + 2,
+      );
     }
     expect(await rig.readMetric('ended_total\\{.*why="slow"')).toBe("1");
     expect(await rig.readMetric("payment_links_event_streams\\{")).toBe("1");
@@ -273,7 +285,10 @@ describe("an event stream", () => {
       /duration_seconds_count\{.*things.*code="200".*\} 1/,
     );
     stream.close();
-    await waitUntil("it is gone", () => rig.streams.listFingerprints().length === 0);
+    await waitUntil(
+      "the stream is unsubscribed",
+      () => rig.streams.listFingerprints().length === 0,
+    );
     expect(await rig.app.metrics.metrics()).toMatch(
       /duration_seconds_count\{.*things.*code="200".*\} 1/,
     );
@@ -294,7 +309,7 @@ test("releases the states it has sent once there are no subscribers", async () =
     await waitForEnd(await rig.openStream("a", {}, "HEAD"));
   setFlagsFromString("--expose-gc");
   const collectGarbage = runInNewContext("gc") as () => void;
-  await waitUntil("nearly all is forgotten", () => {
+  await waitUntil("nearly all states are garbage-collected", () => {
     collectGarbage();
     return rig.stateRefs.filter((state) => state.deref() !== undefined).length < 10;
   });
@@ -315,7 +330,7 @@ describe("more streams than a process or an address may have", () => {
     expect(await rig.readMetric('refused_total\\{.*bound="address"')).toBe("1");
     expect(await rig.readMetric('refused_total\\{.*bound="process"')).toBe("1");
     firstStream.close();
-    await waitUntil("its place is free", () => rig.streams.listFingerprints().length === 2);
+    await waitUntil("its slot is released", () => rig.streams.listFingerprints().length === 2);
     expect((await rig.openStream("f", forwardedFor("192.0.2.1"))).status).toBe(200);
   });
 
@@ -327,9 +342,9 @@ describe("more streams than a process or an address may have", () => {
       () => {},
     );
     remainingStreams.end();
-    await waitUntil("it has come", () => rig.receivedKeys.length === 1);
+    await waitUntil("the request has arrived", () => rig.receivedKeys.length === 1);
     remainingStreams.destroy();
-    await waitUntil("it has left", () => rig.disconnectCount() === 1);
+    await waitUntil("the client has disconnected", () => rig.disconnectCount() === 1);
     releaseRequests();
     expect((await rig.openStream("a")).status).toBe(200);
   });
@@ -352,7 +367,7 @@ describe("drain", () => {
     const streams = await Promise.all(Array.from({ length: 50 }, () => rig.openStream("a")));
     const countEnded = () => streams.filter(({ endReason }) => endReason() === "whole").length;
     const waitForEndedCount = (count: number) =>
-      waitUntil(`${count} have ended`, () => countEnded() === count);
+      waitUntil(`${count} streams have ended`, () => countEnded() === count);
     rig.streams.drain();
     rig.streams.drain();
     await waitForEndedCount(20);
@@ -394,6 +409,9 @@ describe("drain", () => {
     await rig.streams.publishUpdate("a");
     rig.streams.drain();
     rig.advanceHeartbeats(11_000);
-    await waitUntil("it is gone", () => rig.streams.listFingerprints().length === 0);
+    await waitUntil(
+      "the stream is unsubscribed",
+      () => rig.streams.listFingerprints().length === 0,
+    );
   });
 });

@@ -297,7 +297,7 @@ const createCounters = (metrics: Metrics, countOpenStreams: () => number) => {
   const registers = [metrics];
   const open = new Gauge({
     name: "payment_links_event_streams",
-    help: "Event streams that are open",
+    help: "Open event streams",
     registers,
     collect() {
       this.set(countOpenStreams());
@@ -305,13 +305,13 @@ const createCounters = (metrics: Metrics, countOpenStreams: () => number) => {
   });
   const refused = new Counter({
     name: "payment_links_event_streams_refused_total",
-    help: "Event streams refused, as the process or the caller's address had all that it may have",
+    help: "Event streams rejected at the limit of the process or of the client's address",
     labelNames: ["bound"] as const,
     registers,
   });
   const ended = new Counter({
     name: "payment_links_event_streams_ended_total",
-    help: "Event streams that we ended: after their lifetime, at a stop, or as nobody read them",
+    help: "Event streams that the server ended: lifetime over, shutdown, or client not reading",
     labelNames: ["why"] as const,
     registers,
   });

@@ -87,7 +87,7 @@ const createExportsRig = async () => {
     waitForWaitingCount: async (count: number) => {
       let quietPolls = 0;
       let sentBefore = 0;
-      await waitUntil("exports wait for their readers", async () => {
+      await waitUntil("exports wait for their clients", async () => {
         const waitingCount = await readMetric("payment_links_exports_under_way", `state="waiting"`);
         const sentTotal = [...sentKibibytes.values()].reduce(
           (sum, kibibytes) => sum + kibibytes,
@@ -126,7 +126,7 @@ describe("exports", () => {
       expect([await countOutcome("refused"), await countReading()]).toEqual([1, 3]);
       finishFiles();
       for (const reader of readers) await reader.read(Infinity);
-      await waitUntil("they have ended", async () => (await countOutcome("whole")) === 3);
+      await waitUntil("the exports have ended", async () => (await countOutcome("whole")) === 3);
       expect((await requestHealthy("a")).status).toBe(200);
     }));
 
@@ -163,7 +163,7 @@ describe("exports", () => {
       expect([stalledReader.isClosed(), lessStalledReader.isClosed()]).toEqual([true, false]);
       expect(await countOutcome("displaced")).toBe(1);
       lessStalledReader.disconnect();
-      await waitUntil("one left", async () => (await countOutcome("left")) === 1);
+      await waitUntil("one client has left", async () => (await countOutcome("left")) === 1);
       expect((await requestHealthy("last", "192.0.2.98")).status).toBe(200);
       clock.advance(3_600_000);
       expect((await requestHealthy("none", "192.0.2.97")).status).toBe(429);
@@ -187,7 +187,7 @@ describe("exports", () => {
         await catchUp();
       }
       clock.advance(graceMs);
-      await waitUntil("it is ended", async () => (await countOutcome("slow")) === 1);
+      await waitUntil("the export is ended", async () => (await countOutcome("slow")) === 1);
       await reader.read(Infinity);
       expect(reader.isClosed()).toBe(true);
     }));
@@ -216,9 +216,9 @@ describe("exports", () => {
       );
       buildSteps.set("b", (readPart) => (requestedAccounts.push("b"), readPart(async () => {})));
       const firstRequest = requestExport("a");
-      await waitUntil("the first reads", () => requestedAccounts.length === 1);
+      await waitUntil("the first export reads", () => requestedAccounts.length === 1);
       const secondRequest = requestExport("b");
-      await waitUntil("the second waits", () => requestedAccounts.length === 2);
+      await waitUntil("the second export waits", () => requestedAccounts.length === 2);
       clock.advance(30_000);
       const { head, status } = await secondRequest;
       expect([status, /retry-after: 10\r\n/i.test(head)]).toEqual([503, true]);
@@ -239,7 +239,7 @@ describe("exports", () => {
         );
       }
       const firstRequest = requestExport("a");
-      await waitUntil("the first reads", () => startedAccounts.length === 1);
+      await waitUntil("the first export reads", () => startedAccounts.length === 1);
       const secondRequest = requestExport("b");
       clock.advance(400);
       finishReads[0]?.();
@@ -247,7 +247,7 @@ describe("exports", () => {
       clock.advance(399);
       await flushImmediates();
       expect(startedAccounts).toEqual(["a"]);
-      await waitUntil("the second has its turn", () => {
+      await waitUntil("the second export reads", () => {
         clock.advance(1);
         return startedAccounts.length === 2;
       });
@@ -264,6 +264,9 @@ describe("exports", () => {
       const reader = await requestExport("b");
       expect(reader.status).toBe(200);
       reader.disconnect();
-      await waitUntil("its end is counted", async () => (await countOutcome("left")) === 1);
+      await waitUntil(
+        "the end of the export is counted",
+        async () => (await countOutcome("left")) === 1,
+      );
     }));
 });

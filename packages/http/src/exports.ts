@@ -189,7 +189,7 @@ const createExportMetrics = (metrics: Metrics, activeExports: ReadonlySet<Export
   const registers = [metrics];
   const states = new Gauge({
     name: "payment_links_exports_under_way",
-    help: "Exports under way, by whether they wait for their reader.",
+    help: "Exports in progress, by whether they wait for the client to read.",
     labelNames: ["state"] as const,
     registers,
     collect() {
@@ -202,7 +202,7 @@ const createExportMetrics = (metrics: Metrics, activeExports: ReadonlySet<Export
   });
   const heldBytes = new Gauge({
     name: "payment_links_exports_held_bytes",
-    help: "Bytes of exports that were read and that their readers have not taken.",
+    help: "Bytes of exports that were read from the database and that clients have not received.",
     registers,
     collect() {
       this.set(
@@ -212,7 +212,7 @@ const createExportMetrics = (metrics: Metrics, activeExports: ReadonlySet<Export
   });
   const ended = new Counter({
     name: "payment_links_exports_total",
-    help: "Exports by how they ended: whole, left, refused, failed, slow or displaced.",
+    help: "Exports by outcome: whole, left, refused, failed, slow or displaced.",
     labelNames: ["outcome"] as const,
     registers,
   });

@@ -65,7 +65,7 @@ export const createInternalApp = (options: InternalAppOptions): Express => {
   app.get("/livez", (_req, res) => {
     const reason = options.getStallReason?.();
     if (reason === undefined) return void res.type("text").send("ok\n");
-    options.log.error({ reason }, "this process should be replaced");
+    options.log.error({ reason }, "process stalled, restart it");
     res.status(503).type("text").send(`stalled: ${reason}\n`);
   });
   app.get("/readyz", createReadinessHandler(options));
@@ -112,16 +112,16 @@ const createReadinessHandler = (options: InternalAppOptions) => {
 type ReadinessProblem = { reason?: string; error?: unknown };
 
 const findNotReadyReason = async (options: InternalAppOptions): Promise<ReadinessProblem> => {
-  if (options.isDraining()) return { reason: "it is draining" };
+  if (options.isDraining()) return { reason: "draining" };
   const waitReason = options.getStartupWaitReason?.();
-  if (waitReason !== undefined) return { reason: `it waits to start: ${waitReason}` };
+  if (waitReason !== undefined) return { reason: `waiting to start: ${waitReason}` };
   const checks = options.services.map(async ({ name, isReady }): Promise<ReadinessProblem> => {
     try {
       return (await withTimeout(checkTimeoutMs, isReady()))
         ? {}
         : { reason: `${name} is not ready` };
     } catch (error) {
-      return { reason: `${name} cannot reach what it needs`, error };
+      return { reason: `${name} cannot reach a dependency`, error };
     }
   });
   return (await Promise.all(checks)).find(({ reason }) => reason !== undefined) ?? {};
@@ -129,7 +129,10 @@ const findNotReadyReason = async (options: InternalAppOptions): Promise<Readines
 
 const withTimeout = async (timeoutMs: number, check: Promise<boolean>): Promise<boolean> => {
   const { promise: timeout, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
+  const timer = setTimeout(
+    () => reject(new Error(`no response within ${timeoutMs} ms`)),
+    timeoutMs,
+  );
   try {
     return await Promise.race([check, timeout]);
   } finally {
@@ -149,14 +152,14 @@ const serveInternalRoute =
       }
       options.log.debug(
         { route: route.path, status: res.statusCode },
-        "an internal call was answered",
+        "internal request completed",
       );
     });
   };
 
 const sendError = (log: Log, error: unknown, route: string, res: Response): void => {
   const apiError = toApiError(error) ?? createApiError("INTERNAL_ERROR");
-  if (apiError.status >= 500) log.error({ err: error, route }, "an internal call failed");
+  if (apiError.status >= 500) log.error({ err: error, route }, "internal request failed");
   if (!res.headersSent) sendApiError(apiError, res);
   else if (!res.writableEnded) res.destroy();
 };

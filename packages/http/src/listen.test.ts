@@ -45,7 +45,7 @@ const connectClient = (port: number) => {
 const connectIdleClient = async (port: number) => {
   const { socket, getReceivedText } = connectClient(port);
   socket.write("GET /idle HTTP/1.1\r\nHost: a\r\n\r\n");
-  await waitUntil("the answer", () => getReceivedText().includes("ok"));
+  await waitUntil("the response arrives", () => getReceivedText().includes("ok"));
   return () => waitUntil("the idle connection ends", () => isEnded(socket));
 };
 
@@ -62,7 +62,7 @@ describe("listen", () => {
     const secondListener = startListener(sendOk, port);
     await expect(secondListener).rejects.toThrow(PortInUseError);
     await expect(secondListener).rejects.toThrow(
-      `Port ${port} on 127.0.0.1 is taken; free it, or set PORT to another.`,
+      `Port ${port} on 127.0.0.1 is in use. Free it, or set PORT to another port.`,
     );
   });
 
@@ -92,7 +92,7 @@ describe("a listener at its connection limit", () => {
       client.socket.on("error", () => {});
       client.socket.write(text);
       await waitUntil(
-        "its bytes are sent",
+        "the client has sent its bytes",
         () => client.socket.bytesWritten > 0 && !client.socket.connecting,
       );
     }
@@ -107,13 +107,16 @@ describe("a listener at its connection limit", () => {
       handler,
       Array(connectionsMax).fill(getRequest),
     );
-    await waitUntil("the handler has it", () => heldResponses.length === connectionsMax);
+    await waitUntil(
+      "the handler receives the request",
+      () => heldResponses.length === connectionsMax,
+    );
     const rejectedClient = connectClient(listener.port);
     rejectedClient.socket.on("error", () => {});
-    await waitUntil("it is refused", () => !isOpen(rejectedClient));
+    await waitUntil("the connection is rejected", () => !isOpen(rejectedClient));
     expect(rejectedClient.getReceivedText()).toBe("");
     for (const res of heldResponses) res.end("ok");
-    await waitUntil("all are answered", () =>
+    await waitUntil("all responses arrive", () =>
       clients.every(({ getReceivedText }) => getReceivedText().endsWith("ok")),
     );
   });
@@ -124,19 +127,25 @@ describe("a listener at its connection limit", () => {
       handler,
       Array(connectionsMax).fill(getRequest),
     );
-    await waitUntil("the handler has it", () => heldResponses.length === connectionsMax);
+    await waitUntil(
+      "the handler receives the request",
+      () => heldResponses.length === connectionsMax,
+    );
     for (const res of heldResponses) exemptConnection(res);
     const extraClient = connectClient(listener.port);
     extraClient.socket.write(getRequest);
-    await waitUntil("the handler has it", () => heldResponses.length === connectionsMax + 1);
+    await waitUntil(
+      "the handler receives the request",
+      () => heldResponses.length === connectionsMax + 1,
+    );
     const closing = listener.close();
     for (const res of heldResponses) res.end("ok");
     await closing;
-    await waitUntil("all are answered", () =>
+    await waitUntil("all responses arrive", () =>
       [...clients, extraClient].every(({ getReceivedText }) => getReceivedText().endsWith("ok")),
     );
     // Clients notice the close after the server.
-    await waitUntil("all are ended", () => ![...clients, extraClient].some(isOpen));
+    await waitUntil("all connections are closed", () => ![...clients, extraClient].some(isOpen));
   });
 });
 
@@ -159,7 +168,7 @@ describe("pipelined requests", () => {
     const client = connectClient(listener.port);
     client.socket.write(formatRequests(10));
     await waitUntil(
-      "ten are answered",
+      "ten responses arrive",
       () => client.getReceivedText().split("200 OK").length === 11,
     );
     expect(activeCountMax).toBe(1);
@@ -187,9 +196,9 @@ describe("a malformed request", () => {
     const { port } = await startListener(handler);
     const { socket, getReceivedText } = connectClient(port);
     socket.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
-    await waitUntil("the handler has it", () => heldResponses.length === 1);
+    await waitUntil("the handler receives the request", () => heldResponses.length === 1);
     heldResponses[0]?.write("half");
-    await waitUntil("half of it is read", () => getReceivedText().includes("half"));
+    await waitUntil("half of the response arrives", () => getReceivedText().includes("half"));
     socket.write("no request\r\n\r\n");
     await waitUntil("the connection ends", () => isEnded(socket));
     expect(getReceivedText()).toMatch(/^HTTP\/1\.1 200 (.|\r\n)*\r\n\r\n4\r\nhalf\r\n$/);
@@ -201,10 +210,10 @@ describe("drain", () => {
     const { handler, heldResponses } = createHoldingHandler();
     const { port, drain } = await startListener(handler);
     const callBeforeDrain = sendRequest({ port, headers: { connection: "keep-alive" } });
-    await waitUntil("the handler has it", () => heldResponses.length === 1);
+    await waitUntil("the handler receives the request", () => heldResponses.length === 1);
     drain();
     const callAfterDrain = sendRequest({ port, headers: { connection: "keep-alive" } });
-    await waitUntil("the handler has it", () => heldResponses.length === 2);
+    await waitUntil("the handler receives the request", () => heldResponses.length === 2);
     for (const res of heldResponses) res.end("ok");
     expect([
       (await callBeforeDrain).headers.connection,
@@ -238,7 +247,7 @@ describe("close", () => {
     const { port, close } = await startListener(handler);
     const agent = new Agent({ keepAlive: true });
     const pendingCall = sendRequest({ port, agent });
-    await waitUntil("the handler has it", () => heldResponses.length === 1);
+    await waitUntil("the handler receives the request", () => heldResponses.length === 1);
     const waitForIdleGrace = await connectIdleClient(port);
     let isClosed = false;
     const closing = close().finally(() => {
@@ -258,9 +267,9 @@ describe("close", () => {
     const { port, close } = await startListener(handler);
     const { socket, getReceivedText } = connectClient(port);
     socket.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
-    await waitUntil("the handler has it", () => heldResponses.length === 1);
+    await waitUntil("the handler receives the request", () => heldResponses.length === 1);
     heldResponses[0]?.write("first ");
-    await waitUntil("the first part", () => getReceivedText().includes("first"));
+    await waitUntil("the first part arrives", () => getReceivedText().includes("first"));
     const waitForIdleGrace = await connectIdleClient(port);
     const closing = close();
     await waitForIdleGrace();
@@ -274,7 +283,7 @@ describe("close", () => {
     const { port, close } = await startListener(sendOk);
     const { socket, getReceivedText } = connectClient(port);
     socket.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
-    await waitUntil("the answer", () => getReceivedText().includes("ok"));
+    await waitUntil("the response arrives", () => getReceivedText().includes("ok"));
     const closing = close();
     socket.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
     await closing;
@@ -288,7 +297,7 @@ describe("close", () => {
     const { port, close } = await startListener(handler);
     const busyClient = connectClient(port);
     busyClient.socket.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
-    await waitUntil("the handler has it", () => heldResponses.length === 1);
+    await waitUntil("the handler receives the request", () => heldResponses.length === 1);
     const waitForIdleGrace = await connectIdleClient(port);
     const closing = close();
     await waitForIdleGrace();
@@ -324,7 +333,7 @@ describe("close", () => {
       }
     };
     const clients = Array.from({ length: 8 }, client);
-    await waitUntil("two hundred answers", () => responseCount > 200);
+    await waitUntil("more than 200 responses arrive", () => responseCount > 200);
     await close();
     await Promise.all(clients);
     agent.destroy();

@@ -18,7 +18,7 @@ import {
 
 export type HttpListener = {
   port: number;
-  /** From now on, each response tells its client to close the connection. */
+  /** From now on, each response asks its client to close the connection. */
   drain: () => void;
   /** Stops listening. Resolves once every pending response is sent and its connection closed. */
   close: () => Promise<void>;
@@ -158,7 +158,7 @@ const startListening = (
   new Promise((resolve, reject) => {
     const rejectStart = (error: NodeJS.ErrnoException) => {
       const isPortInUse = error.code === "EADDRINUSE";
-      const message = `Port ${port} on ${host} is taken; free it, or set ${portVariable} to another.`;
+      const message = `Port ${port} on ${host} is in use. Free it, or set ${portVariable} to another port.`;
       reject(isPortInUse ? new PortInUseError(message) : error);
     };
     server.once("error", rejectStart);

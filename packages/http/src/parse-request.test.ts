@@ -258,7 +258,7 @@ describe("a small unread body of a rejected request", () => {
       socket.on("data", (chunk: Buffer) => responses.push(chunk.toString()));
       for (let clientRequest = 1; clientRequest <= 3; clientRequest += 1) {
         socket.write(`POST /nowhere HTTP/1.1\r\nHost: a\r\nContent-Length: ${length}\r\n\r\n`);
-        await waitUntil("the answer", () => responses.length === clientRequest);
+        await waitUntil("the response arrives", () => responses.length === clientRequest);
         expect(responses[clientRequest - 1]).toMatch(
           /^HTTP\/1\.1 404 (.|\r\n)*Connection: keep-alive/,
         );
@@ -285,10 +285,10 @@ describe("an aborted upload", () => {
     const socket = connect(app.port, "127.0.0.1");
     const requestHead = `POST /body HTTP/1.1\r\nHost: a\r\nContent-Type: ${jsonHeaders["content-type"]}\r\n`;
     socket.write(`${requestHead}Content-Length: 100\r\n\r\n{`);
-    await waitUntil("more of it has come", () => receivedCount > receivedBefore);
+    await waitUntil("more of the body has arrived", () => receivedCount > receivedBefore);
     socket.destroy();
-    await waitUntil("a line in the log", () => app.logLines.length > 0);
-    expect(app.logLines.join("")).toContain("a client went away");
+    await waitUntil("a log line is written", () => app.logLines.length > 0);
+    expect(app.logLines.join("")).toContain("client disconnected");
     expect(app.logLines.join("")).not.toContain('"level":"error"');
     const text = await app.metrics.metrics();
     expect(text).toMatch(/_count\{.*http_route="\/body",http_response_status_code="499"/);

@@ -72,7 +72,7 @@ describe("the request metrics", () => {
     await slowStarted;
     socket.destroy();
     await once(socket, "close");
-    await waitUntil("it is counted", async () =>
+    await waitUntil("the request is counted", async () =>
       (await readCountSeries()).some((line) => line.includes("/slow")),
     );
     finishSlow();

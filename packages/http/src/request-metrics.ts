@@ -20,7 +20,7 @@ export type RequestTimer = {
 export const createRequestTimer = (metrics: Metrics): RequestTimer => {
   const duration = new Histogram({
     name: "http_server_request_duration_seconds",
-    help: "Time from a request's arrival to the end of its answer",
+    help: "Time from a request's arrival to the end of its response",
     labelNames: ["http_request_method", "http_route", "http_response_status_code"] as const,
     // The buckets of the OpenTelemetry conventions, plus 0.3: the API's latency objective.
     buckets: [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.3, 0.5, 0.75, 1, 2.5, 5, 7.5, 10],

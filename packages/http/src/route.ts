@@ -77,6 +77,6 @@ export const sessionRoute = ({
 });
 
 const requireCaller = (caller: Caller | undefined): Caller => {
-  if (caller === undefined) throw new Error("a route was handled without its caller");
+  if (caller === undefined) throw new Error("the route has no caller");
   return caller;
 };

@@ -109,9 +109,9 @@ describe("a file that is generated while it is sent", () => {
     const finishedBefore = finishedFiles.length;
     const socket = connect(app.port, "127.0.0.1");
     socket.write("GET /late HTTP/1.1\r\nHost: x\r\n\r\n");
-    await waitUntil("it is asked for", () => hasLateStarted);
+    await waitUntil("the file is requested", () => hasLateStarted);
     socket.destroy();
-    await waitUntil("it is given up", () => finishedFiles.length > finishedBefore);
+    await waitUntil("the file is abandoned", () => finishedFiles.length > finishedBefore);
     expect(finishedFiles.at(-1)).toEqual(["late", false]);
   });
 
@@ -120,7 +120,7 @@ describe("a file that is generated while it is sent", () => {
     const socket = connect(app.port, "127.0.0.1");
     socket.pause();
     socket.write("GET /long HTTP/1.1\r\nHost: x\r\n\r\n");
-    await waitUntil("it is given up", () => finishedFiles.length > finishedBefore);
+    await waitUntil("the file is abandoned", () => finishedFiles.length > finishedBefore);
     expect(finishedFiles.at(-1)).toEqual(["long", false]);
     // Of 1 GB, only what the system's buffers accept.
     expect(sliceCount).toBeLessThan(100);

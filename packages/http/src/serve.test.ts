@@ -188,10 +188,10 @@ describe("/readyz", () => {
     ["one service is not ready", () => Promise.resolve(false), "is not ready"],
     [
       "a check fails",
-      () => Promise.reject(new Error("the database is away")),
-      "cannot reach what it needs",
+      () => Promise.reject(new Error("the database is unavailable")),
+      "cannot reach a dependency",
     ],
-    ["a check never ends", () => new Promise<boolean>(() => {}), "cannot reach what it needs"],
+    ["a check never ends", () => new Promise<boolean>(() => {}), "cannot reach a dependency"],
   ])("reports that %s, while /livez stays unchanged", async (_name, isReady, reason) => {
     const { internalPort } = await startTestProcess({}, [
       createTestService(),
@@ -204,13 +204,15 @@ describe("/readyz", () => {
   test("logs changes, not every probe", async () => {
     let isDatabaseDown = true;
     const isReady = () =>
-      isDatabaseDown ? Promise.reject(new Error("the database is away")) : Promise.resolve(true);
+      isDatabaseDown
+        ? Promise.reject(new Error("the database is unavailable"))
+        : Promise.resolve(true);
     const { internalPort } = await startTestProcess({}, [createTestService({ isReady })]);
     const getReadinessLogLines = () =>
       logLines.filter((line) => /"msg":"(?:not ready|ready again)"/.test(line));
     for (let probes = 0; probes < 3; probes += 1) await sendProbe(internalPort, "/readyz");
     expect(getReadinessLogLines()).toHaveLength(1);
-    expect(getReadinessLogLines().join("")).toContain("the database is away");
+    expect(getReadinessLogLines().join("")).toContain("the database is unavailable");
     isDatabaseDown = false;
     for (let probes = 0; probes < 3; probes += 1) await sendProbe(internalPort, "/readyz");
     expect(getReadinessLogLines()).toHaveLength(2);
@@ -221,14 +223,14 @@ describe("/readyz", () => {
     internalListener.setStartupWaitReason("its schema");
     internalListener.setStartupWaitReason("its schema");
     expect(await sendProbe(internalListener.port, "/readyz")).toBe(
-      "503 not ready: it waits to start: its schema\n",
+      "503 not ready: waiting to start: its schema\n",
     );
     expect(await sendProbe(internalListener.port, "/livez")).toBe("200 ok\n");
     expect((await sendRequest({ port: internalListener.port, path: "/metrics" })).status).toBe(200);
     expect(
       (await sendRequest({ port: internalListener.port, path: "/internal/things" })).status,
     ).toBe(404);
-    expect(logLines.filter((line) => line.includes('"the start waits"'))).toHaveLength(1);
+    expect(logLines.filter((line) => line.includes('"waiting to start"'))).toHaveLength(1);
     await internalListener.startPublicListener({
       ...createPublicOptions(),
       services: [createTestService()],
@@ -254,10 +256,7 @@ describe("/readyz", () => {
     expect((await sendRequest({ port, headers })).headers.connection).toBe("keep-alive");
     const stopping = stopList.stopAll(log);
     const readyResponse = await sendRequest({ port: internalPort, path: "/readyz", headers });
-    expect([readyResponse.status, readyResponse.text]).toEqual([
-      503,
-      "not ready: it is draining\n",
-    ]);
+    expect([readyResponse.status, readyResponse.text]).toEqual([503, "not ready: draining\n"]);
     expect(readyResponse.headers.connection).toBe("close");
     const response = await sendRequest({ port, headers });
     expect([response.text, response.headers.connection]).toEqual(["public", "close"]);
@@ -455,18 +454,18 @@ describe("an internal call (rule OPS-2)", () => {
 
   const wrongTokenCases: [string, string | undefined][] = [
     ["no token", undefined],
-    ["an empty one", "Bearer "],
-    ["a part of it", `Bearer ${operatorToken.slice(0, -1)}`],
-    ["more than it", `Bearer ${operatorToken}x`],
-    ["another case of it", `Bearer ${operatorToken.toUpperCase()}`],
+    ["an empty token", "Bearer "],
+    ["a part of the token", `Bearer ${operatorToken.slice(0, -1)}`],
+    ["a longer token", `Bearer ${operatorToken}x`],
+    ["the token in upper case", `Bearer ${operatorToken.toUpperCase()}`],
     ["another scheme", `Basic ${operatorToken}`],
-    ["the bare token", operatorToken],
-    ["both, as they are configured", `Bearer ${operatorToken},${nextOperatorToken}`],
-    ["the token of the services", `Bearer ${serviceToken}`],
+    ["the token without a scheme", operatorToken],
+    ["both tokens, as configured", `Bearer ${operatorToken},${nextOperatorToken}`],
+    ["the services' token", `Bearer ${serviceToken}`],
   ];
   test.each([
     ["the token", `Bearer ${operatorToken}`, 200],
-    ["the one that comes after it", `Bearer ${nextOperatorToken}`, 200],
+    ["the next token", `Bearer ${nextOperatorToken}`, 200],
     ...wrongTokenCases.map(([name, authorization]) => [name, authorization, 401] as const),
   ])("to an operator route, given %s", async (_name, authorization, status) => {
     const { internalPort } = await startTestProcess(tokens);

@@ -58,12 +58,15 @@ export const serveConfig = z
     const { INTERNAL_TOKEN: serviceTokens, OPERATOR_TOKEN: operatorTokens } = config;
     const addIssue = (name: "INTERNAL_TOKEN" | "OPERATOR_TOKEN", message: string) =>
       context.addIssue({ code: "custom", path: [name], message });
-    const missingMessage = "is required where INTERNAL_HOST is not a loopback address";
+    const missingMessage = "is required because INTERNAL_HOST is not a loopback address";
     const isNotLoopback = !loopback.has(config.INTERNAL_HOST);
     if (isNotLoopback && serviceTokens === undefined) addIssue("INTERNAL_TOKEN", missingMessage);
     if (isNotLoopback && operatorTokens === undefined) addIssue("OPERATOR_TOKEN", missingMessage);
     if (operatorTokens?.some((token) => serviceTokens?.includes(token))) {
-      addIssue("OPERATOR_TOKEN", "has a value of INTERNAL_TOKEN, which opens less");
+      addIssue(
+        "OPERATOR_TOKEN",
+        "must not contain a value of INTERNAL_TOKEN, which grants less access",
+      );
     }
   });
 export type ServeConfig = z.output<typeof serveConfig>;
@@ -122,7 +125,7 @@ export const startInternalListener = async (
   const limits = { total: config.CONNECTIONS_MAX, perAddress: config.CONNECTIONS_PER_IP_MAX };
   const trustedProxyNetworks = createNetworkList(options.trustedProxies);
   let isDraining = false;
-  let startupWaitReason: string | undefined = "its services start";
+  let startupWaitReason: string | undefined = "services are starting";
   const createApp = (publicOptions: Omit<PublicListenerOptions, "app">) =>
     createInternalApp({
       ...publicOptions,
@@ -150,7 +153,7 @@ export const startInternalListener = async (
   return {
     port: internalListener.port,
     setStartupWaitReason: (reason) => {
-      if (reason !== startupWaitReason) log.warn({ reason }, "the start waits");
+      if (reason !== startupWaitReason) log.warn({ reason }, "waiting to start");
       startupWaitReason = reason;
     },
     startPublicListener: async (publicOptions) => {

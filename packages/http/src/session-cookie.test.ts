@@ -77,7 +77,7 @@ describe("the session cookie (rule CALLER-8)", () => {
   test.each([
     ["only the host's cookie", "__Host-session=h", undefined],
     [
-      "only the service's cookie, which another host of the domain can set it",
+      "only the service's cookie, which another host of the domain can set",
       "__Secure-session=t",
       undefined,
     ],

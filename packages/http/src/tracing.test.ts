@@ -80,7 +80,7 @@ describe("with tracing enabled", () => {
   test("the log line of a failure contains the trace id", async () => {
     app.logLines.length = 0;
     await sendRequest({ port: app.port, path: "/broken", headers });
-    const logLine = app.logLines.find((text) => text.includes("a request failed"));
+    const logLine = app.logLines.find((text) => text.includes("request failed"));
     expect(JSON.parse(logLine ?? "")).toMatchObject({ trace_id: traceId });
   });
 

@@ -107,7 +107,7 @@ describe("the address that a request is limited by (rule OPS-5)", () => {
     "given the trusted proxy %j, which is not a CIDR, does not start",
     async (proxy) => {
       await expect(startApp({ routes, trustedProxies: [edgeCidr, proxy] })).rejects.toThrow(
-        /^TRUSTED_PROXIES: value 2 is no address and no CIDR$/,
+        /^TRUSTED_PROXIES: value 2 is not an address or a CIDR$/,
       );
     },
   );

@@ -9,7 +9,7 @@ import { ConfigError } from "@payment-links/runtime";
 export const parseTrustedProxies = (cidrs: readonly string[]): string[] => {
   const invalidIndex = cidrs.findIndex((cidr) => !isAddressOrCidr(cidr));
   if (invalidIndex !== -1) {
-    throw new ConfigError(`TRUSTED_PROXIES: value ${invalidIndex + 1} is no address and no CIDR`);
+    throw new ConfigError(`TRUSTED_PROXIES: value ${invalidIndex + 1} is not an address or a CIDR`);
   }
   return [...cidrs];
 };

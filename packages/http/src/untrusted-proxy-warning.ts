@@ -22,8 +22,8 @@ export const createUntrustedProxyWarning = (
         hasWarned = true;
         log.warn(
           { peer, header },
-          "a forwarding header comes from an address that TRUSTED_PROXIES does not name; if this is your " +
-            "proxy, all its callers share one rate limit until the setting names it",
+          "forwarding header from an address that is not in TRUSTED_PROXIES; if this is your proxy, add " +
+            "it, because until then all its clients share one rate limit",
         );
       }
     }

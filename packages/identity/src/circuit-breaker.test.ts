@@ -147,8 +147,8 @@ describe("while auth-keys is unavailable", () => {
     await identity.authenticateApiKey(key, listOptions);
     await identity.authenticateApiKey(generateApiKey("test"), listOptions);
     expect(logLines.map((line) => JSON.parse(line).msg)).toEqual([
-      "auth-keys does not answer",
-      "auth-keys answers again",
+      "auth-keys unreachable",
+      "auth-keys reachable again",
     ]);
     expect(logLines.join("")).not.toContain(key);
     expect(logLines.join("")).not.toContain(hashSecret(key).toString("hex"));

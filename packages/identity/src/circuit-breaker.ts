@@ -37,11 +37,11 @@ export const withCircuitBreaker = ({
     identityMetrics.recordSuccess();
     if (lastFailure === undefined) return;
     lastFailure = undefined;
-    log.info("auth-keys answers again");
+    log.info("auth-keys reachable again");
   };
   const recordFailure = (error: unknown) => {
     identityMetrics.recordFailure();
-    if (lastFailure === undefined) log.warn({ err: error }, "auth-keys does not answer");
+    if (lastFailure === undefined) log.warn({ err: error }, "auth-keys unreachable");
     lastFailure = { error, atMs: nowMs() };
   };
 
@@ -67,7 +67,7 @@ export const withCircuitBreaker = ({
 
   return async (request) => {
     if (inFlightCount >= inFlightMax)
-      throw new Error("too many questions to auth-keys are under way");
+      throw new Error("too many requests to auth-keys are in flight");
     if (lastFailure === undefined) return requestAndCount(request);
     if (!canProbe(lastFailure.atMs)) throw lastFailure.error;
     isProbing = true;

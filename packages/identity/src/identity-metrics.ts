@@ -21,20 +21,20 @@ const unreachableMsMax = 4 * 60_000;
 export const createIdentityMetrics = (metrics: Metrics, clock: Clock): IdentityMetrics => ({
   requests: new Counter({
     name: "payment_links_identity_questions_total",
-    help: "Questions to auth-keys by outcome: found, not_found, failed.",
+    help: "Requests to auth-keys by outcome: found, not_found, failed.",
     labelNames: ["kind", "outcome"],
     registers: [metrics],
   }),
   requestSeconds: new Histogram({
     name: "payment_links_identity_question_duration_seconds",
-    help: "How long auth-keys took to answer, or to fail to.",
+    help: "Duration of requests to auth-keys, including failed ones.",
     labelNames: ["kind"],
     buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 3],
     registers: [metrics],
   }),
   staleResponses: new Counter({
     name: "payment_links_identity_stale_answers_total",
-    help: "Calls let through or refused by an older answer, as auth-keys gave no new one.",
+    help: "Calls accepted or rejected by a stale response because auth-keys gave no new one.",
     labelNames: ["kind"],
     registers: [metrics],
   }),
@@ -45,7 +45,7 @@ const createUnreachableGauge = (metrics: Metrics, clock: Clock) => {
   let failedAtMs: number | undefined;
   const gauge = new Gauge({
     name: "payment_links_identity_unreachable",
-    help: "1 while auth-keys gives no answers: the last question failed, less than 4 minutes ago.",
+    help: "1 while auth-keys is unreachable: the last request failed, less than 4 minutes ago.",
     registers: [],
     collect() {
       const isUnreachable =

@@ -94,7 +94,7 @@ export const createIntrospectionCache = (
       const cached = await requestOnce(hash, address);
       if (isWithinAge(cached, maxAgeMs)) return cached;
     }
-    throw new Error("the answer of auth-keys came too late");
+    throw new Error("the auth-keys response came too late");
   };
 
   return {
@@ -108,7 +108,7 @@ export const createIntrospectionCache = (
       } catch (error) {
         const lastCached = maxAgeMs <= strictMaxAgeMs ? undefined : findCached(hash);
         if (lastCached === undefined || !isWithinAge(lastCached, staleMaxAgeMs)) {
-          throw new IdentityUnavailable("it cannot be told who is calling", { cause: error });
+          throw new IdentityUnavailable("the caller cannot be identified", { cause: error });
         }
         identityMetrics.staleResponses.inc({ kind });
         return lastCached;

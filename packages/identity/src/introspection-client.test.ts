@@ -146,8 +146,8 @@ describe("createIntrospectionClient", () => {
   );
 
   test.each([
-    ["no JSON", "<html>"],
-    ["another shape", '{"found":"yes"}'],
+    ["text that is not JSON", "<html>"],
+    ["JSON of another shape", '{"found":"yes"}'],
     ["an invalid account", '{"found":true,"account":{"handle":"private"},"credential":{}}'],
   ])("%s is an invalid response, and the error does not quote it", async (_, text) => {
     const { url } = await startServer((res) => res.writeHead(200).end(text));

@@ -62,7 +62,7 @@ const readBody = (body: { text(): Promise<string> }): Promise<string> =>
   body.text().catch((error: unknown) => {
     if (hasCode(error, "UND_ERR_RES_EXCEEDED_MAX_SIZE")) {
       throw new InvalidIntrospectionResponse(
-        `auth-keys' answer is longer than ${responseBytesMax} bytes`,
+        `the auth-keys response is longer than ${responseBytesMax} bytes`,
       );
     }
     throw error;
@@ -73,7 +73,7 @@ const requestSpecificStatuses = new Set([400, 413, 422, 500]);
 
 const parseResponse = (status: number, text: string): IntrospectionResponse => {
   if (status !== 200) {
-    const message = `auth-keys answered with status ${status}`;
+    const message = `auth-keys responded with status ${status}`;
     throw requestSpecificStatuses.has(status)
       ? new InvalidIntrospectionResponse(message)
       : new Error(message);
@@ -81,7 +81,9 @@ const parseResponse = (status: number, text: string): IntrospectionResponse => {
   const parsed = z.safeDecode(IntrospectionResponse, parseJson(text));
   // The error names only the invalid fields, not the text, because the text describes an account.
   if (!parsed.success)
-    throw new InvalidIntrospectionResponse(`auth-keys' answer: ${formatIssues(parsed.error)}`);
+    throw new InvalidIntrospectionResponse(
+      `invalid auth-keys response: ${formatIssues(parsed.error)}`,
+    );
   return parsed.data;
 };
 
@@ -89,9 +91,9 @@ const parseJson = (text: string): z.input<typeof IntrospectionResponse> => {
   try {
     return JSON.parse(text);
   } catch {
-    throw new InvalidIntrospectionResponse("auth-keys' answer is no JSON");
+    throw new InvalidIntrospectionResponse("the auth-keys response is not JSON");
   }
 };
 
 const formatIssues = (error: z.ZodError): string =>
-  error.issues.map(({ path, code }) => `${path.join(".") || "answer"} ${code}`).join(", ");
+  error.issues.map(({ path, code }) => `${path.join(".") || "response"} ${code}`).join(", ");

@@ -79,7 +79,7 @@ describe("connectMigratedPool", () => {
     const { clock, pendingPool, reasons, waitForReason } = startConnecting(getRoleUrl());
     await waitForReason(/the role of waits cannot sign in yet/);
     await runOnDatabase(`CREATE ROLE ${role.name} LOGIN PASSWORD '${role.password}'`);
-    await waitForReason(/schema waits is not made yet/);
+    await waitForReason(/schema waits is not set up yet/);
     const { adminUrl } = database;
     await migrate({ adminUrl, role, schema, folders: [olderFolder] });
     await waitForReason(/schema waits is older .* it lacks 2 migrations, from 0002-b\.sql/);

@@ -67,10 +67,13 @@ const readAppliedNames = async (pool: Pool): Promise<string[]> => {
 
 /** Keyed by SQLSTATE or its class. */
 const waitReasons: readonly [RegExp, (schema: string) => string][] = [
-  [/^28/, (schema) => `the role of ${schema} cannot sign in yet: the migrations make it`],
+  [/^28/, (schema) => `the role of ${schema} cannot sign in yet: the migrations create it`],
   [/^3D/, () => "the database does not exist yet"],
-  [/^(?:3F|42P01|42501)/, (schema) => `schema ${schema} is not made yet: the migrations make it`],
-  [/^(?:08|53|57)/, () => "the database does not accept connections now"],
+  [
+    /^(?:3F|42P01|42501)/,
+    (schema) => `schema ${schema} is not set up yet: the migrations create it`,
+  ],
+  [/^(?:08|53|57)/, () => "the database does not accept connections"],
   // Codes of the operating system, such as ECONNREFUSED, ETIMEDOUT or ENOTFOUND.
   [/^E[A-Z_]+$/, () => "the database cannot be reached"],
 ];

@@ -45,7 +45,9 @@ const addDeadlines = (client: DriverClient, statementMsMax: number): DriverClien
       const { promise, resolve, reject } = Promise.withResolvers<QueryResult>();
       const deadlineMs = (statementMsOverride.getStore() ?? statementMsMax) + graceMs;
       const timer = setTimeout(() => {
-        deadlineError = new StatementDeadlineError(`the database was silent for ${deadlineMs} ms`);
+        deadlineError = new StatementDeadlineError(
+          `the database did not respond for ${deadlineMs} ms`,
+        );
         reject(deadlineError);
         // Cuts the socket if a statement is in flight.
         client.destroy().catch(() => {});

@@ -166,7 +166,7 @@ describe("migrate", () => {
         Array.from({ length: 4 }, () => migrate(createMigration([ownFolder]))),
       );
       await waitUntil(
-        "all of them wait",
+        "all runners wait for the lock",
         async () => (await lockHolder.query(waitingSessionsSql)).rowCount === 4,
       );
       await lockHolder.query(`SELECT pg_advisory_unlock(${blockingLockId})`);
@@ -197,7 +197,7 @@ describe("migrate", () => {
       SELECT 1 FROM pg_stat_activity
       WHERE datname = current_database() AND wait_event = 'PgSleep'`;
     await waitUntil(
-      "it sleeps",
+      "the migration sleeps",
       async () => (await runQuery(database.adminUrl, sleepingSessionsSql)).length > 0,
     );
     breakConnections();

@@ -127,7 +127,7 @@ describe("rows", () => {
     const error: unknown = await invalidQuery.catch((reason: unknown) => reason);
     expect(error).toMatchObject({ name: "Error", message: expect.stringContaining("schema") });
     logLines.length = 0;
-    log.error({ err: error }, "a request failed");
+    log.error({ err: error }, "request failed");
     expect(logLines.join("")).toContain("amount: Invalid input: expected string, received number");
     expect(logLines.join("")).not.toContain("hunter2");
   });
@@ -140,7 +140,7 @@ describe("errors in the log", () => {
     await insert();
     const error: unknown = await insert().catch((reason: unknown) => reason);
     logLines.length = 0;
-    log.error({ err: error }, "a request failed");
+    log.error({ err: error }, "request failed");
     expect(logLines.join("")).toContain("things_pkey");
     expect(logLines.join("")).not.toContain("hunter2");
   });
@@ -294,7 +294,7 @@ describe("the pool", () => {
     const busyQuery = terminatedPool
       .any(typedSql(Slept)`SELECT pg_sleep(3600) AS slept`)
       .catch((error: unknown) => error);
-    await waitUntil("it is busy", () =>
+    await waitUntil("the connection is busy", () =>
       pool.exists(typedSql(VoidRow)`
         SELECT FROM pg_stat_activity
         WHERE application_name = 'victim' AND datname = current_database()
@@ -307,14 +307,14 @@ describe("the pool", () => {
     `);
     expect(await busyQuery).toMatchObject({ message: expect.stringMatching(/terminated/) });
     // Each terminated connection may fail one query if the pool has not noticed yet.
-    await waitUntil("the pool has noticed", async () => {
+    await waitUntil("the pool has replaced its connections", async () => {
       const results = await Promise.allSettled([runQuery(), runQuery(), runQuery()]);
       return results.every(({ status }) => status === "fulfilled");
     });
     const queryResults = await Promise.all(Array.from({ length: 10 }, runQuery));
     expect(queryResults).toEqual(Array.from({ length: 10 }, () => 1));
     await terminatedPool.end();
-    await waitUntil("no session is left", async () => (await countBackends("victim")) === 0);
+    await waitUntil("all sessions have ended", async () => (await countBackends("victim")) === 0);
   });
 
   test("rejects a database that does not exist", async () => {

@@ -19,7 +19,7 @@ const validateRows: Interceptor = {
   transformRow: ({ resultParser }, query, row) => {
     if (resultParser === undefined) return row;
     const result = resultParser["~standard"].validate(row);
-    if (result instanceof Promise) throw new TypeError("row schemas are synchronous");
+    if (result instanceof Promise) throw new TypeError("row schemas must be synchronous");
     if (result.issues !== undefined) {
       // The log shows only the cause, never the row or the values that the error carries.
       const cause = new TypeError(describeIssues(result.issues));
@@ -75,7 +75,7 @@ export const connectPool = async (options: PoolOptions): Promise<Pool> => {
     interceptors: [validateRows],
     resetConnection: async () => {},
   });
-  pool.on("error", (error) => options.log.warn({ err: error }, "a pooled connection failed"));
+  pool.on("error", (error) => options.log.warn({ err: error }, "pooled connection failed"));
   return pool;
 };
 

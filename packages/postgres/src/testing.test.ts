@@ -47,7 +47,7 @@ test("countLockWaits counts only its own database, and sees changes within one t
   await lockHolder.locked;
   const firstSession = await transact(pool, async (tx) => {
     const waitForLockWaits = (count: number) =>
-      waitUntil(`${count} wait`, async () => (await countLockWaits(tx)) === count);
+      waitUntil(`${count} sessions wait`, async () => (await countLockWaits(tx)) === count);
     await waitForLockWaits(0);
     const waitingSession = await startLockSession();
     await waitForLockWaits(1);
@@ -57,7 +57,7 @@ test("countLockWaits counts only its own database, and sees changes within one t
     return waitingSession;
   });
   const secondSession = await startLockSession();
-  await waitUntil("the second waits", async () => (await countLockWaits(pool)) === 1);
+  await waitUntil("the second session waits", async () => (await countLockWaits(pool)) === 1);
   expect(await countLockWaits(otherDatabase.pool)).toBe(0);
   await firstSession.release();
   await secondSession.locked;

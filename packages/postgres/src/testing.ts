@@ -29,7 +29,7 @@ const templateLockId = 7_203_116;
  */
 export const createTestDatabase = async (schemas: readonly Schema[]): Promise<TestDatabase> => {
   const serverUrl = process.env["DATABASE_URL"];
-  if (serverUrl === undefined) throw new Error("tests need DATABASE_URL; run them by npm test");
+  if (serverUrl === undefined) throw new Error("tests need DATABASE_URL; run them with npm test");
   const name = `test_${randomBytes(8).toString("hex")}`;
   const adminUrl = withDatabaseName(serverUrl, name);
   const drop = () => withClient(serverUrl, (client) => dropDatabase(client, name));

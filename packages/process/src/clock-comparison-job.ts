@@ -18,7 +18,7 @@ export const createClockComparisonJob = ({
 }: Pick<ServiceContext, "clock" | "metrics" | "pool">) => {
   const aheadGauge = new Gauge({
     name: "payment_links_clock_ahead_seconds",
-    help: "By how much the clock of this process is ahead of Postgres'; below 0 where it is behind.",
+    help: "How far this process's clock is ahead of the Postgres clock; negative if it is behind.",
     registers: [metrics],
   });
   return {

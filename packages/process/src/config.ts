@@ -64,8 +64,8 @@ export const publicConfig = commonConfig.and(serveConfig).superRefine((config, c
     message:
       "is not set, or is plain http on a loopback host, but HOST can be reached from other machines, so " +
       "session cookies would cross the network in the clear; set BASE_URL to the https address that " +
-      "browsers use, or, where only this machine can reach the port, as with a container's port that is " +
-      "published on 127.0.0.1, set PUBLISHED_ON_LOOPBACK=1",
+      "browsers use, or set PUBLISHED_ON_LOOPBACK=1 if only this machine can reach the port, such as a " +
+      "container's port that is published on 127.0.0.1",
   });
 });
 
@@ -103,7 +103,7 @@ export const kafkaConfig = z
         context.addIssue({
           code: "custom",
           path: [name],
-          message: "is missing, as KAFKA_SASL_MECHANISM is given",
+          message: "is required because KAFKA_SASL_MECHANISM is set",
         });
       }
     }
@@ -127,7 +127,9 @@ const isDecodable = (url: string): boolean => {
 /** The Postgres server, database and role to connect with. */
 export const PostgresUrl = z
   .url({ protocol: /^postgres(?:ql)?$/, error: "must be a postgres URL", abort: true })
-  .refine(isDecodable, { error: "has a % that is none of a percent-encoding: write it as %25" });
+  .refine(isDecodable, {
+    error: "has a % that is not part of a percent-encoding: write it as %25",
+  });
 
 /** The additional variables of a service in its own process: its database, Kafka and Redis. */
 export const processConfig = z

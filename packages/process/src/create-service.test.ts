@@ -28,12 +28,12 @@ const createTestService = (parts: (events: string[]) => Partial<ServiceParts>) =
   const bus: Bus = {
     ...context.bus,
     subscribe: async (options) => {
-      events.push("hears");
+      events.push("subscribed");
       const subscription = await context.bus.subscribe(options);
       return {
         stop: async () => {
           await subscription.stop();
-          events.push("hears no more");
+          events.push("unsubscribed");
         },
       };
     },
@@ -69,9 +69,9 @@ describe("a service", () => {
     await service.stop();
     expect(events.filter((eventName) => eventName !== "job runs")).toEqual([
       "own starts",
-      "hears",
+      "subscribed",
       "own stops",
-      "hears no more",
+      "unsubscribed",
       "afterStop",
     ]);
   });
@@ -80,9 +80,9 @@ describe("a service", () => {
     const { events, service } = createTestService(() => ({ consumerOptions }));
     await service.start();
     service.drain?.();
-    await waitUntil("it has left", () => events.includes("hears no more"));
+    await waitUntil("the consumer has left its group", () => events.includes("unsubscribed"));
     await service.stop();
-    expect(events).toEqual(["hears", "hears no more"]);
+    expect(events).toEqual(["subscribed", "unsubscribed"]);
   });
 
   test("starts nothing when its own part fails to start, and can still be stopped", async () => {
@@ -122,10 +122,10 @@ describe("a service", () => {
     };
     clock.advance(Date.now() + 3_600_000 - clock.now().getTime());
     await service.start();
-    await waitUntil("it is an hour ahead", () => isClockAheadBy(3_600));
+    await waitUntil("the clock is an hour ahead", () => isClockAheadBy(3_600));
     clock.setBack(2 * 3_600_000);
     clock.advance(60_000);
-    await waitUntil("it is an hour behind", () => isClockAheadBy(-3_540));
+    await waitUntil("the clock is an hour behind", () => isClockAheadBy(-3_540));
     await service.stop();
   });
 
@@ -140,11 +140,11 @@ describe("a service", () => {
         return holder;
       };
       const { service } = createTestService(() => ({
-        [hookName]: () => Promise.reject(new Error("it was away")),
+        [hookName]: () => Promise.reject(new Error("the hook failed")),
       }));
       await service.start();
-      await waitUntil("it leads", async () => (await readHolder()) !== null);
-      await expect(service.stop()).rejects.toThrow("it was away");
+      await waitUntil("the relay is the leader", async () => (await readHolder()) !== null);
+      await expect(service.stop()).rejects.toThrow("the hook failed");
       expect(await readHolder()).toBeNull();
     },
   );

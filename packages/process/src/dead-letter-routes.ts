@@ -62,7 +62,7 @@ export const createDeadLetterRoutes = (
           now: clock.now(),
         };
         if (!(await discardDeadLetter(pool, discardOptions))) throw createApiError("NOT_FOUND");
-        log.warn({ group: service, seq, reason }, "a dead letter was discarded");
+        log.warn({ group: service, seq, reason }, "dead letter discarded");
         sendJson(res, 200, { seq: String(seq) });
       },
     },

@@ -58,7 +58,7 @@ export const runPrepare = async (
   } catch (error) {
     const isExpectedError = error instanceof ConfigError;
     if (isExpectedError) process.stderr.write(`${error.message}\n`);
-    else log.fatal({ err: error }, "the service could not be prepared");
+    else log.fatal({ err: error }, "service could not be prepared");
     process.exit(isExpectedError ? 2 : 1);
   }
 };

@@ -28,10 +28,7 @@ export const createRepublishRoutes = (options: RepublishRouteOptions): readonly 
       path,
       handle: async (_req, res) => {
         const republish = await requestRepublish(pool, resource, clock.now());
-        log.info(
-          { what: resource, ...serializeRepublish(republish) },
-          "everything is to be told again",
-        );
+        log.info({ what: resource, ...serializeRepublish(republish) }, "republish requested");
         onRequested();
         sendJson(res, 202, serializeRepublish(republish));
       },

@@ -60,11 +60,11 @@ const startTestProcess = async (environment: Record<string, string> = {}): Promi
 
 const isReady = (tiny: TinyProcess) => async () => (await tiny.probe("/readyz")) === "200 ready";
 
-const waitUntilReady = async (tiny: TinyProcess, description = "it is ready") => {
+const waitUntilReady = async (tiny: TinyProcess, description = "the process is ready") => {
   let response: string | undefined;
   await waitUntil(
     () =>
-      `${description}; it answered ${response}, and wrote last:\n${tiny.findLogLines("").slice(-5).join("\n")}`,
+      `${description}; last response: ${response}; last log lines:\n${tiny.findLogLines("").slice(-5).join("\n")}`,
     async () => {
       response = await tiny.probe("/readyz");
       return response === "200 ready";
@@ -88,16 +88,16 @@ const monitorLiveness = (tiny: TinyProcess) => {
 describe("a process", () => {
   test("waits alive but not ready while its schema is missing, and becomes ready once it exists", async () => {
     const tiny = await startTestProcess();
-    const reason = await waitUntil("the reason", async () => {
+    const reason = await waitUntil("the reason is reported", async () => {
       const response = await tiny.probe("/readyz");
-      return response !== undefined && /migrations make it/.test(response) && response;
+      return response !== undefined && /migrations create it/.test(response) && response;
     });
-    expect(reason).toMatch(/^503 not ready: it waits to start: (?:the role of|schema) tiny/);
+    expect(reason).toMatch(/^503 not ready: waiting to start: (?:the role of|schema) tiny/);
     expect(await tiny.probe("/livez")).toBe("200 ok");
     await migrateTiny();
     await waitUntilReady(tiny);
     expect(tiny.findLogLines('"addressWaitMs":1500')).toHaveLength(1);
-    const waitLines = tiny.findLogLines('"the start waits"');
+    const waitLines = tiny.findLogLines('"waiting to start"');
     expect(new Set(waitLines.map((line) => line.replace(/.*"reason":/, ""))).size).toBe(
       waitLines.length,
     );
@@ -113,16 +113,16 @@ describe("a process", () => {
     await proxy.kill();
     const tiny = await startTestProcess({ DATABASE_URL: url.href });
     const liveness = monitorLiveness(tiny);
-    await waitUntil("it waits for its database", async () =>
+    await waitUntil("the process waits for its database", async () =>
       /database cannot be reached/.test((await tiny.probe("/readyz")) ?? ""),
     );
     await proxy.forward();
-    await waitUntilReady(tiny, "it is ready, without Kafka and Redis");
+    await waitUntilReady(tiny, "the process is ready without Kafka and Redis");
     await proxy.kill();
-    await waitUntil("it is not ready", async () => !(await isReady(tiny)()));
-    expect(await tiny.probe("/readyz")).toBe("503 not ready: tiny cannot reach what it needs");
+    await waitUntil("the process is not ready", async () => !(await isReady(tiny)()));
+    expect(await tiny.probe("/readyz")).toBe("503 not ready: tiny cannot reach a dependency");
     await proxy.forward();
-    await waitUntilReady(tiny, "it is ready again");
+    await waitUntilReady(tiny, "the process is ready again");
     expect(liveness.getProbeCount()).toBeGreaterThan(5);
     expect(liveness.failures).toEqual([]);
     expect(tiny.isRunning()).toBe(true);
@@ -146,7 +146,7 @@ describe("a process", () => {
       TRUSTED_PROXIES: "10.0.0.0/8,192.0.2.1",
     });
     await waitUntilReady(tiny);
-    const [line = "{}"] = tiny.findLogLines('"msg":"told"');
+    const [line = "{}"] = tiny.findLogLines('"msg":"settings"');
     expect(JSON.parse(line)).toMatchObject({
       baseUrl: "https://pay.example.com",
       checkoutUrl: "https://checkout.example.com",
@@ -164,10 +164,10 @@ describe("a process", () => {
     const tiny = await startTestProcess();
     await waitUntilReady(tiny);
     process.kill(tiny.pid, "SIGUSR2");
-    await waitUntil("it has ended", () => !tiny.isRunning());
+    await waitUntil("the process has exited", () => !tiny.isRunning());
     expect(await tiny.stop()).toBe(1);
-    expect(tiny.findLogLines("nobody catches this")).toHaveLength(1);
-    expect(JSON.parse(tiny.findLogLines("nobody catches this")[0] ?? "{}")).toMatchObject({
+    expect(tiny.findLogLines("this error is not caught")).toHaveLength(1);
+    expect(JSON.parse(tiny.findLogLines("this error is not caught")[0] ?? "{}")).toMatchObject({
       level: "fatal",
     });
   });
@@ -198,24 +198,27 @@ describe("a process", () => {
     const stoppingProcess = await startTestProcess(environment);
     const remainingProcess = await startTestProcess(environment);
     await waitUntil(
-      "both are ready",
+      "both processes are ready",
       async () => (await isReady(stoppingProcess)()) && isReady(remainingProcess)(),
     );
     const load = startLoad([stoppingProcess, remainingProcess]);
     await waitUntil(
-      "load on both",
+      "both processes have responded under load",
       () =>
         load.getResponseCount(stoppingProcess) > 50 && load.getResponseCount(remainingProcess) > 50,
     );
     expect(await stoppingProcess.stop()).toBe(0);
-    await waitUntil("load on the other alone", () => load.countKeysSinceChange() > 100);
+    await waitUntil(
+      "only the other process is under load",
+      () => load.countKeysSinceChange() > 100,
+    );
     const { failures, keys } = await load.stop();
     expect(failures).toEqual([]);
     // A member that did not leave its group would keep its partitions for the 15 s session
     // time-out.
-    await waitUntil("every event is heard", () => {
+    await waitUntil("every event is received", () => {
       const handledLog = [stoppingProcess, remainingProcess]
-        .flatMap((tiny) => tiny.findLogLines('"msg":"heard"'))
+        .flatMap((tiny) => tiny.findLogLines('"msg":"event received"'))
         .join();
       return keys.every((key) => handledLog.includes(key));
     });
@@ -265,7 +268,7 @@ const startLoad = (processes: readonly TinyProcess[]) => {
         tiny =
           readyProcesses[Math.floor(requestIndex / requestsPerConnection) % readyProcesses.length];
       }
-      if (tiny === undefined) throw new Error("nobody is ready");
+      if (tiny === undefined) throw new Error("no process is ready");
       try {
         const { key, isLastResponse } = await sendRequest(tiny.port, agent);
         keys.push(key);

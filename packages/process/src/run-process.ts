@@ -58,7 +58,7 @@ export const runProcess = async <Config>(
   } catch (error) {
     const isExpectedError = error instanceof ConfigError || error instanceof PortInUseError;
     if (isExpectedError) process.stderr.write(`${error.message}\n`);
-    else log.fatal({ err: error }, "the service could not start");
+    else log.fatal({ err: error }, "service could not start");
     process.exit(isExpectedError ? 2 : 1);
   }
 };
@@ -109,7 +109,7 @@ const startService = async <Config>(
 const getStallReason = (kafka: KafkaBus): string | undefined => {
   const groups = kafka.stalledGroups();
   if (groups.length === 0) return undefined;
-  return `the consumer of ${groups.join(", ")} is silent although Kafka answers`;
+  return `the consumer of ${groups.join(", ")} is stalled although Kafka responds`;
 };
 
 type ContextInputs = { pool: Pool; stopList: StopList; log: Log };

@@ -92,8 +92,8 @@ describe("createSolanaAccountStateClient", () => {
   test.each([
     ["an error response", 503, "{}"],
     ["an error status with a valid body", 403, JSON.stringify(accountState)],
-    ["no JSON", 200, "<html>"],
-    ["another shape", 200, JSON.stringify({ ...accountState, payerAmount: -1 })],
+    ["text that is not JSON", 200, "<html>"],
+    ["JSON of another shape", 200, JSON.stringify({ ...accountState, payerAmount: -1 })],
     ["an invalid public key", 200, JSON.stringify({ ...accountState, blockhash: "" })],
   ])("rejects %s", async (_name, status, text) => {
     expect((await requestAccountState(status, text)).result).toBeInstanceOf(Error);

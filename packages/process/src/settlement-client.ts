@@ -54,7 +54,7 @@ const createSettlementClient = <Schema extends z.ZodType>(
     });
     if (!response.ok) {
       await response.body?.cancel();
-      throw new Error(`settlement-listener answered with status ${response.status}`);
+      throw new Error(`settlement-listener responded with status ${response.status}`);
     }
     if (response.status === 204) return undefined;
     return responseSchema.parse(await response.json());

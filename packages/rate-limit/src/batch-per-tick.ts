@@ -31,8 +31,7 @@ export const batchPerTick = <Request, Result>({
 
 const withTimeout = async <Value>(promise: Promise<Value>, timeoutMs: number): Promise<Value> => {
   const timeout = Promise.withResolvers<never>();
-  const rejectWithTimeout = () =>
-    timeout.reject(new Error(`there was no answer within ${timeoutMs} ms`));
+  const rejectWithTimeout = () => timeout.reject(new Error(`no response within ${timeoutMs} ms`));
   // If this process was busy, the reply may already wait in the socket, which is read before an
   // immediate runs.
   const timer = setTimeout(() => setImmediate(rejectWithTimeout), timeoutMs);

@@ -27,7 +27,7 @@ export const createDecisionCounter = (
   };
   const counter = new Counter({
     name: "payment_links_rate_limit_decisions_total",
-    help: "Tokens taken (allowed) and requests kept out (refused), by the policy that decided.",
+    help: "Tokens taken (allowed) and requests rejected (refused), by the policy that decided.",
     labelNames: ["policy", "decision"],
     registers: [],
     collect() {

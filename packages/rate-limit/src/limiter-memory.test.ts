@@ -93,7 +93,7 @@ describe("a caller over its limit", () => {
     const result = Array.from({ length: burst + 100 }, async () => limiter.take([bucket]));
     expect((await Promise.all(result)).some(({ isAllowed }) => !isAllowed)).toBe(true);
     expect(await redis.del(toRedisKey(bucket))).toBe(1);
-    const passedCount = await waitUntil("it passes", async () => {
+    const passedCount = await waitUntil("the request is allowed", async () => {
       const decision = await limiter.take([bucket]);
       return decision.isAllowed && decision;
     });

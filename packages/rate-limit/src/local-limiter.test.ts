@@ -18,7 +18,7 @@ const createTestLimiter = (bucketsMax?: number) => {
   });
   const take = (...buckets: readonly Bucket[]): Decision => {
     const decision = limiter.take(buckets);
-    if (decision instanceof Promise) throw new Error("a local decision needs no promise");
+    if (decision instanceof Promise) throw new Error("a local decision must be synchronous");
     return decision;
   };
   return { clock, metrics, take };

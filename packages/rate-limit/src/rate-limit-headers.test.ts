@@ -22,7 +22,7 @@ const parseStructuredList = (field: string | undefined): Record<string, Record<s
   const items: Record<string, Record<string, number>> = {};
   for (const item of (field ?? "").split(/,[ \t]*/)) {
     const match = /^"([\x20-\x21\x23-\x5b\x5d-\x7e]*)"((?:;[a-z]+=\d{1,15})*)$/.exec(item);
-    if (match === null) throw new Error(`no list of this kind: ${field}`);
+    if (match === null) throw new Error(`invalid list: ${field}`);
     const parameters = (match[2] ?? "").split(";").slice(1);
     items[match[1] ?? ""] = Object.fromEntries(
       parameters.map((parameter) => {
@@ -116,7 +116,7 @@ describe("rateLimitHeaders", () => {
   test("reports the decision of a limiter", () => {
     const clock = createFakeClock(new Date("2026-11-21T10:00:00Z"));
     const decision = createLocalLimiter({ clock }).take([keyBucket]);
-    if (decision instanceof Promise) throw new Error("a local decision needs no promise");
+    if (decision instanceof Promise) throw new Error("a local decision must be synchronous");
     expect(rateLimitHeaders([keyBucket], decision)["RateLimit"]).toBe('"key";r=99;t=1');
   });
 });

@@ -27,7 +27,7 @@ export const createRedisHealth = (metrics: Metrics, log: Log): RedisHealth => {
   let consecutiveFailures = 1;
   const degradedGauge = new Gauge({
     name: "payment_links_rate_limit_degraded",
-    help: "1 while rate limits are counted by this process alone, as Redis is away or slow.",
+    help: "1 while this process counts rate limits by itself because Redis is unavailable or slow.",
     registers: [metrics],
   });
   degradedGauge.set(1);
@@ -35,7 +35,7 @@ export const createRedisHealth = (metrics: Metrics, log: Log): RedisHealth => {
   const recordFailure = (error: unknown) => {
     successfulProbes = 0;
     if (state === "bad") return;
-    log.warn({ err: error }, "Redis is away or slow: rate limits are counted by this process");
+    log.warn({ err: error }, "Redis unavailable or slow, counting rate limits in this process");
     state = "bad";
     consecutiveFailures = 1;
     degradedGauge.set(1);
@@ -48,7 +48,7 @@ export const createRedisHealth = (metrics: Metrics, log: Log): RedisHealth => {
       successfulProbes += 1;
       consecutiveFailures = 1;
       if (state === "good" || (state === "bad" && successfulProbes < probesToRecover)) return;
-      log.info("rate limits are counted in Redis");
+      log.info("counting rate limits in Redis");
       state = "good";
       degradedGauge.set(0);
     },

@@ -171,7 +171,7 @@ describe("createRedisLimiter", () => {
     proxy.stall();
     expect(await limiter.take([createBucket()])).toMatchObject({ isAllowed: true });
     const warning = logLines.find(({ level }) => level === "warn");
-    expect(warning).toMatchObject({ err: { message: "there was no answer within 50 ms" } });
+    expect(warning).toMatchObject({ err: { message: "no response within 50 ms" } });
   });
 
   test("waits only once for a Redis that hangs, and returns to Redis after it recovers (rule API-23)", async () => {
@@ -189,9 +189,9 @@ describe("createRedisLimiter", () => {
     await waitForDegraded(metrics, 0);
     expect(limiter.take([keyBucket])).toBeInstanceOf(Promise);
     expect(logLines.map(({ level, msg }) => [level, msg])).toEqual([
-      ["info", "rate limits are counted in Redis"],
-      ["warn", "Redis is away or slow: rate limits are counted by this process"],
-      ["info", "rate limits are counted in Redis"],
+      ["info", "counting rate limits in Redis"],
+      ["warn", "Redis unavailable or slow, counting rate limits in this process"],
+      ["info", "counting rate limits in Redis"],
     ]);
   });
 
@@ -270,7 +270,7 @@ describe("createRedisLimiter", () => {
     const { limiter, metrics, logLines } = startLimiter(`redis://127.0.0.1:${proxy.port}`);
     expect(limiter.take([createBucket()])).toMatchObject({ isAllowed: true });
     expect(await readDegradedGauge(metrics)).toBe(1);
-    await waitUntil("it was tried again and again", () => proxy.connectionCount() >= 4);
+    await waitUntil("the connection was retried several times", () => proxy.connectionCount() >= 4);
     expect(logLines).toMatchObject([{ level: "warn" }]);
   });
 
@@ -278,7 +278,7 @@ describe("createRedisLimiter", () => {
     const { limiter, logLines, proxy } = await startProxiedLimiter();
     await limiter.take([createBucket()]);
     await limiter.close();
-    await waitUntil("the connection is gone", () => proxy.openConnectionCount() === 0);
+    await waitUntil("the connection is closed", () => proxy.openConnectionCount() === 0);
     expect(logLines).toHaveLength(1);
   });
 });

@@ -165,7 +165,7 @@ const toScriptArguments = ({ buckets, unsyncedDebts }: TakeRequest): number[] =>
 const splitDebts = (reply: unknown, requests: readonly TakeRequest[]): number[][] => {
   const countDecision = requests.reduce((sum, { buckets }) => sum + buckets.length, 0);
   if (!Array.isArray(reply) || reply.length !== countDecision || !reply.every(Number.isFinite)) {
-    throw new Error("Redis answered something else than one number per bucket");
+    throw new Error("Redis did not return one number per bucket");
   }
   let offset = 0;
   return requests.map(({ buckets }) => reply.slice(offset, (offset += buckets.length)));

@@ -125,7 +125,7 @@ describe("readSecret (rule OPS-4)", () => {
   test.each([
     ["a missing file", "none", undefined, "names a file that cannot be read"],
     ["an empty file", "empty", undefined, "names an empty file"],
-    ["both variable and file", "full", "hunter2", "KEY is given too"],
+    ["both variable and file", "full", "hunter2", "KEY is set too"],
   ])("rejects %s with the variable's name and no content", (_name, file, KEY, expectedReason) => {
     const message = getConfigErrorMessage(() =>
       readSecret({ KEY, KEY_FILE: join(directory, file) }, "KEY"),

@@ -44,7 +44,7 @@ export const readSecret = (environment: Environment, name: string): string | und
   const filePath = environment[`${name}_FILE`];
   if (filePath === undefined || filePath === "") return value;
   const createFileError = (reason: string) => createConfigError([`${name}_FILE: ${reason}`]);
-  if (value !== undefined) throw createFileError(`${name} is given too; one of them must go`);
+  if (value !== undefined) throw createFileError(`${name} is set too; remove one of them`);
   const content = readTextFile(filePath);
   if (content === undefined) throw createFileError("names a file that cannot be read");
   if (content === "") throw createFileError("names an empty file");
@@ -106,7 +106,7 @@ const tokenCharactersMin = 16;
 export const TokenList = CommaList.refine((tokens) => tokens.length > 0, {
   error: "has no value",
 }).refine((tokens) => tokens.every((token) => token.length >= tokenCharactersMin), {
-  error: `each value must have ${tokenCharactersMin} characters or more`,
+  error: `each value must have at least ${tokenCharactersMin} characters`,
 });
 
 /** `1`, `true` or `yes` enable the flag; `0`, `false` or `no` disable it. Everything else is an error. */

@@ -118,7 +118,7 @@ describe("an error in the log", () => {
 
   test("contains type, message, code, stack and cause, and no other properties", () => {
     const { log, written, lines } = captureLog();
-    log.error({ err: createQueryError() }, "a request failed");
+    log.error({ err: createQueryError() }, "request failed");
     expect(lines()[0]?.["err"]).toEqual({
       type: "Error",
       message: "the query failed",
@@ -142,9 +142,9 @@ describe("an error in the log", () => {
     "does not repeat the thrown value %j, which is not an Error",
     (thrown) => {
       const { log, written } = captureLog();
-      log.error({ err: thrown }, "a request failed");
+      log.error({ err: thrown }, "request failed");
       expect(written.join("")).not.toContain("hunter2");
-      expect(describeError(thrown)).toEqual({ message: "a value that is no error was thrown" });
+      expect(describeError(thrown)).toEqual({ message: "a thrown value is not an Error" });
     },
   );
 

@@ -50,7 +50,7 @@ export const createLog = (
 
 /** Returns the loggable part of an error: type, message, code, stack and causes; nothing else. */
 export const describeError = (error: unknown, depth = 0): Record<string, unknown> => {
-  if (!(error instanceof Error)) return { message: "a value that is no error was thrown" };
+  if (!(error instanceof Error)) return { message: "a thrown value is not an Error" };
   const code = "code" in error && typeof error.code === "string" ? { code: error.code } : {};
   const cause =
     error.cause !== undefined && depth < causesMax

@@ -47,7 +47,7 @@ export const startLoop = (options: LoopOptions): Loop => {
         await sleep(result instanceof Date && result < nextPollAt ? result : nextPollAt);
       } catch (error) {
         failures += 1;
-        log.error({ err: error, loop: name, failures }, "a background job failed; it goes on");
+        log.error({ err: error, loop: name, failures }, "background job failed, retrying");
         isWoken = false;
         await sleep(afterMs(clock, backoffMs(failures, backoff)));
       }

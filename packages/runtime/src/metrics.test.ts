@@ -104,7 +104,7 @@ describe("renderMetrics", () => {
       name: "payment_links_rows",
       help: "Rows",
       registers: [],
-      collect: () => Promise.reject(new Error("the database is away")),
+      collect: () => Promise.reject(new Error("the database is unavailable")),
     });
     metrics.registerMetric(rowsGauge);
     const text = await renderMetrics([metrics, createServiceMetrics("auth-keys", 1)]);

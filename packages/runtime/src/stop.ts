@@ -20,7 +20,7 @@ export const createStopList = (): StopList => {
       try {
         await step.stop();
       } catch (error) {
-        log.error({ err: error, step: step.name }, "a step of the stop failed");
+        log.error({ err: error, step: step.name }, "shutdown step failed");
       }
     }
   };
@@ -63,7 +63,7 @@ export const stopOnSignal = (stopList: StopList, log: Log, drainMsMax = 0): void
  */
 export const exitOnUncaughtError = (log: Log): void => {
   const exitWithError = (error: unknown) => {
-    log.fatal({ err: error }, "an error was not caught; the process ends");
+    log.fatal({ err: error }, "uncaught error, exiting");
     process.exit(1);
   };
   process.on("uncaughtException", exitWithError);

@@ -86,11 +86,11 @@ describe("settlementListenerConfig", () => {
       EVM_RPC_URLS: "1=https://b.example/key",
     };
     expect(getConfigError(duplicateUrls)).toContain(
-      "EVM_RPC_URLS: names chain 1, as RPC_URLS does",
+      "EVM_RPC_URLS: names chain 1, which RPC_URLS also names",
     );
     expect(
       getConfigError({ CHAINS_FILE: writeTempFile("{}"), EVM_CHAINS_FILE: writeTempFile("{}") }),
-    ).toContain("EVM_CHAINS_FILE: is given beside CHAINS_FILE");
+    ).toContain("EVM_CHAINS_FILE: is set in addition to CHAINS_FILE");
   });
 
   test("reads an operator's settings for a chain", () => {
@@ -137,14 +137,14 @@ describe("settlementListenerConfig", () => {
   // it.
   test("rejects a chain of TRANSFER_CHAINS that is not watched, or whose transfers are disabled", () => {
     expect(getConfigError({ TRANSFER_CHAINS: "1" })).toContain(
-      "TRANSFER_CHAINS: names chain 1, RPC_URLS does not",
+      "TRANSFER_CHAINS: names chain 1, which RPC_URLS does not name",
     );
     const message = getConfigError({
       RPC_URLS: "1=https://a.example",
       CHAINS_FILE: writeTempFile('{"1":{"findsDeposits":false}}'),
       TRANSFER_CHAINS: "1",
     });
-    expect(message).toContain("CHAINS_FILE: switches findsDeposits off on chain 1");
+    expect(message).toContain("CHAINS_FILE: turns findsDeposits off on chain 1");
   });
 
   const withChainSettings = (settings: object) => ({

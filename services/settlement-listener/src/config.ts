@@ -76,10 +76,10 @@ export const settlementListenerConfig = z
     if ("fault" in evmRpcUrls) return reject("EVM_RPC_URLS", evmRpcUrls.fault);
     const duplicateChainId = [...evmRpcUrls.keys()].find((id) => rpcUrls.has(id));
     if (duplicateChainId !== undefined) {
-      return reject("EVM_RPC_URLS", `names chain ${duplicateChainId}, as RPC_URLS does`);
+      return reject("EVM_RPC_URLS", `names chain ${duplicateChainId}, which RPC_URLS also names`);
     }
     if (environment.CHAINS_FILE !== undefined && environment.EVM_CHAINS_FILE !== undefined) {
-      return reject("EVM_CHAINS_FILE", "is given beside CHAINS_FILE");
+      return reject("EVM_CHAINS_FILE", "is set in addition to CHAINS_FILE; remove one of them");
     }
     const chainsFileVariable =
       environment.CHAINS_FILE === undefined ? "EVM_CHAINS_FILE" : "CHAINS_FILE";
@@ -89,7 +89,7 @@ export const settlementListenerConfig = z
     const { byChain } = chainOverrides;
     for (const id of transferChains) {
       if (!allRpcUrls.has(id))
-        return reject("TRANSFER_CHAINS", `names chain ${id}, RPC_URLS does not`);
+        return reject("TRANSFER_CHAINS", `names chain ${id}, which RPC_URLS does not name`);
       if (byChain[id]?.findsDeposits === false)
         return reject(chainsFileVariable, describeDisabledDeposits(id));
     }
@@ -109,7 +109,7 @@ export const settlementListenerConfig = z
 export type SettlementListenerConfig = z.output<typeof settlementListenerConfig>;
 
 const describeDisabledDeposits = (chainId: string): string =>
-  `switches findsDeposits off on chain ${chainId}, which TRANSFER_CHAINS names`;
+  `turns findsDeposits off on chain ${chainId}, which TRANSFER_CHAINS names`;
 
 type ChainOverridesById = z.output<typeof ChainOverrides>;
 

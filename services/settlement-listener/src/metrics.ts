@@ -28,32 +28,32 @@ export const createCounters = (metrics: Metrics): Counters => {
   const registers = [metrics];
   const notices = new Counter({
     name: "payment_links_settlement_notices_total",
-    help: "Notices of payment providers, by provider and by what became of them",
+    help: "Notices of payment providers, by provider and outcome",
     labelNames: ["provider", "outcome"] as const,
     registers,
   });
   const conflicts = new Counter({
     name: "payment_links_settlement_conflicts_total",
-    help: "Notices that contradict what an earlier one said of the same payment",
+    help: "Notices that contradict an earlier notice of the same payment",
     labelNames: ["provider"] as const,
     registers,
   });
   const createGauge = (name: string, help: string) => new Gauge({ name, help, registers });
   const deferredGauge = createGauge(
     "payment_links_settlement_parked_payments",
-    `Payments stored for a link that has not been heard of, counted up to ${backlogCountMax}`,
+    `Payments stored for a link that has not been received yet, counted up to ${backlogCountMax}`,
   );
   const deferredAgeGauge = createGauge(
     "payment_links_settlement_oldest_parked_age_seconds",
-    "How long the oldest parked payment has been waiting for its link; 0 without one",
+    "How long the oldest deferred payment has waited for its link; 0 if there is none",
   );
   const processingGauge = createGauge(
     "payment_links_settlement_processing_payments",
-    `Payments seen and not yet final, counted up to ${backlogCountMax}`,
+    `Processing payments, counted up to ${backlogCountMax}`,
   );
   const processingAgeGauge = createGauge(
     "payment_links_settlement_oldest_processing_age_seconds",
-    "How long the oldest payment has been waiting for its final notice; 0 without one",
+    "How long the oldest processing payment has waited for its final status; 0 if there is none",
   );
   return {
     countNotice: (provider, outcome) => notices.inc({ provider, outcome }),

@@ -83,7 +83,7 @@ describe("settlement-listener", () => {
       expect((await rig.sendText(JSON.stringify(notice))).status).toBe(202);
       expect(getPublishedValues(link.id)).toEqual([]);
       const [type, event] = linkEvents(link)[eventIndex] ?? ["", undefined];
-      if (event === undefined) throw new Error("there are five types");
+      if (event === undefined) throw new Error("the event type is missing");
       await publishEvent(event);
       await waitUntil(`${type} releases the payment`, async () => {
         rig.clock.advance(100);
@@ -103,7 +103,7 @@ describe("settlement-listener", () => {
     await transact(rig.pool, (tx) => receiveLink(rig.clock)(tx, { link }));
     const notice = sampleNotice({ paymentLinkId: link.id });
     expect((await rig.sendText(JSON.stringify(notice))).status).toBe(202);
-    await waitUntil("the event leaves", async () => getPublishedValues(link.id).length > 0);
+    await waitUntil("the event is published", async () => getPublishedValues(link.id).length > 0);
     expect(getPublishedValues(link.id)).toMatchObject([{ sourceId: notice.id }]);
   });
 
@@ -145,7 +145,7 @@ describe("settlement-listener", () => {
   test("dead-letters an invalid record, lists it, and can replay it", async () => {
     const key = newId("plink");
     const [record] = publishedRecords;
-    if (record === undefined) throw new Error("an earlier test has heard of a record");
+    if (record === undefined) throw new Error("no earlier test published a record");
     const headers = { ...record.headers, ce_id: newId("evt"), ce_type: linkCreated.type };
     await rig.bus.publish([{ topic: topics.paymentLinks, key, headers, value: '{"link":1}' }]);
     const path = `${rig.internalUrl}/internal/dead-letters/settlement-listener`;
@@ -154,7 +154,7 @@ describe("settlement-listener", () => {
       return ((await response.json()) as { data: { key: string; reason: string; seq: string }[] })
         .data;
     };
-    await waitUntil("it is set aside", async () =>
+    await waitUntil("the record is dead-lettered", async () =>
       (await listDeadLetters()).some((deadLetter) => deadLetter.key === key),
     );
     const replay = await fetch(`${path}/replay`, { method: "POST" });

@@ -168,7 +168,7 @@ export const createManualBus = (sendTimeoutMs = 0): ManualBus => {
       return { stop: async () => {} };
     },
     deliver: (records, signal = new AbortController().signal) => {
-      if (handle === undefined) throw new Error("nobody has subscribed");
+      if (handle === undefined) throw new Error("there is no subscriber");
       return handle(records, signal);
     },
     onSeek: (topicPartition, position) => positionStore?.onSeek(topicPartition, position),

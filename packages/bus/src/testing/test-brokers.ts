@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 /** Returns the Kafka brokers for the tests. */
 export const getTestBrokers = (): string[] => {
   const brokers = process.env["KAFKA_BROKERS"];
-  if (brokers === undefined) throw new Error("tests need KAFKA_BROKERS; run them by npm test");
+  if (brokers === undefined) throw new Error("tests need KAFKA_BROKERS; run them with npm test");
   return brokers.split(",");
 };
 

@@ -1,7 +1,7 @@
 import type { IntrospectionResponse, IntrospectionRequest } from "@payment-links/contracts";
 import type { RequestIntrospection } from "../caller.ts";
 
-/** A fake auth-keys whose responses the test controls, one by one or all at once. */
+/** A fake auth-keys whose responses the test controls, one by one or all together. */
 export type FakeAuthKeys = {
   requestIntrospection: RequestIntrospection;
   /** All requests received so far. */
@@ -39,7 +39,7 @@ export const createFakeAuthKeys = (): FakeAuthKeys => {
     },
     respondToNext: (response) => {
       const settle = heldRequests.shift();
-      if (settle === undefined) throw new Error("no question waits");
+      if (settle === undefined) throw new Error("no request is pending");
       settle(response);
     },
   };

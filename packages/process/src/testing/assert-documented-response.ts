@@ -36,7 +36,9 @@ export const assertDocumentedResponse = ({
   if (operation === undefined) return;
   const mismatch = findMismatch(operation, status, json);
   if (mismatch === undefined) return;
-  throw new Error(`${operation.operationId} is not as documented: ${status}, ${mismatch}`);
+  throw new Error(
+    `${operation.operationId} does not match its documentation: ${status}, ${mismatch}`,
+  );
 };
 
 const createPathPattern = ({ path }: Operation): RegExp =>
@@ -53,7 +55,7 @@ const findMismatch = (operation: Operation, status: number, json: unknown): stri
   if (!parsed.success) return parsed.error.message;
   return isDeepStrictEqual(parsed.data, json)
     ? undefined
-    : `more than ${JSON.stringify(parsed.data)}`;
+    : `fields other than ${JSON.stringify(parsed.data)}`;
 };
 
 const findErrorMismatch = (

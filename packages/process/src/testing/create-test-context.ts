@@ -58,9 +58,9 @@ export const createTestContext = async ({
     limiter: createLocalLimiter({ clock: overrides.clock ?? clock }),
     limits: { perKey: unlimitedRate, perAddress: unlimitedRate },
     trustedProxies: [],
-    requestIntrospection: () => Promise.reject(new Error(`${name} asks nobody who calls`)),
+    requestIntrospection: () => Promise.reject(new Error(`${name} does not identify callers`)),
     fetchSolanaAccountState: async () => undefined,
-    fetchUsedAddresses: () => Promise.reject(new Error(`${name} asks nobody about addresses`)),
+    fetchUsedAddresses: () => Promise.reject(new Error(`${name} does not request used addresses`)),
     catalogue: loadCatalogue(),
     baseUrl: "http://127.0.0.1:8080",
     checkoutUrl: "https://pay.example",
@@ -108,7 +108,7 @@ const CountRow = z.object({ count: z.number() });
  * once it is gone.
  */
 const countSessions = async (pool: Pool): Promise<number> => {
-  await waitUntil("sessions that have ended are gone", async () => {
+  await waitUntil("ended sessions are gone", async () => {
     const count = await pool.oneFirst(sql.type(CountRow)`
       SELECT count(*)::int AS count FROM pg_stat_activity WHERE datname = current_database()
     `);

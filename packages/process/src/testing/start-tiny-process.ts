@@ -58,7 +58,7 @@ export const startTinyProcess = async (
     probe: (path, timeoutMs) => probe(internalPort, path, timeoutMs),
     stop: () => stopChild(child),
   };
-  await waitUntil("the process lives", async () => {
+  await waitUntil("the process is alive", async () => {
     if (!isRunning(child)) throw new Error(`the process ended: ${output}`);
     return (await tiny.probe("/livez")) !== undefined;
   });

@@ -30,7 +30,7 @@ const createTinyService = (context: ServiceContext): Service => {
   const { baseUrl, checkoutUrl, limits, trustedProxies } = context;
   // Lets a test trigger an uncaught error.
   process.once("SIGUSR2", () => {
-    throw new Error("nobody catches this");
+    throw new Error("this error is not caught");
   });
   let relay: Relay | undefined;
   let consumer: Consumer | undefined;
@@ -44,7 +44,7 @@ const createTinyService = (context: ServiceContext): Service => {
         .then(() => injectDelay("slow work", responseDelayMs))
         .then(() => res.end(key))
         .catch((error: unknown) => {
-          log.error({ err: error }, "not told");
+          log.error({ err: error }, "event could not be published");
           res.writeHead(500).end();
         });
     },
@@ -53,10 +53,10 @@ const createTinyService = (context: ServiceContext): Service => {
     isReady: async () => (await listDeadLetters({ pool })).length === 0,
     start: async () => {
       log.info({ addressWaitMs: getDefaultAutoSelectFamilyAttemptTimeout() }, "started");
-      log.info({ baseUrl, checkoutUrl, limits, trustedProxies }, "told");
+      log.info({ baseUrl, checkoutUrl, limits, trustedProxies }, "settings");
       relay = createRelay({ databaseUrl, bus, service: name, metrics, log, clock });
       const handlers = [
-        on(tinyEvent, async (_tx, _data, { key }) => log.info({ account: key }, "heard")),
+        on(tinyEvent, async (_tx, _data, { key }) => log.info({ account: key }, "event received")),
       ];
       consumer = await startConsumer({ bus, pool, group: name, handlers, metrics, log, clock });
     },

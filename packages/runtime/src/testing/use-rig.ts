@@ -53,7 +53,8 @@ export const createLazyProxy = <Target extends object>(
   new Proxy({} as Target, {
     get: (_, property) => {
       const target = getTarget();
-      if (target === undefined) throw new Error(`no ${String(property)} before the tests run`);
+      if (target === undefined)
+        throw new Error(`${String(property)} is not available before the tests run`);
       return Reflect.get(target, property);
     },
   });

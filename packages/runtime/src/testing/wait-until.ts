@@ -19,7 +19,7 @@ export const waitUntil = async <Result>(
     const waitedMs = performance.now() - startedAtMs;
     if (waitedMs > timeoutMs) {
       throw new Error(
-        `not within ${timeoutMs} ms: ${typeof description === "string" ? description : description()}`,
+        `timed out after ${timeoutMs} ms: ${typeof description === "string" ? description : description()}`,
       );
     }
     await sleep(Math.min(5 + waitedMs / 20, pollMsMax));

@@ -22,7 +22,7 @@ const shortText = text({ lengthMin: 1, lengthMax: textLengthMax });
 
 /** The body of a provider's notice (rule NOTICE-1). */
 export const SettlementNotice = body({
-  id: required(shortText).describe("The provider's own id of this payment."),
+  id: required(shortText).describe("The provider's ID of this payment."),
   paymentLinkId: required(shortText),
   status: required(oneOf(paymentStatuses)),
   amount: required(positiveDecimal),

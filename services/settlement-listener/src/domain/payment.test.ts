@@ -44,7 +44,7 @@ const id = createDeterministicId("tx", [
 
 const recordFirst = (report: PaymentReport, context = knownLinkContext): Payment => {
   const result = evaluatePaymentReport(undefined, report, context);
-  if (result.outcome !== "first") throw new Error(`judged as ${result.outcome}`);
+  if (result.outcome !== "first") throw new Error(`unexpected outcome: ${result.outcome}`);
   return result.payment;
 };
 
@@ -170,10 +170,10 @@ describe("evaluatePaymentReport", () => {
   });
 
   test.each<[string, PaymentReport, PaymentReport, boolean]>([
-    ["a repeat", settledReport, { ...settledReport, amount: new Decimal("9.50") }, false],
-    ["a late processing", settledReport, processingReport, false],
+    ["a duplicate", settledReport, { ...settledReport, amount: new Decimal("9.50") }, false],
+    ["a late processing report", settledReport, processingReport, false],
     [
-      "a late processing for another link",
+      "a late processing report for another link",
       settledReport,
       { ...processingReport, paymentLinkId: "plink_x" },
       true,
@@ -238,7 +238,7 @@ describe("evaluatePaymentReport", () => {
       isConflicting: false,
       payment: { ...settledReport, version: 2, isOrphaned: true },
     });
-    if (flaggedResult.outcome !== "moved") throw new Error("it has moved");
+    if (flaggedResult.outcome !== "moved") throw new Error("the payment did not move");
     const repeatedResult = evaluatePaymentReport(
       flaggedResult.payment,
       { ...settledReport, isOrphaned: true },
@@ -412,7 +412,8 @@ describe("evaluatePaymentReport", () => {
       { ...seenReport, blockNumber: null, isOrphaned: true },
       laterContext,
     );
-    if (goneResult.outcome !== "moved") throw new Error(`judged as ${goneResult.outcome}`);
+    if (goneResult.outcome !== "moved")
+      throw new Error(`unexpected outcome: ${goneResult.outcome}`);
     expect(goneResult.payment).toMatchObject({ status: "settled", version: 2, isOrphaned: true });
     const restoredResult = evaluatePaymentReport(
       goneResult.payment,
@@ -431,11 +432,11 @@ describe("block changes of a processing payment (rule EVENT-9)", () => {
   const minedReport = { ...processingReport, blockNumber: 7, isOrphaned: false };
   const orphanedReport = { ...processingReport, blockNumber: null, isOrphaned: true };
   const blockChanges: [string, PaymentReport, PaymentReport][] = [
-    ["a block holds it", mempoolReport, minedReport],
-    ["it moved to another block", minedReport, { ...minedReport, blockNumber: 8 }],
-    ["its chain took it away", minedReport, orphanedReport],
-    ["nobody knows it any more", mempoolReport, orphanedReport],
-    ["it came again", orphanedReport, mempoolReport],
+    ["it is included in a block", mempoolReport, minedReport],
+    ["it moves to another block", minedReport, { ...minedReport, blockNumber: 8 }],
+    ["it is orphaned by a reorg", minedReport, orphanedReport],
+    ["it is dropped from the mempool", mempoolReport, orphanedReport],
+    ["it returns to the mempool", orphanedReport, mempoolReport],
   ];
 
   test.each(blockChanges)("are published if requested: %s", (_, previousReport, nextReport) => {

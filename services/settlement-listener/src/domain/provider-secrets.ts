@@ -32,11 +32,15 @@ export const parseProviderSecrets = (text: string): ProviderKeys | { fault: stri
     }
     const key = parseKey(secret);
     if (key === undefined) {
-      return { fault: `${position} needs whsec_ and the base64 of at least ${keyBytesMin} bytes` };
+      return {
+        fault: `${position} must be whsec_ followed by the base64 of at least ${keyBytesMin} bytes`,
+      };
     }
     const keys = [...(keysByProvider.get(name) ?? []), key];
     if (keys.length > keysPerProviderMax) {
-      return { fault: `${position} is more than ${keysPerProviderMax} secrets of one provider` };
+      return {
+        fault: `${position} exceeds the limit of ${keysPerProviderMax} secrets per provider`,
+      };
     }
     keysByProvider.set(name, keys);
   }

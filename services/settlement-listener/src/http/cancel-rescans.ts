@@ -19,6 +19,6 @@ export const cancelRescans =
     const { chainId } = await readJsonBody(req, CancelRequest);
     if (!chainIds.includes(chainId)) throw createApiError("NOT_FOUND");
     const cancelledCount = await deleteRescans(pool, chainId);
-    log.info({ chain: chainId, count: cancelledCount }, "rescans were cancelled");
+    log.info({ chain: chainId, count: cancelledCount }, "rescans canceled");
     sendJson(res, 202, { chainId, cancelledCount });
   };

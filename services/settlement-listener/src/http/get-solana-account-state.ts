@@ -13,7 +13,7 @@ export const getSolanaAccountState =
   async (req: Request, res: Response): Promise<void> => {
     const request = await readJsonBody(req, SolanaAccountStateRequest);
     const accountState = await fetchSolanaAccountState(request).catch((error: unknown) => {
-      log.warn({ err: error, chain: request.chainId }, "a payer's transaction cannot be made");
+      log.warn({ err: error, chain: request.chainId }, "Solana account state unavailable");
       throw createApiError("SERVICE_UNAVAILABLE");
     });
     if (accountState === undefined) res.status(204).end();

@@ -12,7 +12,7 @@ export const getUsedAddresses =
   async (req: Request, res: Response): Promise<void> => {
     const request = await readJsonBody(req, UsedAddressesRequest);
     const result = await fetchUsedAddresses(request).catch((error: unknown) => {
-      log.info({ err: error, chain: request.chainId }, "no node tells which addresses were used");
+      log.info({ err: error, chain: request.chainId }, "used addresses unavailable");
       throw createApiError("SERVICE_UNAVAILABLE");
     });
     sendJson(res, 200, result);

@@ -434,8 +434,8 @@ describe("POST /settlement-notices/<provider>", () => {
     await rig.post("acme", `${text} `, headers);
     await rig.post("acme", text, { ...headers, "content-type": "text/plain" });
     const log = rig.logLines.join("");
-    expect(log).toContain("a settlement notice is stored");
-    expect(log).toContain("a request was refused");
+    expect(log).toContain("settlement notice stored");
+    expect(log).toContain("request rejected");
     const signature = headers["webhook-signature"]?.slice(3) ?? "";
     expect(signature).toHaveLength(44);
     for (const secret of [...Object.values(secrets), signature]) {
@@ -469,7 +469,7 @@ describe("a notice whose body never arrives", () => {
       const lines = Object.entries({ "Content-Type": "application/json", ...headers });
       const headerText = lines.map(([name, value]) => `${name}: ${value}\r\n`).join("");
       socket.write(`POST /settlement-notices/${provider} HTTP/1.1\r\nHost: x\r\n${headerText}\r\n`);
-      await waitUntil("the answer", () => text.includes("\r\n"));
+      await waitUntil("the response arrives", () => text.includes("\r\n"));
       return text.slice("HTTP/1.1 ".length, "HTTP/1.1 401".length);
     } finally {
       socket.destroy();

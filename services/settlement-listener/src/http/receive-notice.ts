@@ -112,10 +112,10 @@ const reportOutcome = (
   if (result.outcome === "too_fine") return;
   const { payment, isConflicting } = result;
   const logFields = { provider, payment_id: payment.id, link_id: payment.paymentLinkId, outcome };
-  log.info({ ...logFields, status: payment.status }, "a settlement notice is stored");
+  log.info({ ...logFields, status: payment.status }, "settlement notice stored");
   if (!isConflicting) return;
   counters.countConflict(provider);
-  log.warn(logFields, "a settlement notice contradicts an earlier one");
+  log.warn(logFields, "settlement notice contradicts an earlier one");
 };
 
 const toNoticeOutcome = (result: PaymentReportResult): NoticeOutcome => {

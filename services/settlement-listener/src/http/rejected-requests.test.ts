@@ -15,7 +15,7 @@ beforeAll(async () => {
   const now = rig.clock.now();
   const acquireOptions = { chainId: haltedChain, now, until: new Date(now.getTime() + 1) };
   const leadership = await acquireLeadership(rig.pool, acquireOptions);
-  if (leadership === undefined) throw new Error("nobody else leads");
+  if (leadership === undefined) throw new Error("the leadership was not acquired");
   const notStarted = { scannedTo: null, finalizedTo: null };
   await transact(rig.pool, async (tx) => {
     await moveCheckpoint(tx, leadership, notStarted, { scannedTo: 5, finalizedTo: 3 });

@@ -38,6 +38,6 @@ export const rescanChain =
     }
     if ((await countRescans(pool, chainId)) >= pendingRescansMax) throw createApiError("429");
     await insertRescan(pool, { chainId, fromBlock, toBlock, requestedAt: clock.now() });
-    log.info({ chain: chainId, from: fromBlock, to: toBlock }, "a rescan was asked for");
+    log.info({ chain: chainId, from: fromBlock, to: toBlock }, "rescan requested");
     sendJson(res, 202, { chainId, fromBlock, toBlock });
   };

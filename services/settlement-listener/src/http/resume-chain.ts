@@ -46,7 +46,7 @@ export const resumeChain =
       return { orphanedPayments, orphanedCount: orphanedTransfers.length };
     });
     wakeRelay();
-    log.warn({ chain: chainId, sharedBlock, orphaned: orphanedCount }, "a halt was lifted");
+    log.warn({ chain: chainId, sharedBlock, orphaned: orphanedCount }, "halted chain resumed");
     reportOrphanedSettled(chainId, orphanedPayments);
     sendJson(res, 202, { chainId, sharedBlock, orphanedCount });
   };

@@ -44,7 +44,7 @@ const holdTransactionOpen = async (runWork: (tx: Transaction) => Promise<unknown
 };
 
 const waitForLockWait = () =>
-  waitUntil("a transaction waits", async () => (await countLockWaits(rig.pool)) > 0);
+  waitUntil("a transaction waits for a lock", async () => (await countLockWaits(rig.pool)) > 0);
 
 /** Shuffles reproducibly, so that a failed round can be repeated. */
 const shuffle = <Item>(items: readonly Item[], seed: number): Item[] => {

@@ -57,7 +57,8 @@ export const createJsonRpcClient = (options: {
     if (firstRequest === undefined) return [];
     const reply = await send(requests);
     const kind = classifyReply?.(reply.body);
-    if (kind !== undefined) throw new RpcFault(kind, `${kind}, in no JSON-RPC`, reply.retryAfterMs);
+    if (kind !== undefined)
+      throw new RpcFault(kind, `${kind}, reply is not JSON-RPC`, reply.retryAfterMs);
     const classifiedReply = { ...reply, classifyError };
     if (otherRequests.length === 0)
       return [toRpcResult(firstRequest, classifiedReply, parseResponseObject(reply.body))];
@@ -94,7 +95,7 @@ const createSend = ({
       return parseReply(response, await readText(response, bytesMax), isBatch);
     } catch (error) {
       if (error instanceof RpcFault || error instanceof BatchRejectedError) throw error;
-      if (timeout.aborted) throw new RpcFault("timeout", `no answer within ${timeoutMs} ms`);
+      if (timeout.aborted) throw new RpcFault("timeout", `no reply within ${timeoutMs} ms`);
       // The message that fetch throws may contain the URL.
       throw new RpcFault("unreachable", closing.aborted ? "closed" : "no connection");
     }
@@ -125,7 +126,7 @@ const readText = async (response: Response, bytesMax: number): Promise<string> =
   for await (const chunk of response.body ?? []) {
     byteCount += chunk.length;
     if (byteCount > bytesMax) {
-      throw new RpcFault("range", `an answer of more than ${bytesMax} bytes`);
+      throw new RpcFault("range", `reply of more than ${bytesMax} bytes`);
     }
     chunks.push(chunk);
   }
@@ -137,7 +138,7 @@ const parseReply = ({ headers, status, ok }: Response, text: string, isBatch: bo
   const body = parseJson(text);
   const retryAfterMs = parseRetryAfter(headers.get("retry-after"));
   if (ok) {
-    if (body === undefined) throw new RpcFault("invalid", "an answer that is no JSON");
+    if (body === undefined) throw new RpcFault("invalid", "reply is not JSON");
     return { body, status, retryAfterMs };
   }
   const message = `HTTP ${status}`;
@@ -162,7 +163,7 @@ const parseJson = (text: string): unknown => {
 const parseBatch = (reply: ClassifiedReply, callCount: number): ResponseObject[] => {
   if (!Array.isArray(reply.body)) {
     const error = parseResponseObject(reply.body)?.error;
-    if (error === undefined) throw new RpcFault("invalid", "an answer to a batch that is none");
+    if (error === undefined) throw new RpcFault("invalid", "batch reply is not a batch");
     const fault = toRpcFault("", reply, error);
     throw fault.kind === "rate_limited" ? fault : new BatchRejectedError();
   }
@@ -170,7 +171,7 @@ const parseBatch = (reply: ClassifiedReply, callCount: number): ResponseObject[]
     .map(parseResponseObject)
     .filter((responseObject) => responseObject !== undefined);
   if (batch.length < reply.body.length) {
-    throw new RpcFault("invalid", "an answer to a batch that is none");
+    throw new RpcFault("invalid", "batch reply is not a batch");
   }
   // Responses may come in any order, and some providers turn a numeric id into a string.
   const responsesById = new Map(
@@ -182,7 +183,7 @@ const parseBatch = (reply: ClassifiedReply, callCount: number): ResponseObject[]
   if (batch.length === 1 && batch.some(({ error }) => error)) {
     throw new BatchRejectedError();
   }
-  throw new RpcFault("invalid", "an answer to a batch with calls left out");
+  throw new RpcFault("invalid", "batch reply lacks some calls");
 };
 
 /** Ignores ids of other JSON types, for which `String()` may throw. */
@@ -210,7 +211,7 @@ const toRpcResult = <T>(
     return { value: parseResult(body?.result) };
   } catch (error) {
     if (!(error instanceof RpcFault)) throw error;
-    return { fault: new RpcFault("invalid", `an answer to ${method} of another shape`) };
+    return { fault: new RpcFault("invalid", `invalid result of ${method}`) };
   }
 };
 

@@ -17,5 +17,5 @@ export const isObject = (value: unknown): value is Readonly<Record<string, unkno
 
 /** Throws the fault for a result of the wrong shape. */
 export const throwInvalidShape = (): never => {
-  throw new RpcFault("invalid", "another shape");
+  throw new RpcFault("invalid", "invalid result");
 };

@@ -49,11 +49,11 @@ export const createProviderFailover = (options: FailoverOptions): ProviderFailov
         if (closing.aborted || isTimeUp) break;
         await clock.sleepUntil(afterMs(clock, waitMs), closing);
       }
-      const providerFaults = [...faults].map(([name, fault]) => `${name} ${fault}`);
+      const providerFaults = [...faults].map(([name, fault]) => `${name}: ${fault}`);
       const faultSummary =
         providerFaults.length === 0 ? "every provider is ignored" : providerFaults.join(", ");
       throw new ChainUnreachableError(
-        `chain ${chainId}: nobody answers for ${description}: ${faultSummary}`,
+        `chain ${chainId}: no provider could read ${description}: ${faultSummary}`,
       );
     },
     runOnOther: async (provider, attempt) => {
@@ -74,7 +74,7 @@ const runAttempt = async <T>(
   attempt: (provider: Provider) => Promise<T>,
 ): Promise<AttemptResult<T>> => {
   const { circuitBreaker } = provider;
-  if (!circuitBreaker.canRequest()) return { fault: "rests after failures" };
+  if (!circuitBreaker.canRequest()) return { fault: "paused after failures" };
   try {
     const value = await attempt(provider);
     circuitBreaker.recordSuccess();

@@ -107,7 +107,7 @@ export const createProvider = (options: ProviderOptions): Provider => {
     metrics.countDisagreement(chainId, "wrong_chain");
     log.error(
       { chain: chainId, provider: name, found: servedChain },
-      "an RPC provider serves another chain",
+      "RPC provider serves another chain",
     );
     throw new RpcFault("invalid", "serves another chain", timing.cooldownMsMax);
   };
@@ -137,8 +137,8 @@ export const createProvider = (options: ProviderOptions): Provider => {
       probeMsMax: timing.timeoutMs,
       onChange: (isOpen) => {
         metrics.setCircuitOpen(label, isOpen);
-        if (isOpen) log.warn(label, "an RPC provider fails: it is left alone for a while");
-        else log.info(label, "an RPC provider answers again");
+        if (isOpen) log.warn(label, "RPC provider failing, pausing requests");
+        else log.info(label, "RPC provider recovered");
       },
     }),
     requestEach,

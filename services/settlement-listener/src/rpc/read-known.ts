@@ -34,7 +34,7 @@ export const readKnown = async <Key extends string, T>(
     if (otherItems !== undefined && otherItems.size > 0)
       metrics.countDisagreement(chainId, "missing_receipt");
     if (mustExist && otherItems?.size !== missingKeys.length) {
-      throw new RpcFault("behind", `${description} that must be there are not`);
+      throw new RpcFault("behind", `${description} that must exist are missing`);
     }
     return new Map([...knownItems, ...(otherItems ?? [])]);
   });

@@ -31,19 +31,19 @@ export const createRpcMetrics = (metrics: Metrics): RpcMetrics => {
   const registers = [metrics];
   const requests = new Counter({
     name: "payment_links_chain_rpc_requests_total",
-    help: "HTTP requests to a chain's RPC providers, by what became of them",
+    help: "HTTP requests to a chain's RPC providers, by outcome",
     labelNames: ["chain", "provider", "outcome"] as const,
     registers,
   });
   const disagreements = new Counter({
     name: "payment_links_chain_rpc_disagreements_total",
-    help: "Answers of RPC providers that contradict one another or themselves",
+    help: "Replies of RPC providers that contradict each other or themselves",
     labelNames: ["chain", "kind"] as const,
     registers,
   });
   const openCircuits = new Gauge({
     name: "payment_links_chain_rpc_circuit_open",
-    help: "1 while a provider is left alone after failures",
+    help: "1 while requests to a provider are paused after failures",
     labelNames: ["chain", "provider"] as const,
     registers,
   });

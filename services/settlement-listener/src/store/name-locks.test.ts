@@ -45,7 +45,10 @@ test("makes one name wait for the same name among many, but not for that name of
   const waitingTransaction = transact(rig.pool, (tx) =>
     lockNamesShared(tx, "link", ["name 7"]),
   ).then(() => completed.push("shared"));
-  await waitUntil("somebody waits", async () => (await countLockWaits(rig.pool)) > 0);
+  await waitUntil(
+    "a transaction waits for a lock",
+    async () => (await countLockWaits(rig.pool)) > 0,
+  );
   expect(completed).toEqual([]);
   locksReleased.resolve();
   await Promise.all([holdingTransaction, waitingTransaction]);

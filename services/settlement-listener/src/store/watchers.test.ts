@@ -34,7 +34,7 @@ const tryAcquire = (): Promise<Leadership | undefined> => {
 
 const acquire = async (): Promise<Leadership> => {
   const leadership = await tryAcquire();
-  if (leadership === undefined) throw new Error("somebody else leads");
+  if (leadership === undefined) throw new Error("the leadership was not acquired");
   return leadership;
 };
 

@@ -112,8 +112,7 @@ export const lockLeadership = async (
     WHERE chain_id = ${chainId} AND fencing_token = ${token}::bigint
     FOR NO KEY UPDATE
   `);
-  if (row === null)
-    throw new LeadershipLostError(`another process watches chain ${chainId} by now`);
+  if (row === null) throw new LeadershipLostError(`another process now watches chain ${chainId}`);
 };
 
 const ProgressRow = z.object({

@@ -56,9 +56,12 @@ const listDepositSteps = (address: string) =>
   rig.publishedDeposits(address).map(({ type, deposit }) => `${type} ${deposit.amount}`);
 const getDepositStatus = (address: string) => rig.publishedDeposits(address).at(-1)?.deposit.status;
 const waitForStatus = (address: string, status: string) =>
-  waitUntil(`it is ${status}`, () => getDepositStatus(address) === status);
+  waitUntil(`the deposit is ${status}`, () => getDepositStatus(address) === status);
 const waitForSteps = (address: string, count: number) =>
-  waitUntil(`${count} steps are told`, () => listDepositSteps(address).length >= count);
+  waitUntil(
+    `${count} deposit events are published`,
+    () => listDepositSteps(address).length >= count,
+  );
 /**
  * Waits until everything mined so far has settled, so that unpublished payments will stay
  * unpublished.
@@ -160,7 +163,7 @@ describe("a transfer without a reference (rule CHAIN-20)", () => {
   });
 
   test.each<[string, { findsDeposits?: boolean; least?: Decimal }]>([
-    ["deposits are turned off", { findsDeposits: false }],
+    ["deposits are disabled", { findsDeposits: false }],
     ["the minimum is raised", { least: new Decimal(5) }],
   ])("stays a seen deposit after %s", async (_, { least: minimum, ...otherSettings }) => {
     await startWatch({ finality: "finalized" });
@@ -374,7 +377,7 @@ describe("deposits among many owners and transfers", () => {
       await chain.mine();
     }
     await chain.mine(2);
-    await waitUntil("all are settled", () =>
+    await waitUntil("all deposits are settled", () =>
       [...paidOwners].every((address) => getDepositStatus(address) === "settled"),
     );
     expect(owners.filter((address) => listDepositSteps(address).length > 0).length).toBe(

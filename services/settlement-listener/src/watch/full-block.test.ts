@@ -52,12 +52,15 @@ describe("a block with 10,000 unrelated payments", () => {
     await chain.mine(10);
 
     const waitUntilSettled = (linkId: string) =>
-      waitUntil("it is settled", () => publishedPayments(linkId).at(-1)?.status === "settled");
+      waitUntil(
+        "the payment is settled",
+        () => publishedPayments(linkId).at(-1)?.status === "settled",
+      );
     await waitUntilSettled(link.id);
     await receiveLinks(lateLink);
     await waitUntilSettled(lateLink.id);
     const { readStatus } = rig;
-    await waitUntil("it goes on", async () => (await readStatus()).state === "watching");
+    await waitUntil("the chain is watched", async () => (await readStatus()).state === "watching");
     await rpc.close();
   });
 });

@@ -79,13 +79,13 @@ const payInManyBlocks = async (
   await rig.service.start();
   const link = await rig.receiveNewLink();
   await waitUntil(
-    "the watch has begun",
+    "the watch has started",
     async () => (await rig.readStatus()).scannedTo !== null,
     settleTimeoutMs,
   );
   const waitUntilSettled = (count: number) =>
     waitUntil(
-      "they are settled",
+      "the payments are settled",
       async () =>
         (await readPayments(rig)).filter((name) => name.includes(" settled ")).length >= count,
       settleTimeoutMs,

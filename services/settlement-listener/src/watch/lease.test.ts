@@ -41,7 +41,7 @@ test("tries to acquire a led chain without waiting or locking", async () => {
   const chainId = newId("evt");
   const [now, until] = [rig.clock.now(), afterMs(rig.clock, 60_000)];
   const leadership = await acquireLeadership(rig.pool, { chainId, now, until });
-  if (leadership === undefined) throw new Error("nobody else stands");
+  if (leadership === undefined) throw new Error("the leadership was not acquired");
   const [rowLocked, lockReleased] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const leaderTransaction = transact(rig.pool, async (tx) => {
     await lockLeadership(tx, leadership);
@@ -59,13 +59,13 @@ test("lets other processes go first once a process leads its share, and takes ch
   const chainIds = Array.from({ length: 6 }, () => newId("evt"));
   const quota = createLeadershipQuota(4);
   const firstLeases = chainIds.map((chainId) => startTestLease(chainId, quota));
-  await waitUntil("it leads its share", () => countLed(firstLeases) === 4);
+  await waitUntil("the first process leads its share", () => countLed(firstLeases) === 4);
   await runLeaseLoops();
   expect(countLed(firstLeases)).toBe(4);
   const secondLeases = chainIds.map((chainId) => startTestLease(chainId));
-  await waitUntil("another leads the rest", () => countLed(secondLeases) === 2);
+  await waitUntil("the second process leads the rest", () => countLed(secondLeases) === 2);
   for (const lease of secondLeases) await lease.stop();
-  await waitUntil("nobody wants them", () => {
+  await waitUntil("the first process leads all chains", () => {
     rig.clock.advance(1_000);
     return countLed(firstLeases) === 6;
   });
@@ -75,7 +75,10 @@ test("replaces a stopped leader whose clock was hours ahead within a short time,
   const chainId = newId("evt");
   const aheadClock = createFakeClock(afterMs(rig.clock, 5 * 60 * 60_000));
   const firstLease = startTestLease(chainId, createLeadershipQuota(10), aheadClock);
-  await waitUntil("it leads", () => firstLease.getLeadership() !== undefined);
+  await waitUntil(
+    "the first process is the leader",
+    () => firstLease.getLeadership() !== undefined,
+  );
   const secondLease = startTestLease(chainId);
   for (let round = 0; round < 20; round += 1) {
     aheadClock.advance(3_000);
@@ -86,7 +89,7 @@ test("replaces a stopped leader whose clock was hours ahead within a short time,
     undefined,
   ]);
   await firstLease.stop();
-  await waitUntil("the other one leads", () => {
+  await waitUntil("the second process is the leader", () => {
     rig.clock.advance(1_000);
     return secondLease.getLeadership() !== undefined;
   });

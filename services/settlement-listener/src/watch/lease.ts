@@ -83,7 +83,7 @@ export const startLease = (options: {
     if (heldLease?.leadership.token !== lostLeadership.token) return;
     heldLease = undefined;
     quota.ledChainCount -= 1;
-    log.warn({ chain: chainId }, "another process watches this chain by now");
+    log.warn({ chain: chainId }, "another process now watches this chain");
     onChange(false);
   };
 
@@ -116,7 +116,7 @@ export const startLease = (options: {
       if (leadership === undefined) return;
       freeSince = undefined;
       heldLease = { leadership, until };
-      log.info({ chain: chainId, fence: leadership.token }, "this process watches the chain");
+      log.info({ chain: chainId, fence: leadership.token }, "this process now watches the chain");
       onChange(true);
     },
   });
@@ -135,7 +135,7 @@ export const startLease = (options: {
         await releaseLeadership(pool, leadership, clock.now());
       } catch (error) {
         // The lease expires by itself.
-        log.warn({ err: error, chain: chainId }, "a chain's lead could not be given up");
+        log.warn({ err: error, chain: chainId }, "chain leadership could not be released");
       }
     },
   };

@@ -129,7 +129,7 @@ export const startWatch = (
   });
 
   const recheckLoop = startLoop({
-    name: `check of the providers of chain ${chain.id}`,
+    name: `provider check of chain ${chain.id}`,
     clock,
     log,
     waitMs: recheckIntervalMs,
@@ -139,7 +139,7 @@ export const startWatch = (
 
   const jobLoops = backgroundJobNames.map((job) =>
     startLoop({
-      name: `duty to ${job} of chain ${chain.id}`,
+      name: `background job ${job} of chain ${chain.id}`,
       clock,
       log,
       waitMs: jobIntervalMs,
@@ -188,7 +188,7 @@ const runWatchStep = async (
     // The chain's row stores the reason.
     if (step.state === "halted") setReport(watch, state, state.report);
     else if (step.state === "behind") {
-      const reason = "the node has not come to the last final block";
+      const reason = "the node has not reached the last final block";
       setReport(watch, state, { state: "unreachable", reason, head });
       await reportStoredChainLag(watch);
     } else {
@@ -224,15 +224,11 @@ const reportQuorum = (
   const hasQuorum = agreeingCount >= getQuorum(verifiers);
   if (hasQuorum !== state.hasQuorum) {
     const logFields = { chain: chain.id, agreeing: agreeingCount };
-    if (hasQuorum) log.info(logFields, "providers of a chain agree again");
-    else
-      log.error(
-        logFields,
-        "no second provider agrees with the first; nothing settles on the chain",
-      );
+    if (hasQuorum) log.info(logFields, "providers agree again");
+    else log.error(logFields, "no provider quorum, nothing settles");
     state.hasQuorum = hasQuorum;
   }
-  return hasQuorum ? null : "no second provider agrees with the first: nothing settles";
+  return hasQuorum ? null : "the providers do not agree: nothing settles";
 };
 
 const chainMovedCountMax = 5;
@@ -249,7 +245,7 @@ const handleMovingChain = (
   if (verifiers.length === 1 || state.chainMovedCount < chainMovedCountMax) return;
   state.chainMovedCount = 0;
   demote();
-  log.warn({ chain: chain.id }, "a provider's answers do not fit together; another is asked first");
+  log.warn({ chain: chain.id }, "provider replies are inconsistent, preferring another provider");
 };
 
 /** Runs a background job, once the scan has set the last final block. */
@@ -283,14 +279,14 @@ const withOutageReporting = async (
   try {
     const result = await work();
     if (state.unreachableLoops.delete(loop))
-      log.info({ chain: chain.id, loop }, "a chain answers again");
+      log.info({ chain: chain.id, loop }, "chain reachable again");
     return result;
   } catch (error) {
     if (!(error instanceof ChainUnreachableError)) throw error;
     // `stop` closes the readers while a step may be in progress.
     if (state.isStopping || state.unreachableLoops.has(loop)) return false;
     state.unreachableLoops.add(loop);
-    log.error({ err: error, chain: chain.id, loop }, "a chain cannot be read; it is tried on");
+    log.error({ err: error, chain: chain.id, loop }, "chain unreachable, retrying");
     return false;
   }
 };
@@ -316,7 +312,7 @@ const checkChain = async (
     const reason = describeFaults(checkResults);
     if (state.report.reason !== reason) {
       const logFields = { chain: chain.id, fault: reason };
-      log.error(logFields, "the chain is not what the catalogue says; it is not watched");
+      log.error(logFields, "chain differs from the catalogue, not watching it");
     }
     setReport(watch, state, { state: "refused", reason, head: null });
     return false;
@@ -370,11 +366,11 @@ const applyCheckResults = (
       if (!hasProviderFault(previousResult) || previousResult.fault !== checkResult.fault) {
         log.error(
           { ...logFields, ...checkResult },
-          "a provider differs from the catalogue; it is ignored",
+          "provider differs from the catalogue, ignoring it",
         );
       }
     } else if (hasProviderFault(previousResult))
-      log.info(logFields, "a provider agrees with the catalogue again");
+      log.info(logFields, "provider agrees with the catalogue again");
     metrics.setProviderIgnored({ ...logFields, isIgnored: hasProviderFault(checkResult) });
   }
   state.checkResults = checkResults;

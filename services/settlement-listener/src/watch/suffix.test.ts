@@ -41,7 +41,7 @@ const createPaidLink = async () => {
   return { link, order: { reference: link.paymentReference, to } };
 };
 const waitUntilSettled = (link: PaymentLinkState) =>
-  waitUntil("it is settled", () =>
+  waitUntil("the payment is settled", () =>
     rig.publishedPayments(link.id).some(({ status }) => status === "settled"),
   );
 
@@ -79,7 +79,7 @@ describe("a payment by suffix (rule CHAIN-22)", () => {
     );
     await chain.payBySuffix({ ...order, amount: 3n * baseUnitsPerToken });
     await chain.mine(1 + policyBlocks);
-    await waitUntil("it was asked for", () => (playedFault?.getHitCount() ?? 0) > 2);
+    await waitUntil("the calldata was requested", () => (playedFault?.getHitCount() ?? 0) > 2);
     expect([rig.publishedStatuses(link.id), rig.publishedDeposits(order.to)]).toEqual([[], []]);
     playedFault?.stop();
     await waitUntilSettled(link);
@@ -96,7 +96,10 @@ describe("a payment by suffix (rule CHAIN-22)", () => {
     );
     await chain.payBySuffix({ ...order, amount: 3n * baseUnitsPerToken });
     await chain.mine(1 + policyBlocks);
-    await waitUntil("the second one is asked", () => (playedFault?.getHitCount() ?? 0) > 2);
+    await waitUntil(
+      "the second provider is requested",
+      () => (playedFault?.getHitCount() ?? 0) > 2,
+    );
     expect(rig.publishedStatuses(link.id)).toEqual(["processing 3"]);
     playedFault?.stop();
     await waitUntilSettled(link);
@@ -113,12 +116,15 @@ describe("a payment by suffix (rule CHAIN-22)", () => {
     await chain.payBySuffix({ ...order, amount: 3n * baseUnitsPerToken });
     await chain.mine();
     await waitUntil(
-      "it is taken for a deposit",
+      "the payment is published as a deposit",
       () => rig.publishedDeposits(order.to).length === 1,
     );
     await chain.mine(12);
     await waitUntilSettled(link);
-    await waitUntil("it is no deposit", () => rig.publishedDeposits(order.to).length === 2);
+    await waitUntil(
+      "the deposit is published as orphaned",
+      () => rig.publishedDeposits(order.to).length === 2,
+    );
     expect(rig.publishedDeposits(order.to).map(({ type }) => type)).toEqual([
       "deposit.seen",
       "deposit.orphaned",

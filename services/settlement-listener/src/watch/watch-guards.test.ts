@@ -69,11 +69,11 @@ describe("the catalogue check at startup", () => {
     "a token whose %s differs from the catalogue stops only its chain, with a clear reason (rule CHAIN-9)",
     async (_what, difference, fault) => {
       const [usdc, ...otherTokens] = chain.catalogueData.tokens;
-      if (usdc === undefined) throw new Error("the catalogue has tokens");
+      if (usdc === undefined) throw new Error("the catalogue has no tokens");
       const tokens = [{ ...usdc, ...difference }, ...otherTokens];
       const rig = await createRig({ ...chain, catalogueData: { ...chain.catalogueData, tokens } });
       await rig.service.start();
-      const status = await waitUntil("it is refused", async () => {
+      const status = await waitUntil("the chain is refused", async () => {
         const status = await rig.readStatus();
         return status.state === "refused" && status;
       });
@@ -86,14 +86,17 @@ describe("the catalogue check at startup", () => {
 
   test("a chain that differs from the catalogue is not checked again at each poll", async () => {
     const [usdc, ...otherTokens] = chain.catalogueData.tokens;
-    if (usdc === undefined) throw new Error("the catalogue has tokens");
+    if (usdc === undefined) throw new Error("the catalogue has no tokens");
     const tokens = [{ ...usdc, decimals: 7 }, ...otherTokens];
     const rpc = await startScriptedRpc({ target: chain.url });
     const pollMs = 50;
     const catalogueData = { ...chain.catalogueData, tokens };
     const rig = await createRig({ ...chain, catalogueData }, { pollMs }, [rpc.url]);
     await rig.service.start();
-    await waitUntil("it is refused", async () => (await rig.readStatus()).state === "refused");
+    await waitUntil(
+      "the chain is refused",
+      async () => (await rig.readStatus()).state === "refused",
+    );
     const callCount = rpc.getCounts().calls;
     await injectDelay("quiet period", 10 * pollMs);
     expect(rpc.getCounts().calls).toBe(callCount);
@@ -102,7 +105,7 @@ describe("the catalogue check at startup", () => {
 
   test("the case of a symbol makes no difference", async () => {
     const [usdc, ...otherTokens] = chain.catalogueData.tokens;
-    if (usdc === undefined) throw new Error("the catalogue has tokens");
+    if (usdc === undefined) throw new Error("the catalogue has no tokens");
     const tokens = [{ ...usdc, symbol: "UsDc" }, ...otherTokens];
     const rig = await createRig({ ...chain, catalogueData: { ...chain.catalogueData, tokens } });
     await rig.service.start();
@@ -111,11 +114,11 @@ describe("the catalogue check at startup", () => {
 
   test("a fee proxy without code stops the chain (rule CHAIN-9)", async () => {
     const [onlyChain] = chain.catalogueData.chains;
-    if (onlyChain?.feeProxies === undefined) throw new Error("the chain has proxies");
+    if (onlyChain?.feeProxies === undefined) throw new Error("the chain has no fee proxies");
     const chains = [{ ...onlyChain, feeProxies: { ...onlyChain.feeProxies, erc20: owner } }];
     const rig = await createRig({ ...chain, catalogueData: { ...chain.catalogueData, chains } });
     await rig.service.start();
-    await waitUntil("it is refused", async () =>
+    await waitUntil("the chain is refused", async () =>
       /no contract at the fee proxy/.test((await rig.readStatus()).reason ?? ""),
     );
   });
@@ -140,7 +143,7 @@ describe("the catalogue check at startup", () => {
     const outage = rpc.injectFault({ kind: "down" });
     const rig = await createRig(chain, {}, [rpc.url]);
     await rig.service.start();
-    await waitUntil("it is told", async () => (await rig.readStatus()).reason !== null);
+    await waitUntil("the reason is reported", async () => (await rig.readStatus()).reason !== null);
     expect((await rig.readStatus()).state).toBe("unreachable");
     outage.stop();
     await rig.waitUntilScanned();
@@ -158,11 +161,11 @@ describe("the reported lag grows while no provider answers", () => {
   };
   const expectLagToGrow = async (metrics: Metrics): Promise<void> => {
     let previous: number[] = [];
-    await waitUntil("they are told", async () => {
+    await waitUntil("the lags are reported", async () => {
       previous = await readLagSeconds(metrics);
       return previous.every((age) => age >= 0);
     });
-    await waitUntil("they have grown", async () => {
+    await waitUntil("the lags have grown", async () => {
       const ages = await readLagSeconds(metrics);
       return ages.every((age, index) => age > (previous[index] ?? Infinity));
     });
@@ -182,7 +185,10 @@ describe("the reported lag grows while no provider answers", () => {
   test("on a chain that this process watched", async () => {
     const { rig, rpc } = await startWatchedRig();
     rpc.injectFault({ kind: "down" });
-    await waitUntil("it is told", async () => (await rig.readStatus()).state === "unreachable");
+    await waitUntil(
+      "the chain is reported as unreachable",
+      async () => (await rig.readStatus()).state === "unreachable",
+    );
     await expectLagToGrow(rig.metrics);
   });
 
@@ -208,9 +214,9 @@ describe("a commit that takes effect after its step gave up waiting", () => {
     await rig.waitUntilScanned();
     const { chainId } = chain;
     const [watcher] = await listWatchers(rig.pool);
-    if (watcher === undefined) throw new Error("the chain is watched");
+    if (watcher === undefined) throw new Error("the chain is not watched");
     const { finalizedTo, scannedTo, token } = watcher;
-    if (finalizedTo === null || scannedTo === null) throw new Error("the watch has begun");
+    if (finalizedTo === null || scannedTo === null) throw new Error("the watch has not started");
     const number = scannedTo + 1;
     await transact(rig.pool, async (tx) => {
       const to = { scannedTo: number, finalizedTo };
@@ -240,13 +246,16 @@ describe("a reorg", () => {
     await rig.waitUntilScanned();
     const hash = await chain.pay({ reference: link.paymentReference, to: owner, amount: 1n });
     await chain.mine(3);
-    await waitUntil("it is settled", () => listStatuses(rig, link.id).at(-1) === "settled");
+    await waitUntil(
+      "the payment is settled",
+      () => listStatuses(rig, link.id).at(-1) === "settled",
+    );
     // A block that was not scanned yet would not be reported as orphaned.
     await rig.waitUntilScanned();
     const raw = await chain.readRawTransaction(hash);
     await chain.reorg(4);
     await waitUntil(
-      "it is flagged",
+      "the payment is flagged as orphaned",
       () => listStatuses(rig, link.id).at(-1) === "settled orphaned",
     );
     expect((await rig.readStatus()).orphanedSettledCount).toBe(1);
@@ -255,7 +264,10 @@ describe("a reorg", () => {
     expect(metrics).toMatch(/payment_links_chain_reorg_depth_blocks_sum\{[^}]*\} 4\n/);
     await chain.callRpc("eth_sendRawTransaction", [raw]);
     await chain.mine(2);
-    await waitUntil("it is back", () => listStatuses(rig, link.id).at(-1) === "settled");
+    await waitUntil(
+      "the payment is settled again",
+      () => listStatuses(rig, link.id).at(-1) === "settled",
+    );
     expect((await rig.readStatus()).orphanedSettledCount).toBe(0);
   });
 
@@ -277,7 +289,10 @@ describe("a reorg", () => {
     const seenTransfer = sampleTransfer({ chainId: chain.chainId, blockNumber, blockHash });
     await transact(rig.pool, (tx) => recordTransfers(tx, [seenTransfer], new Date()));
     await rig.service.start();
-    await waitUntil("it is told", () => listStatuses(rig, link.id).at(-1) === "processing");
+    await waitUntil(
+      "the payment is processing",
+      () => listStatuses(rig, link.id).at(-1) === "processing",
+    );
   });
 
   test("makes a payment fail once a final block holds another transaction with its nonce (rule CHAIN-5)", async () => {
@@ -287,7 +302,7 @@ describe("a reorg", () => {
     await rig.waitUntilScanned();
     await chain.pay({ reference: link.paymentReference, to: owner, amount: 1n, payer: 1 });
     await chain.mine();
-    await waitUntil("it is seen", () => listStatuses(rig, link.id).length === 1);
+    await waitUntil("the payment is published", () => listStatuses(rig, link.id).length === 1);
     await chain.reorg(1);
     const otherLink = rig.sampleLink();
     await chain.pay({ reference: otherLink.paymentReference, to: owner, amount: 2n, payer: 1 });
@@ -295,7 +310,7 @@ describe("a reorg", () => {
     await rig.waitUntilScanned();
     expect(listStatuses(rig, link.id)).toEqual(["processing"]);
     await chain.mine(2);
-    await waitUntil("it has failed", () => listStatuses(rig, link.id).at(-1) === "failed");
+    await waitUntil("the payment has failed", () => listStatuses(rig, link.id).at(-1) === "failed");
   });
 });
 
@@ -310,11 +325,14 @@ describe("a halted chain", () => {
       await rig.waitUntilScanned();
       await otherChain.pay({ reference: link.paymentReference, to: owner, amount: 1n });
       await otherChain.mine(4);
-      await waitUntil("it is settled", () => listStatuses(rig, link.id).at(-1) === "settled");
+      await waitUntil(
+        "the payment is settled",
+        () => listStatuses(rig, link.id).at(-1) === "settled",
+      );
       await rig.waitUntilScanned();
       const statusBefore = await rig.readStatus();
       await otherChain.reorg(10);
-      const haltedStatus = await waitUntil("it is halted", async () => {
+      const haltedStatus = await waitUntil("the chain is halted", async () => {
         const status = await rig.readStatus();
         return status.state === "halted" && status;
       });
@@ -323,7 +341,7 @@ describe("a halted chain", () => {
         scannedTo: statusBefore.scannedTo,
         finalizedTo: statusBefore.finalizedTo,
       });
-      await waitUntil("the gauge says so", async () =>
+      await waitUntil("the gauge is set", async () =>
         /payment_links_chain_halted\{[^}]*\} 1\n/.test(await rig.metrics.metrics()),
       );
       await otherChain.mine(3);
@@ -341,13 +359,16 @@ describe("a halted chain", () => {
         /payment_links_chain_orphaned_after_settled_total\{[^}]*\} 1\n/;
       expect(await rig.metrics.metrics()).toMatch(orphanedSettledPattern);
       expect(rig.logLines).toContainEqual(
-        expect.stringMatching(/"level":"error".*a settled payment was taken away/),
+        expect.stringMatching(/"level":"error".*settled payment orphaned by a reorg/),
       );
-      await waitUntil("it watches", async () => (await rig.readStatus()).state === "watching");
+      await waitUntil(
+        "the chain is watched",
+        async () => (await rig.readStatus()).state === "watching",
+      );
       await rig.waitUntilScanned();
       expect(await rig.readStatus()).toMatchObject({ orphanedSettledCount: 1 });
       await waitUntil(
-        "the owner can be told",
+        "the payment is flagged as orphaned",
         () => listStatuses(rig, link.id).at(-1) === "settled orphaned",
       );
       expect((await resumeChain()).status).toBe(404);
@@ -368,13 +389,16 @@ describe("a halted chain whose only node is unreachable at a restart", () => {
       await rig.service.start();
       await rig.waitUntilScanned();
       await otherChain.reorg(10);
-      await waitUntil("it is halted", async () => (await rig.readStatus()).state === "halted");
+      await waitUntil(
+        "the chain is halted",
+        async () => (await rig.readStatus()).state === "halted",
+      );
       await rig.service.stop();
       rpc.injectFault({ kind: "down" });
       const metrics = createMetrics("again");
       const restartedService = createSettlementListener({ ...rig.context, metrics }, rig.config);
       await restartedService.start();
-      await waitUntil("it has tried", async () =>
+      await waitUntil("the agreement gauge is 0", async () =>
         /payment_links_chain_agreeing_providers\{[^}]*\} 0\n/.test(await metrics.metrics()),
       );
       expect(await metrics.metrics()).toMatch(/payment_links_chain_halted\{[^}]*\} 1\n/);
@@ -396,14 +420,20 @@ describe("a chain after it is resumed", () => {
       await rig.waitUntilScanned();
       const sharedBlock = (await otherChain.readHeadNumber()) - 10;
       await otherChain.reorg(10);
-      await waitUntil("it is halted", async () => (await rig.readStatus()).state === "halted");
+      await waitUntil(
+        "the chain is halted",
+        async () => (await rig.readStatus()).state === "halted",
+      );
       await otherChain.mine(7);
       await otherChain.pay({ reference: link.paymentReference, to: owner, amount: 3n });
       await otherChain.mine(12);
       const resumeResponse = await requestResume(rig, { chainId: otherChain.chainId, sharedBlock });
       expect(resumeResponse.status).toBe(202);
       await rig.waitUntilScanned();
-      await waitUntil("it is settled", () => listStatuses(rig, link.id).at(-1) === "settled");
+      await waitUntil(
+        "the payment is settled",
+        () => listStatuses(rig, link.id).at(-1) === "settled",
+      );
       expect(await rig.readStatus()).toMatchObject({ firstBlock: sharedBlock });
     } finally {
       await otherChain.close();
@@ -428,7 +458,10 @@ describe("a chain that restarts from its first block between two starts", () => 
       await newChain.pay({ reference: link.paymentReference, to: owner, amount: 3n });
       await newChain.mine(30);
       const restartedService = await startServiceOn(rig, newChain);
-      await waitUntil("it is settled", () => listStatuses(rig, link.id).at(-1) === "settled");
+      await waitUntil(
+        "the payment is settled",
+        () => listStatuses(rig, link.id).at(-1) === "settled",
+      );
       await restartedService.stop();
     } finally {
       await newChain.close();
@@ -452,7 +485,7 @@ describe("a chain that restarts from its first block between two starts", () => 
       await newChain.setNextBlockTime(Math.floor(Date.now() / 1000) + 3600);
       await newChain.mine(30);
       const restartedService = await startServiceOn(rig, newChain);
-      await waitUntil(`it is ${state}`, async () => {
+      await waitUntil(`the chain is ${state}`, async () => {
         const { haltedReason, scannedTo } = await readProgress(rig.pool, newChain.chainId);
         return isDisposable
           ? haltedReason === null && scannedTo === (await newChain.readHeadNumber())
@@ -476,13 +509,13 @@ describe("two processes", () => {
       (await rig.metrics.metrics()).match(/payment_links_chain_(agreeing|head_lag|halted)\w*\{/g);
     expect(await readGauges()).not.toBeNull();
     const delayedReplies = rpc.injectFault({ kind: "late", delayMs: 6_000 });
-    await waitUntil("it hangs", () => delayedReplies.getHitCount() > 0);
+    await waitUntil("a request hangs", () => delayedReplies.getHitCount() > 0);
     await rig.pool.query(sqlVoid`
       UPDATE watchers SET fencing_token = fencing_token + 1, lease_until = now() + interval '1 hour'
       WHERE chain_id = ${chain.chainId}
     `);
-    await waitUntil("it is told", () =>
-      rig.logLines.some((line) => line.includes("another process watches this chain by now")),
+    await waitUntil("the lost lease is logged", () =>
+      rig.logLines.some((line) => line.includes("another process now watches this chain")),
     );
     delayedReplies.stop();
     // The work in progress when the leadership was lost has ended once the service has stopped.
@@ -505,11 +538,11 @@ describe("two processes", () => {
       await chain.mine(2);
     };
     await payAmount(1n);
-    await waitUntil("the first one tells", () => rig.publishedPayments(link.id).length > 0);
+    await waitUntil("the first watch publishes", () => rig.publishedPayments(link.id).length > 0);
     expect((await rig.readStatus()).isLeader).toBe(true);
     await rig.service.stop();
     await payAmount(2n);
-    await waitUntil("the second one tells", () =>
+    await waitUntil("the second watch publishes", () =>
       rig
         .publishedPayments(link.id)
         .some(({ amount, status }) => amount === "0.000002" && status === "settled"),

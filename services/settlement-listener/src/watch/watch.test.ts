@@ -52,7 +52,7 @@ describe("watching a chain", () => {
     const block = await chain.readHeadNumber();
     await rig.waitForPublished(link.id, 1);
     expect(rig.publishedPayments(link.id)[0]?.blockNumber).toBe(block);
-    await waitUntil("it is told", () => rig.publishedAdvances().length === 1);
+    await waitUntil("the progress is published", () => rig.publishedAdvances().length === 1);
     expect(rig.publishedAdvances()).toEqual([
       {
         chainId: chain.chainId,
@@ -66,7 +66,7 @@ describe("watching a chain", () => {
     await chain.mine();
     const newest = await chain.readHeadNumber();
     await waitUntil(
-      "the newest block is told",
+      "the newest block is published",
       () => rig.publishedAdvances().at(-1)?.headBlock === newest,
     );
     await chain.mine(2);

@@ -90,7 +90,7 @@ describe.each(faults)("a provider with the fault $kind", (fault) => {
     const failingRead = readPaidHashes(readerRig);
     await expect(failingRead).rejects.toThrow(ChainUnreachableError);
     await expect(failingRead).rejects.toThrow(
-      /^chain \d+: nobody answers for logs: rpc-1 .*rpc-2 /,
+      /^chain \d+: no provider could read logs: rpc-1: .*rpc-2: /,
     );
     const errorText = await failingRead.catch((error: Error) => `${error.message} ${error.stack}`);
     for (const text of [errorText, readerRig.getLogText(), await readerRig.readMetricsText()]) {
@@ -157,7 +157,7 @@ describe("the chain check of providers", () => {
     clock.advance(60_000);
     expect(await readPaidHashes(readerRig)).toEqual(listPaidHashes());
     expect(await readerRig.countDisagreements("wrong_chain")).toBe(1);
-    expect(readerRig.getLogText()).toContain("an RPC provider serves another chain");
+    expect(readerRig.getLogText()).toContain("RPC provider serves another chain");
   });
 
   test("is not repeated for the reads that follow it", async () => {

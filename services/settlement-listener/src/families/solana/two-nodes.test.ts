@@ -77,7 +77,7 @@ describe("two Solana nodes", () => {
     await waitUntil("it is told that it waits", async () => {
       chain.mine();
       await rig.waitUntilScanned();
-      const waitingMessage = "payments are due, and their receipts are not there";
+      const waitingMessage = "payments cannot settle, their receipts are missing";
       return (
         rig.logLines.some((line) => line.includes(waitingMessage)) ||
         rig.publishedPayments(link.id).length > 1

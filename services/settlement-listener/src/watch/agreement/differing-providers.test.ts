@@ -115,7 +115,7 @@ const describeFamily = (
         expect(await watchRig.readIgnoredGauge("rpc-2")).toBe("0");
         outlier.requestedMethods.length = 0;
         await watchRig.waitAccelerated(
-          "it is checked again",
+          "the outlier is checked again",
           () => outlier.requestedMethods.length > 3,
         );
         const checkedMethods = new Set(outlier.requestedMethods);
@@ -124,7 +124,7 @@ const describeFamily = (
           expect(checkedMethods).not.toContain(readMethod);
         }
         outlier.clearOverrides();
-        await watchRig.waitAccelerated("it is used again", async () => {
+        await watchRig.waitAccelerated("the outlier is used again", async () => {
           const { reason, state } = await watchRig.readStatus();
           return (
             state === "watching" &&
@@ -134,7 +134,7 @@ const describeFamily = (
         });
         outlier.requestedMethods.length = 0;
         await watchRig.waitAccelerated(
-          "it is asked for the chain",
+          "the outlier gets requests for the chain",
           () => outlier.requestedMethods.length > 3,
         );
       },
@@ -188,7 +188,7 @@ describeFamily("Bitcoin", describeBitcoin, () => startWatchedBitcoin(program), [
     `the node serves the chain of genesis ${otherHash.slice(0, 32)}`,
   ],
   [
-    "makes its index anew",
+    "is rebuilding its transaction index",
     "getrawtransaction",
     noTransaction,
     "the node keeps no index of transactions (txindex=1)",
@@ -201,7 +201,7 @@ describe("the rule for starting a chain", () => {
     const providers = [];
     for (let i = 0; i < 3; i += 1) providers.push(await startProvider(chain.url));
     const [, , thirdProvider] = providers;
-    if (thirdProvider === undefined) throw new Error("there are three");
+    if (thirdProvider === undefined) throw new Error("the third provider is missing");
     thirdProvider.overrideResult("eth_chainId", () => {
       throw new RpcError(-32_005, "limit exceeded");
     });
@@ -214,7 +214,7 @@ describe("the rule for starting a chain", () => {
     expect(await watchRig.readIgnoredGauge("rpc-3")).toBe("0");
     thirdProvider.overrideResult("eth_chainId", () => "0x1");
     await watchRig.waitAccelerated(
-      "it is ignored",
+      "the third provider is ignored",
       async () => (await watchRig.readIgnoredGauge("rpc-3")) === "1",
     );
     expect((await watchRig.readStatus()).state).toBe("watching");
@@ -235,7 +235,7 @@ describe("the rule for starting a chain", () => {
     await watchRig.waitUntilScanned();
     await chain.pay({ reference: link.paymentReference, to: owner, amount: 7_000_000n });
     await chain.mine(12);
-    await waitUntil("it is settled", () =>
+    await waitUntil("the payment is settled", () =>
       watchRig.publishedStatuses(link.id).includes("settled 7"),
     );
   });

@@ -55,7 +55,7 @@ const payAndWaitSeen = async (rig: WatchRig, payer: 0 | 1 | 2) => {
     rig.pool.exists(sqlVoid`
       SELECT FROM chain_transfers WHERE transaction_hash = ${hash} AND nonce IS NOT NULL
     `);
-  await waitUntil("its nonce is learnt", isNonceKnown);
+  await waitUntil("the nonce is stored", isNonceKnown);
   return { link, hash };
 };
 
@@ -82,7 +82,7 @@ const mineAndCatchUp = async (rig: WatchRig): Promise<void> => {
   await rig.waitUntilScanned();
   const countHeadRequests = () => rpcs[0]?.getCounts().methods.get("eth_blockNumber") ?? 0;
   const countBefore = countHeadRequests();
-  await waitUntil("some steps are taken", () => countHeadRequests() > countBefore + 8);
+  await waitUntil("the chain is polled several times", () => countHeadRequests() > countBefore + 8);
 };
 
 const isOrphaned = ({ pool }: WatchRig, hash: Hex) =>
@@ -104,7 +104,7 @@ describe("a payment from a time whose receipts the nodes have pruned", () => {
     await mineAndCatchUp(rig);
     expect(rig.publishedStatuses(link.id)).toEqual(["processing 7"]);
     expect(await isOrphaned(rig, hash)).toBe(false);
-    const warningText = "payments are due, and their receipts are not there";
+    const warningText = "payments cannot settle, their receipts are missing";
     expect(rig.logLines.some((line) => line.includes(warningText))).toBe(true);
     hiddenReceipts.end();
     await rig.waitForStatus(link.id, "settled");
@@ -120,7 +120,7 @@ describe("a payment from a time whose receipts the nodes have pruned", () => {
       const { hash, link } = await payAndWaitSeen(rig, 1);
       const raw = await chain.readRawTransaction(hash);
       await chain.reorg(1);
-      await waitUntil("it is orphaned", () => isOrphaned(rig, hash));
+      await waitUntil("the payment is orphaned", () => isOrphaned(rig, hash));
       // Prevents the scan from finding the payment in its new block.
       const hiddenLogs = rpcs.map((rpc) => rpc.injectFault({ kind: "empty_logs" }));
       await chain.callRpc("eth_sendRawTransaction", [raw]);
@@ -128,7 +128,7 @@ describe("a payment from a time whose receipts the nodes have pruned", () => {
       const playedFaults = await hideReceiptsUpToNow(rpcs);
       await mineAndCatchUp(rig);
       await waitUntil(
-        "it is told that nobody can judge it",
+        "the orphan check fails, or the payment is published again",
         async () => (await isOrphanCheckFailing(rig)) || rig.publishedStatuses(link.id).length > 1,
       );
       expect(rig.publishedStatuses(link.id)).toEqual(["processing 7"]);
@@ -137,7 +137,10 @@ describe("a payment from a time whose receipts the nodes have pruned", () => {
       const recheckAt = async (atMs: number) => {
         const countBefore = countNonceRequests();
         fixedElapsedMs = atMs;
-        await waitUntil("it is judged again", () => countNonceRequests() > countBefore);
+        await waitUntil(
+          "the orphaned payment is checked again",
+          () => countNonceRequests() > countBefore,
+        );
       };
       const firstTurnMs = elapsedMs() + orphanCheckIntervalMs;
       await recheckAt(firstTurnMs);

@@ -39,7 +39,7 @@ const payAndWaitSeen = async (watch: WatchRig) => {
   const hash = await chain.pay({ reference: link.paymentReference, to: owner, amount: 7_000_000n });
   await chain.mine();
   await watch.waitForPublished(link.id, 1);
-  await waitUntil("its nonce is known", () =>
+  await waitUntil("the nonce is stored", () =>
     watch.pool.exists(sqlVoid`
       SELECT FROM chain_transfers WHERE transaction_hash = ${hash} AND nonce IS NOT NULL
     `),
@@ -81,7 +81,7 @@ describe("while lagging nodes answer behind the URLs of both providers", () => {
       const playedLags = startLagging(methods);
       finalizeImmediately();
       await acceleratedClock.waitAccelerated(
-        "receipts are asked for many times",
+        "receipts are requested many times",
         () => playedLags.struckCount() > 12 || watch.publishedStatuses(link.id).length > 1,
       );
       expect(watch.publishedStatuses(link.id)).toEqual(["processing 7"]);
@@ -97,7 +97,7 @@ describe("while lagging nodes answer behind the URLs of both providers", () => {
     const { hash, link } = await payAndWaitSeen(watch);
     const raw = await chain.readRawTransaction(hash);
     await chain.reorg(1);
-    await waitUntil("it is orphaned", () =>
+    await waitUntil("the payment is orphaned", () =>
       watch.pool.exists(sqlVoid`
         SELECT FROM chain_transfers WHERE transaction_hash = ${hash} AND is_orphaned
       `),
@@ -109,7 +109,7 @@ describe("while lagging nodes answer behind the URLs of both providers", () => {
     const lag = startLagging([receiptMethod], 3);
     finalizeImmediately();
     await acceleratedClock.waitAccelerated(
-      "receipts are asked for many times",
+      "receipts are requested many times",
       () => lag.struckCount() > 12 || watch.publishedStatuses(link.id).length > 1,
     );
     expect(watch.publishedStatuses(link.id)).toEqual(["processing 7"]);
@@ -134,7 +134,7 @@ test("a payment published as failed is applied once its chain shows it again (ru
   // The audit finds it.
   await chain.mine(12);
   await acceleratedClock.waitAccelerated(
-    "it settles",
+    "the payment is published again",
     () => watch.publishedStatuses(link.id).length > 1,
   );
   expect(watch.publishedPayments(link.id).map(({ status, version }) => [status, version])).toEqual([

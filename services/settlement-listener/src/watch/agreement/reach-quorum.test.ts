@@ -18,7 +18,7 @@ const askProviders = async (
   const verifiers = providerValues.map((_, index) => ({
     id: `p${index}`,
     get reader(): never {
-      throw new Error("whoever asks brings the answers");
+      throw new Error("reachQuorum must not use the reader");
     },
   }));
   const agreement = await reachQuorum<string, string>({

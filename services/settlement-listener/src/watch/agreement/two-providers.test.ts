@@ -34,7 +34,7 @@ const startCaughtUpWatch = async (
   await rig.service.start();
   await rig.waitUntilScanned();
   const [first, second = chain.url] = rpcs;
-  if (first === undefined || typeof second === "string") throw new Error("there are two");
+  if (first === undefined || typeof second === "string") throw new Error("a provider is missing");
   return { rig, first, second };
 };
 afterEach(async () => {
@@ -67,7 +67,9 @@ const restartService = async (rig: WatchRig, config = rig.config) => {
 };
 
 const waitUntilSettled = (rig: WatchRig, linkId: string, amount = "7") =>
-  waitUntil("it is settled", () => rig.publishedStatuses(linkId).includes(`settled ${amount}`));
+  waitUntil("the payment is settled", () =>
+    rig.publishedStatuses(linkId).includes(`settled ${amount}`),
+  );
 
 /**
  * Mines blocks until the newest ones are final, and waits until the watch has taken several more
@@ -78,7 +80,7 @@ const mineAndCatchUp = async (rig: WatchRig, rpc: ScriptedRpc): Promise<void> =>
   await rig.waitUntilScanned();
   const countRequests = () => rpc.getCounts().methods.get("eth_blockNumber") ?? 0;
   const countBefore = countRequests();
-  await waitUntil("some steps are taken", () => countRequests() > countBefore + 5);
+  await waitUntil("the chain is polled several times", () => countRequests() > countBefore + 5);
 };
 
 const matchesMetric = async (rig: WatchRig, pattern: RegExp): Promise<boolean> =>
@@ -92,7 +94,7 @@ describe("with two providers", () => {
     await mineAndCatchUp(rig, first);
     expect(rig.publishedStatuses(link.id)).toEqual(["processing 7"]);
     const { finalizedTo, reason, scannedTo } = await rig.readStatus();
-    expect(reason).toBe("no second provider agrees with the first: nothing settles");
+    expect(reason).toBe("the providers do not agree: nothing settles");
     expect(scannedTo).toBe(await chain.readHeadNumber());
     expect(finalizedTo).toBeLessThan((scannedTo ?? 0) - finalBlocks);
     expect(await matchesMetric(rig, /payment_links_chain_providers\{[^}]*\} 2\n/)).toBe(true);
@@ -101,7 +103,7 @@ describe("with two providers", () => {
     );
     outage.stop();
     await waitUntilSettled(rig, link.id);
-    await waitUntil("they agree", async () => (await rig.readStatus()).reason === null);
+    await waitUntil("the providers agree", async () => (await rig.readStatus()).reason === null);
     expect(await matchesMetric(rig, /payment_links_chain_agreeing_providers\{[^}]*\} 2\n/)).toBe(
       true,
     );
@@ -125,7 +127,7 @@ describe("with two providers", () => {
     await chain.mine(150);
     const outage = second.injectFault({ kind: "down" });
     const restartedService = await restartService(rig);
-    await waitUntil("it is seen", () => rig.publishedStatuses(link.id).length > 0);
+    await waitUntil("the payment is published", () => rig.publishedStatuses(link.id).length > 0);
     await mineAndCatchUp(rig, first);
     expect(rig.publishedStatuses(link.id)).toEqual(["processing 7"]);
     outage.stop();
@@ -147,7 +149,7 @@ describe("with two providers", () => {
     first.injectFault({ kind: "down" });
     const countRequests = () => second.getCounts().requests;
     const countBefore = countRequests();
-    await waitUntil("several steps are taken", () => countRequests() > countBefore + 20);
+    await waitUntil("the chain is polled many times", () => countRequests() > countBefore + 20);
     expect((await rig.readStatus()).scannedTo).toBeGreaterThanOrEqual(scannedTo ?? Infinity);
     expect(rig.publishedPayments(link.id).map(({ isOrphaned }) => isOrphaned)).not.toContain(true);
     await restartedService.stop();
@@ -170,8 +172,8 @@ describe("with two providers", () => {
       async () => (await rig.readStatus()).scannedTo === (await chain.readHeadNumber()),
     );
     fork.stop();
-    await waitUntil("the fork is left", () =>
-      rig.logLines.some((line) => line.includes("a reorg took scanned blocks away")),
+    await waitUntil("the reorg is logged", () =>
+      rig.logLines.some((line) => line.includes("reorg orphaned scanned blocks")),
     );
     const nextPayment = await payNewLink(rig);
     await chain.mine(3);
@@ -249,7 +251,7 @@ describe("with two providers", () => {
     const { first, rig } = await startCaughtUpWatch(2);
     first.injectFault({ kind: "wrong_nonces" });
     const { link, hash } = await payNewLink(rig, 2);
-    await waitUntil("it is seen", () => rig.publishedStatuses(link.id).length === 1);
+    await waitUntil("the payment is published", () => rig.publishedStatuses(link.id).length === 1);
     const raw = await chain.readRawTransaction(hash);
     await chain.reorg(1);
     await mineAndCatchUp(rig, first);
@@ -278,10 +280,13 @@ describe("with two providers", () => {
       const { rig } = watch;
       watch[dishonestProvider].injectFault({ kind: "early_final" });
       const { link } = await payNewLink(rig);
-      await waitUntil("it is seen", () => rig.publishedStatuses(link.id).length === 1);
+      await waitUntil(
+        "the payment is published",
+        () => rig.publishedStatuses(link.id).length === 1,
+      );
       const countBefore = watch[dishonestProvider].getCounts().requests;
       await waitUntil(
-        "it is looked at",
+        "the provider gets more requests",
         () => watch[dishonestProvider].getCounts().requests > countBefore + 20,
       );
       expect(rig.publishedStatuses(link.id)).toEqual(["processing 7"]);
@@ -293,7 +298,7 @@ describe("with two providers", () => {
   test("an orphaned payment does not fail because one provider says that it cannot be mined again (rule CHAIN-5)", async () => {
     const { first, rig, second } = await startCaughtUpWatch(2);
     const { link, hash } = await payNewLink(rig, 1);
-    await waitUntil("it is seen", () => rig.publishedStatuses(link.id).length === 1);
+    await waitUntil("the payment is published", () => rig.publishedStatuses(link.id).length === 1);
     const raw = await chain.readRawTransaction(hash);
     // From here on the payment is hidden, although the chain holds it again and its nonce is used.
     first.injectFault({ kind: "no_receipts" });
@@ -308,12 +313,15 @@ describe("with two providers", () => {
     // Nothing is resolved before blocks are final, and one node alone does not make them final.
     first.injectFault({ kind: "early_final" });
     const countBefore = first.getCounts().requests;
-    await waitUntil("it goes on", () => first.getCounts().requests > countBefore + 50);
+    await waitUntil(
+      "the first provider gets more requests",
+      () => first.getCounts().requests > countBefore + 50,
+    );
     expect(rig.publishedStatuses(link.id)).toEqual(["processing 7"]);
     // The second provider's logs would reveal the payment before it is resolved.
     const hiddenLogsOfSecond = second.injectFault({ kind: "empty_logs" });
     outage.stop();
-    await waitUntil("it is judged", () => countRequests() > 0);
+    await waitUntil("the orphaned payment is checked", () => countRequests() > 0);
     hiddenLogs.stop();
     hiddenLogsOfSecond.stop();
     expect(rig.publishedStatuses(link.id)).toEqual(["processing 7"]);
@@ -330,11 +338,11 @@ describe("with two providers", () => {
     first.injectFault(fork);
     const countRequests = () => first.getCounts().requests;
     const countBefore = countRequests();
-    await waitUntil("it is looked at", () => countRequests() > countBefore + 50);
+    await waitUntil("the providers get more requests", () => countRequests() > countBefore + 50);
     expect((await rig.readStatus()).state).not.toBe("halted");
     outage.stop();
     second.injectFault(fork);
-    await waitUntil("it is halted", async () => (await rig.readStatus()).state === "halted");
+    await waitUntil("the chain is halted", async () => (await rig.readStatus()).state === "halted");
   });
 });
 
@@ -351,7 +359,7 @@ describe("a payment that one of two providers alone shows in one new block after
   };
   const waitUntilAudited = (rig: WatchRig, paidIn: number) =>
     waitUntil(
-      "its block is audited",
+      "the block of the payment is audited",
       async () => ((await rig.readStatus()).auditedTo ?? 0) >= paidIn,
     );
 
@@ -359,7 +367,7 @@ describe("a payment that one of two providers alone shows in one new block after
     const { first, rig } = await startCaughtUpWatch(2);
     const { hash, link } = await payNewLink(rig);
     const paidIn = await chain.readHeadNumber();
-    await waitUntil("it is seen", () => rig.publishedStatuses(link.id).length === 1);
+    await waitUntil("the payment is published", () => rig.publishedStatuses(link.id).length === 1);
     const playedFault = await replayInNewBlock(first, hash);
     await mineOneByOne(rig, finalBlocks + 2);
     await waitUntilAudited(rig, paidIn);
@@ -380,7 +388,7 @@ describe("a payment that one of two providers alone shows in one new block after
     const playedFault = await replayInNewBlock(first, hash);
     hiddenLogs.stop();
     await mineOneByOne(rig, 1);
-    await waitUntil("it is seen", () => rig.publishedStatuses(link.id).length === 1);
+    await waitUntil("the payment is published", () => rig.publishedStatuses(link.id).length === 1);
     outage.stop();
     await mineOneByOne(rig, finalBlocks + 2);
     await waitUntilAudited(rig, paidIn);
@@ -429,10 +437,10 @@ describe("the audit", () => {
     // The provider confirms blocks again, but still returns no logs.
     const missingLogs = second.injectFault({ kind: "server_error" }, { methods: ["eth_getLogs"] });
     await waitUntil(
-      "its blocks are final",
+      "the block of the payment is final",
       async () => ((await rig.readStatus()).finalizedTo ?? 0) > paidAt,
     );
-    await waitUntil("it is asked", () => missingLogs.getHitCount() > 3);
+    await waitUntil("the provider gets log requests", () => missingLogs.getHitCount() > 3);
     expect((await rig.readStatus()).auditedTo).toBeLessThan(paidAt);
     await chain.mine();
     await rig.waitUntilScanned();
@@ -477,7 +485,9 @@ describe("the scan", () => {
     await rig.waitUntilScanned();
     await chain.mine(finalBlocks + 2);
     // Two providers must agree before it settles.
-    await waitUntil("it is shown", () => rig.publishedStatuses(link.id).includes("processing 7"));
+    await waitUntil("the payment is processing", () =>
+      rig.publishedStatuses(link.id).includes("processing 7"),
+    );
   });
 });
 
@@ -523,7 +533,10 @@ describe("with three providers, the first", () => {
       links.map((link) => ({ reference: link.paymentReference, to: owner, amount: 7_000_000n })),
     );
     await chain.mine();
-    await waitUntil("one is seen", () => rig.publishedStatuses(visibleLink.id).length === 1);
+    await waitUntil(
+      "one payment is published",
+      () => rig.publishedStatuses(visibleLink.id).length === 1,
+    );
     const raw = await chain.readRawTransaction(hash);
     // No provider shows its log again, so only its receipt can reveal it when the orphaned payment
     // is resolved.
@@ -573,15 +586,15 @@ describe("with three providers, the first", () => {
   });
 
   const faults = [
-    ["is on a fork of its own", { kind: "forked", fromBlock: 25 }],
-    ["gives receipts of a thousandfold", { kind: "inflated" }],
+    ["is on its own fork", { kind: "forked", fromBlock: 25 }],
+    ["multiplies the amounts in receipts by 1,000", { kind: "inflated" }],
     ["invents payments", { kind: "invented" }],
-    ["does not move on", { kind: "stale_head", blockCount: 40 }],
-    ["knows no receipts", { kind: "no_receipts" }],
-    ["shows no logs", { kind: "empty_logs" }],
-    ["has headers that are no chain", { kind: "broken_chain" }],
-    ["makes blocks older", { kind: "old_blocks" }],
-    ["is away", { kind: "down" }],
+    ["stays at an old head", { kind: "stale_head", blockCount: 40 }],
+    ["returns no receipts", { kind: "no_receipts" }],
+    ["returns no logs", { kind: "empty_logs" }],
+    ["returns headers that do not form a chain", { kind: "broken_chain" }],
+    ["reports older block times", { kind: "old_blocks" }],
+    ["is unavailable", { kind: "down" }],
   ] as const;
   test.each(faults)("%s: what the other two agree on settles", async (_what, fault) => {
     const { first, rig } = await startCaughtUpWatch(3);

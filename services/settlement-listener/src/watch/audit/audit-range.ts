@@ -52,7 +52,7 @@ const auditWithReader = async (
   metrics.countAuditDifferences(chain.id, "surplus", rereadResult.surplus.length);
   for (const { transactionHash, ordinal } of rereadResult.surplus) {
     const logFields = { chain: chain.id, transaction: transactionHash, ordinal };
-    log.error(logFields, "the second pass knows nothing of a payment that was settled");
+    log.error(logFields, "audit did not find a settled payment");
   }
   await commitMissedTransfers(watch, leadership, rereadResult.missing, (tx) =>
     saveAuditProgress(tx, chain.id, rereadResult.endBlock),

@@ -45,7 +45,7 @@ const payAndWaitSeen = async (rig: WatchRig, payer: 0 | 1 | 2) => {
   const payment = { reference: link.paymentReference, to: owner, amount: 7n, payer } as const;
   const hash = await chain.pay(payment);
   await chain.mine();
-  await waitUntil("it is seen", () => publishedStatuses(rig, link.id).length === 1);
+  await waitUntil("the payment is published", () => publishedStatuses(rig, link.id).length === 1);
   return { link, hash, spend: await createReplacer(hash) };
 };
 
@@ -83,10 +83,12 @@ describe("a payment whose nonce was unknown when it was seen", () => {
     const { hash, link, spend } = await payAndWaitSeen(rig, 1);
     expect(await isNonceKnown(rig, hash)).toBe(false);
     outage.stop();
-    await waitAccelerated("its nonce is learnt", () => isNonceKnown(rig, hash));
+    await waitAccelerated("the nonce is stored", () => isNonceKnown(rig, hash));
     await chain.reorg(1);
     await spend();
-    await waitAccelerated("it fails", () => publishedStatuses(rig, link.id).includes("failed"));
+    await waitAccelerated("the payment fails", () =>
+      publishedStatuses(rig, link.id).includes("failed"),
+    );
   });
 
   test("fails also if they returned it while the transaction waited to be mined again", async () => {
@@ -98,9 +100,11 @@ describe("a payment whose nonce was unknown when it was seen", () => {
     await rig.waitUntilScanned();
     await chain.callRpc("eth_sendRawTransaction", [raw]);
     outage.stop();
-    await waitAccelerated("its nonce is learnt", () => isNonceKnown(rig, hash));
+    await waitAccelerated("the nonce is stored", () => isNonceKnown(rig, hash));
     await spend();
-    await waitAccelerated("it fails", () => publishedStatuses(rig, link.id).includes("failed"));
+    await waitAccelerated("the payment fails", () =>
+      publishedStatuses(rig, link.id).includes("failed"),
+    );
   });
 
   // Guards against a payment that stays processing forever because one provider misreported its
@@ -118,10 +122,12 @@ describe("a payment whose nonce was unknown when it was seen", () => {
       );
       const { hash, link, spend } = await payAndWaitSeen(rig, 1);
       playedFault.stop();
-      await waitAccelerated("its nonce is learnt", () => isNonceKnown(rig, hash));
+      await waitAccelerated("the nonce is stored", () => isNonceKnown(rig, hash));
       await chain.reorg(1);
       await spend();
-      await waitAccelerated("it fails", () => publishedStatuses(rig, link.id).includes("failed"));
+      await waitAccelerated("the payment fails", () =>
+        publishedStatuses(rig, link.id).includes("failed"),
+      );
     },
   );
 
@@ -130,11 +136,19 @@ describe("a payment whose nonce was unknown when it was seen", () => {
     const methods = ["eth_getTransactionByHash"];
     const playedFault = second.injectFault({ kind: "nonsense" }, { methods });
     const { link } = await payAndWaitSeen(rig, 0);
-    await waitUntil("it is told", async () => (await readJobFailing(rig, "learn")) === "1");
+    await waitUntil(
+      "the failing job is reported",
+      async () => (await readJobFailing(rig, "learn")) === "1",
+    );
     expect(await readJobFailing(rig, "judge")).toBe("0");
     await chain.mine(finalBlocks + 2);
-    await waitUntil("it settles", () => publishedStatuses(rig, link.id).includes("settled"));
-    await waitAccelerated("all is well", async () => (await readJobFailing(rig, "learn")) === "0");
+    await waitUntil("the payment settles", () =>
+      publishedStatuses(rig, link.id).includes("settled"),
+    );
+    await waitAccelerated(
+      "the job succeeds again",
+      async () => (await readJobFailing(rig, "learn")) === "0",
+    );
     expect(playedFault.getHitCount()).toBeGreaterThan(0);
   });
 
@@ -146,11 +160,11 @@ describe("a payment whose nonce was unknown when it was seen", () => {
     await rig.waitUntilScanned();
     outage.stop();
     await spend();
-    await waitUntil("providers agree", async () => (await rig.readStatus()).reason === null);
+    await waitUntil("the providers agree", async () => (await rig.readStatus()).reason === null);
     const countNonceRequests = () => first.getCounts().methods.get("eth_getTransactionCount") ?? 0;
-    await waitUntil("it is judged", () => countNonceRequests() > 0);
+    await waitUntil("the orphaned payment is checked", () => countNonceRequests() > 0);
     await waitAccelerated(
-      "it is given up",
+      "the job no longer fails",
       async () => (await readJobFailing(rig, "learn")) === "0",
     );
     expect(publishedStatuses(rig, link.id)).toEqual(["processing"]);

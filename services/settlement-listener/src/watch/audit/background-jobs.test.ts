@@ -55,13 +55,16 @@ const payHidden = async (rig: WatchRig, blindRpc: ScriptedRpc, blockCount = 1) =
   }
   const paidAt = await chain.readHeadNumber();
   await chain.mine(9);
-  await waitUntil("it is final", async () => ((await rig.readStatus()).finalizedTo ?? 0) > paidAt);
+  await waitUntil(
+    "the block of the payment is final",
+    async () => ((await rig.readStatus()).finalizedTo ?? 0) > paidAt,
+  );
   return { link, hash, paidAt, hiddenLogs };
 };
 
 const waitUntilAudited = (rig: WatchRig, paidAt: number) =>
   waitUntil(
-    "the second pass has gone by",
+    "the block of the payment is audited",
     async () => ((await readProgress(rig.pool, "1337")).auditedTo ?? 0) > paidAt,
   );
 
@@ -81,7 +84,7 @@ const payUnknownReferences = async (rig: WatchRig, count: number): Promise<strin
 
 /** Sets the time at which a transfer was seen to this many hours ago. */
 const setSeenHoursAgo = (rig: WatchRig, referenceHash = "", hours: number) =>
-  waitUntil(`one was seen ${hours} hours ago`, async () => {
+  waitUntil(`a transfer was seen ${hours} hours ago`, async () => {
     const { rowCount } = await rig.pool.query(sqlVoid`
       UPDATE chain_transfers SET seen_at = now() - ${hours} * interval '1 hour'
       WHERE reference_hash = ${referenceHash}
@@ -144,11 +147,16 @@ describe("background jobs", () => {
     const { link, paidAt } = await payHidden(rig, blindRpc);
     expect(publishedStatuses(rig, link.id)).toEqual([]);
     outage.stop();
-    await waitUntil("it is repaired", () => publishedStatuses(rig, link.id).length > 0);
-    await waitUntil("it is settled", () => publishedStatuses(rig, link.id).includes("settled"));
+    await waitUntil(
+      "the missed payment is published",
+      () => publishedStatuses(rig, link.id).length > 0,
+    );
+    await waitUntil("the payment is settled", () =>
+      publishedStatuses(rig, link.id).includes("settled"),
+    );
     expect(publishedStatuses(rig, link.id)).toEqual(["processing", "settled"]);
     await waitUntil(
-      "it is audited",
+      "the block of the payment is audited",
       async () => ((await rig.readStatus()).auditedTo ?? 0) > paidAt,
     );
     expect(await rig.metrics.metrics()).toMatch(
@@ -166,7 +174,7 @@ describe("background jobs", () => {
     outage.stop();
     const listSettled = () =>
       publishedStatuses(rig, link.id).filter((status) => status === "settled");
-    await waitUntil("both are repaired", () => listSettled().length === 2);
+    await waitUntil("both missed payments are settled", () => listSettled().length === 2);
   });
 
   test("keep a settled payment that the audit does not find, count it and log an error (rule CHAIN-6)", async () => {
@@ -180,7 +188,9 @@ describe("background jobs", () => {
     await chain.mine();
     const paidAt = await chain.readHeadNumber();
     await chain.mine();
-    await waitUntil("it is settled", () => publishedStatuses(rig, link.id).includes("settled"));
+    await waitUntil("the payment is settled", () =>
+      publishedStatuses(rig, link.id).includes("settled"),
+    );
     // The second provider audits what the first one read.
     second.injectFault({ kind: "empty_logs" });
     await chain.mine(9);
@@ -189,7 +199,7 @@ describe("background jobs", () => {
       /payment_links_chain_audit_differences_total\{[^}]*kind="surplus"[^}]*\} 1\n/,
     );
     expect(rig.logLines).toContainEqual(
-      expect.stringMatching(/"level":"error".*knows nothing of a payment that was settled/),
+      expect.stringMatching(/"level":"error".*audit did not find a settled payment/),
     );
     expect(rig.publishedPayments(link.id).at(-1)).toMatchObject({
       status: "settled",
@@ -204,15 +214,21 @@ describe("background jobs", () => {
     const orphanedLink = await rig.receiveNewLink();
     await chain.pay({ reference: orphanedLink.paymentReference, to: owner, amount: 1n, payer: 1 });
     await chain.mine();
-    await waitUntil("it is seen", () => publishedStatuses(rig, orphanedLink.id).length === 1);
+    await waitUntil(
+      "the payment is published",
+      () => publishedStatuses(rig, orphanedLink.id).length === 1,
+    );
     rpc.injectFault({ kind: "down" }, { methods: ["eth_getTransactionCount"] });
     await chain.reorg(1);
     const { link, hiddenLogs, paidAt } = await payHidden(rig, rpc);
     hiddenLogs.stop();
     const response = await requestRescan(rig, { chainId: "1337", fromBlock: 0, toBlock: paidAt });
     expect(response.status).toBe(202);
-    await waitUntil("it is found", () => publishedStatuses(rig, link.id).length > 0);
-    await waitUntil("the failing duty is told", async () =>
+    await waitUntil(
+      "the missed payment is published",
+      () => publishedStatuses(rig, link.id).length > 0,
+    );
+    await waitUntil("the failing job is reported", async () =>
       /payment_links_chain_duty_failing\{[^}]*duty="judge"[^}]*\} 1\n/.test(
         await rig.metrics.metrics(),
       ),
@@ -228,7 +244,7 @@ describe("background jobs", () => {
     await setSeenHoursAgo(rig, oldHash, 48);
     await setSeenHoursAgo(rig, recentHash, 25);
     await publishWatermark(rig, 3);
-    await waitUntil("the old one is forgotten", async () => !(await isStored(rig, oldHash)));
+    await waitUntil("the old transfer is deleted", async () => !(await isStored(rig, oldHash)));
     expect(await isStored(rig, recentHash)).toBe(true);
   });
 
@@ -243,11 +259,11 @@ describe("background jobs", () => {
     const [first, second] = await payUnknownReferences(rig, 2);
     await setSeenHoursAgo(rig, first, 72);
     await publishWatermark(rig, 3);
-    await waitUntil("the first is forgotten", async () => !(await isStored(rig, first)));
+    await waitUntil("the first transfer is deleted", async () => !(await isStored(rig, first)));
     await setSeenHoursAgo(rig, second, 72);
     shift.nowMs = -60 * 60_000;
     shift.elapsedMs = 10 * 60_000;
-    await waitUntil("the second is forgotten", async () => !(await isStored(rig, second)));
+    await waitUntil("the second transfer is deleted", async () => !(await isStored(rig, second)));
   });
 
   test("report nothing as audited if there is only one provider", async () => {
@@ -296,23 +312,30 @@ describe("POST /internal/settlement/rescan", () => {
       202,
       { chainId: "1337", fromBlock: 0, toBlock: paidAt + 1 },
     ]);
-    await waitUntil("it is found", () => publishedStatuses(rig, link.id).length > 0);
+    await waitUntil(
+      "the missed payment is published",
+      () => publishedStatuses(rig, link.id).length > 0,
+    );
     expect(publishedStatuses(rig, link.id)).toEqual(["settled"]);
   });
 
   test("reads the range from two providers, so that no single one hides what was missed", async () => {
     const { link, paidAt, rig } = await payHiddenFromBoth();
     await requestRescan(rig, { chainId: "1337", fromBlock: 0, toBlock: paidAt + 1 });
-    await waitUntil("it is found", () => publishedStatuses(rig, link.id).includes("settled"));
+    await waitUntil("the missed payment is settled", () =>
+      publishedStatuses(rig, link.id).includes("settled"),
+    );
   });
 
   test("waits for a second provider that does not answer for a while", async () => {
     const { link, paidAt, rig, second } = await payHiddenFromBoth();
     const outage = second.injectFault({ kind: "server_error" }, { methods: ["eth_getLogs"] });
     await requestRescan(rig, { chainId: "1337", fromBlock: 0, toBlock: paidAt + 1 });
-    await waitUntil("it is asked in vain", () => outage.getHitCount() > 0);
+    await waitUntil("the unavailable provider is requested", () => outage.getHitCount() > 0);
     outage.stop();
-    await waitUntil("it is found", () => publishedStatuses(rig, link.id).includes("settled"));
+    await waitUntil("the missed payment is settled", () =>
+      publishedStatuses(rig, link.id).includes("settled"),
+    );
   });
 
   test("stores one payment if two providers show it in two blocks", async () => {
@@ -323,9 +346,14 @@ describe("POST /internal/settlement/rescan", () => {
       corrupt: await misplaceLog(chain, hash),
     });
     await requestRescan(rig, { chainId: "1337", fromBlock: 0, toBlock: paidAt + 1 });
-    await waitUntil("it is found", () => publishedStatuses(rig, link.id).length > 0);
+    await waitUntil(
+      "the missed payment is published",
+      () => publishedStatuses(rig, link.id).length > 0,
+    );
     playedFault.stop();
-    await waitUntil("it settles", () => publishedStatuses(rig, link.id).includes("settled"));
+    await waitUntil("the payment settles", () =>
+      publishedStatuses(rig, link.id).includes("settled"),
+    );
   });
 
   test("uses one provider if the other cannot read the range", async () => {
@@ -337,14 +365,17 @@ describe("POST /internal/settlement/rescan", () => {
     first.injectFault({ kind: "server_error" }, { methods: ["eth_getLogs"] });
     await requestRescan(rig, { chainId: "1337", fromBlock: 0, toBlock: paidAt + 1 });
     await waitUntil(
-      "the rescan waits for the other, or goes on without it",
+      "the rescan waits for the other provider, or continues without it",
       () =>
         rig.logLines.some((line) => line.includes('"loop":"rescan"')) ||
         publishedStatuses(rig, link.id).length > 0,
     );
     expect(publishedStatuses(rig, link.id)).toEqual([]);
     shift.elapsedMs = 30_000;
-    await waitUntil("it is found", () => publishedStatuses(rig, link.id).length > 0);
+    await waitUntil(
+      "the missed payment is published",
+      () => publishedStatuses(rig, link.id).length > 0,
+    );
   });
 
   test("rejects a chain that is not watched, and a range that is invalid or not scanned yet", async () => {

@@ -29,14 +29,14 @@ export const findAuditLimit = async (
   const auditLimit = Math.min(toBlock, finalizedBlock);
   if (auditLimit < fromBlock) {
     throw new VerifierError(
-      `chain ${chain.id}: block ${fromBlock} is not final to the provider that reads it again`,
+      `chain ${chain.id}: block ${fromBlock} is not final on the auditing provider`,
     );
   }
   if (await hasDifferentBlock(watch, reader, auditLimit)) {
     // The node is on another fork. It is asked again, and the alert stays active in the meantime.
     metrics.countAuditDifferences(chain.id, "final_hash", 1);
     throw new VerifierError(
-      `chain ${chain.id}: the provider that reads again holds another block ${auditLimit}`,
+      `chain ${chain.id}: the auditing provider has a different block ${auditLimit}`,
     );
   }
   return auditLimit;

@@ -44,7 +44,10 @@ const startSecondProvider = async () => {
 
 const { clock, waitAccelerated } = createAcceleratedClock();
 const waitUntilFailed = (rig: WatchRig, linkId: string) =>
-  waitAccelerated("it fails", () => rig.publishedPayments(linkId).at(-1)?.status === "failed");
+  waitAccelerated(
+    "the payment fails",
+    () => rig.publishedPayments(linkId).at(-1)?.status === "failed",
+  );
 
 const closeAfterTest = closeAfterEach();
 let rig: WatchRig | undefined;
@@ -136,7 +139,7 @@ test.each([1, 2])(
     await watchRig.waitUntilScanned();
     // A reorg may still orphan a replacement that is not final.
     expect(watchRig.publishedPayments(linkId).at(-1)?.status).toBe("processing");
-    await waitAccelerated("it fails", async () => {
+    await waitAccelerated("the payment fails", async () => {
       await chain.mine();
       return watchRig.publishedPayments(linkId).at(-1)?.status === "failed";
     });
@@ -177,11 +180,11 @@ test("the nonce counts of senders are requested four at a time", async () => {
   const count = 40;
   await recordOrphaned(rig, count, (index) => `0x${(index + 1).toString(16).padStart(40, "0")}`);
   await chain.mine();
-  await waitUntil("some are asked for", () => control.inFlightCount >= 4);
+  await waitUntil("some nonces are requested", () => control.inFlightCount >= 4);
   // As many requests as allowed are in flight by this time, and the scan continues meanwhile.
   await chain.mine();
   await rig.waitUntilScanned();
   releaseResponses();
-  await waitUntil("all are asked for", () => control.requestCount >= count);
+  await waitUntil("all nonces are requested", () => control.requestCount >= count);
   expect(control.inFlightCountMax).toBe(4);
 });

@@ -109,8 +109,5 @@ export const commitMissedTransfers = async (
   if (missingTransfers.length === 0) return;
   wakeRelay();
   metrics.countTransfers(chain.id, "repaired", missingTransfers.length);
-  log.warn(
-    { chain: chain.id, count: missingTransfers.length },
-    "payments were found that had been missed",
-  );
+  log.warn({ chain: chain.id, count: missingTransfers.length }, "missed payments found");
 };

@@ -42,7 +42,7 @@ export const rescanRange = async (
     saveRescan(tx, rescan, endBlock),
   );
   if (endBlock >= rescan.toBlock) {
-    log.info({ chain: chain.id, from: rescan.fromBlock, to: rescan.toBlock }, "a rescan is done");
+    log.info({ chain: chain.id, from: rescan.fromBlock, to: rescan.toBlock }, "rescan finished");
   }
   return true;
 };
@@ -83,6 +83,6 @@ const rereadByQuorum = async (
     throw firstError;
   const { fromBlock, toBlock } = range;
   const logFields = { chain: chain.id, from: fromBlock, to: toBlock, err: firstError };
-  log.warn(logFields, "a rescan is read by one provider alone");
+  log.warn(logFields, "rescan read by only one provider");
   return results;
 };

@@ -77,7 +77,7 @@ export const resolveOrphanedTransfers = async (
     break;
   }
   if (orphanCheck.undecidedCount === 0) return;
-  const message = `chain ${chain.id}: no two providers agree on ${orphanCheck.undecidedCount} lost payments`;
+  const message = `chain ${chain.id}: no two providers agree on ${orphanCheck.undecidedCount} orphaned payments`;
   throw new ChainUnreachableError(message);
 };
 

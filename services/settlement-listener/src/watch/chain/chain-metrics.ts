@@ -46,7 +46,7 @@ export const createChainMetrics = (metrics: Metrics): ChainMetrics => {
   const gauges = createGauges(registers);
   const failingGauge = new Gauge({
     name: "payment_links_chain_duty_failing",
-    help: "1 while the last turn at a duty of the second pass failed",
+    help: "1 while the last run of a background job failed",
     labelNames: ["chain", "duty"] as const,
     registers,
   });
@@ -129,24 +129,27 @@ const createGauges = (registers: Metrics[]) => {
     ),
     auditLagBlocks: createGauge(
       "payment_links_chain_audit_lag_blocks",
-      "Final blocks not yet read a second time",
+      "Final blocks not yet audited",
     ),
     unreadMempool: createGauge(
       "payment_links_chain_waiting_unread",
-      "Transactions that wait to be mined and have not been read yet",
+      "Unconfirmed transactions not yet read",
     ),
     providers: createGauge(
       "payment_links_chain_providers",
-      "RPC providers that are configured; a lone one is believed",
+      "Configured RPC providers; a single one is trusted without a quorum",
     ),
     agreeingProviders: createGauge(
       "payment_links_chain_agreeing_providers",
-      "Providers that agree on the newest final block; with fewer than two of two nothing settles",
+      "Providers that agree on the newest final block; without a quorum nothing settles",
     ),
-    halted: createGauge("payment_links_chain_halted", "1 while a chain waits for an operator"),
+    halted: createGauge(
+      "payment_links_chain_halted",
+      "1 while a chain is halted and waits for an operator",
+    ),
     refused: createGauge(
       "payment_links_chain_refused",
-      "1 while a chain is not what the catalogue says, and is not watched",
+      "1 while a chain is not watched because it differs from the catalogue",
     ),
   };
 };
@@ -154,14 +157,14 @@ const createGauges = (registers: Metrics[]) => {
 const createHistograms = (registers: Metrics[]) => ({
   depths: new Histogram({
     name: "payment_links_chain_reorg_depth_blocks",
-    help: "Scanned blocks that a reorg took away",
+    help: "Scanned blocks that a reorg orphaned",
     labelNames,
     registers,
     buckets: [1, 2, 3, 5, 8, 13, 21, 34, 65, 130, 260],
   }),
   durations: new Histogram({
     name: "payment_links_chain_scan_duration_seconds",
-    help: "Time from asking for blocks to the commit of what was found in them",
+    help: "Time from the request for blocks to the commit of their transfers",
     labelNames,
     registers,
     buckets: [0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30],
@@ -171,25 +174,25 @@ const createHistograms = (registers: Metrics[]) => ({
 const createCounters = (registers: Metrics[]) => ({
   transfers: new Counter({
     name: "payment_links_chain_transfers_total",
-    help: "Transfers through fee proxies, by what became of them",
+    help: "Transfers through fee proxies, by outcome",
     labelNames: ["chain", "outcome"] as const,
     registers,
   }),
   orphaned: new Counter({
     name: "payment_links_chain_orphaned_after_settled_total",
-    help: "Settled payments that a reorg took away; they keep their credit",
+    help: "Settled payments that a reorg orphaned; they stay credited",
     labelNames,
     registers,
   }),
   contradictions: new Counter({
     name: "payment_links_chain_contradictions_total",
-    help: "Blocks and receipts of which two providers do not say the same",
+    help: "Blocks and receipts on which two providers disagree",
     labelNames: ["chain", "kind"] as const,
     registers,
   }),
   differences: new Counter({
     name: "payment_links_chain_audit_differences_total",
-    help: "What the second pass over final blocks found otherwise than the first",
+    help: "Differences that the audit of final blocks found",
     labelNames: ["chain", "kind"] as const,
     registers,
   }),

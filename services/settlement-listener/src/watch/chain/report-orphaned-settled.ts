@@ -17,7 +17,7 @@ export const reportOrphanedSettled = (
   for (const { id, paymentLinkId, sourceTransaction } of settledPayments) {
     log.error(
       { chain: chainId, transaction: sourceTransaction, payment_id: id, link_id: paymentLinkId },
-      "a settled payment was taken away by a reorg; it keeps its credit",
+      "settled payment orphaned by a reorg, it stays credited",
     );
   }
 };

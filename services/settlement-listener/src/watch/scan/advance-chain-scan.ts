@@ -104,7 +104,7 @@ const startScan = async (
     await saveScannedHeight(tx, chain.id, { height: number, now: clock.now() });
     await insertBlocks(tx, chain.id, [toScannedBlock(header)]);
   });
-  log.info({ chain: chain.id, block: header.number }, "the watch of a chain begins");
+  log.info({ chain: chain.id, block: header.number }, "chain watch started");
   return true;
 };
 

@@ -31,7 +31,7 @@ export const handleReorg = async (
   if (watch.verifiers.length > 2) await assertBlockReplaced(watch, position.tip);
   const fork = await findFork(watch, watch.reader, position);
   // The node returned to the stored chain between two requests.
-  if (fork?.ancestor === position.tip) throw new ChainMovedError("the tip is as it was");
+  if (fork?.ancestor === position.tip) throw new ChainMovedError("the tip did not change");
   if (fork === undefined) await haltChainForOperator(watch, leadership, position);
   else await rollBack(watch, leadership, { ...position, ...fork });
 };
@@ -79,7 +79,7 @@ const findFork = async (
     if (commonBlock !== undefined) return { ancestor: commonBlock.number, hashes: nodeHashes };
     // Missing blocks are no contradiction, so they are no evidence of a reorg.
     if (headers.length < toBlock - fromBlock + 1) {
-      throw new ChainMovedError("the node lacks blocks below its own head");
+      throw new ChainMovedError("the node is missing blocks below its head");
     }
     toBlock = fromBlock - 1;
     chunkBlocks = Math.min(chunkBlocks * 2, chunkBlocksMax);
@@ -109,7 +109,7 @@ const rollBack = async (
   metrics.countTransfers(chain.id, "orphaned", orphanedTransfers.length);
   log.warn(
     { chain: chain.id, depth, ancestor, orphaned: orphanedTransfers.length },
-    "a reorg took scanned blocks away",
+    "reorg orphaned scanned blocks",
   );
   reportOrphanedSettled(watch, chain.id, orphanedPayments);
 };
@@ -141,5 +141,5 @@ const haltChainForOperator = async (
     await lockLeadership(tx, leadership);
     await haltChain(tx, chain.id, reason);
   });
-  log.fatal({ chain: chain.id, finalized_to: finalizedTo }, `the chain is halted: ${reason}`);
+  log.fatal({ chain: chain.id, finalized_to: finalizedTo }, `chain halted: ${reason}`);
 };

@@ -28,7 +28,7 @@ const startForgetfulNode = async (target: string, methods: readonly string[]) =>
       return null;
     },
   });
-  const waitDenied = () => waitUntil("it is asked for again", () => deniedCount > 1);
+  const waitDenied = () => waitUntil("the receipt is requested again", () => deniedCount > 1);
   return closeAfterTest({ ...server, forgotten, waitDenied });
 };
 

@@ -36,7 +36,7 @@ export const createMissingReceiptTracker = ({
           const logFields = { chain: chainId, transaction: hash };
           log.error(
             logFields,
-            "a listed transaction has no receipt; the scan goes on, the audit asks again",
+            "listed transaction has no receipt, the scan continues and the audit retries",
           );
         }
         return false;

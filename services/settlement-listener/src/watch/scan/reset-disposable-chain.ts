@@ -37,10 +37,7 @@ export const resetDisposableChain = async (
     await clearPaymentBlocks(tx, chain.id);
     await resetProgress(tx, chain.id, chain.settings.firstBlock ?? genesisBlock);
   });
-  log.warn(
-    { chain: chain.id },
-    "the chain has begun anew; what was seen of the old one is forgotten",
-  );
+  log.warn({ chain: chain.id }, "chain was reset, deleting the data of the old chain");
 };
 
 const isStillCanonical = async (

@@ -136,7 +136,7 @@ const findProviderTransfers = async (
   } catch (error) {
     if (verifiers.length === 1 || !(error instanceof ChainUnreachableError)) throw error;
     // Other providers may answer, so everything is read again, from another one if this continues.
-    throw new ChainMovedError("who gave pointers gives no receipts of them now");
+    throw new ChainMovedError("the provider of the pointers does not return their receipts");
   }
 };
 
@@ -149,7 +149,7 @@ const assertStillCanonical = async (
   { number, hash }: BlockHeader,
 ): Promise<void> => {
   const [header] = await reader.readHeaders({ fromBlock: number, toBlock: number });
-  if (header?.hash !== hash) throw new ChainMovedError("a scanned block is not there now");
+  if (header?.hash !== hash) throw new ChainMovedError("a scanned block no longer exists");
 };
 
 /**
@@ -176,7 +176,7 @@ const scanFresh = async (
     (pointer) => hashes.get(pointer.blockNumber) === pointer.blockHash,
   );
   if (coveredHeaders.at(-1)?.hash !== endHeader.hash || !areInHeaders) {
-    throw new ChainMovedError("pointers and headers are of two chains");
+    throw new ChainMovedError("pointers and headers belong to different chains");
   }
   const times = new Map(
     coveredHeaders.map(({ number, timestampSeconds }) => [number, toDate(timestampSeconds)]),
@@ -221,7 +221,7 @@ const readEndHeader = async (
 ): Promise<BlockHeader> => {
   const [header] = await reader.readHeaders({ fromBlock: endBlock, toBlock: endBlock });
   if (header === undefined || header.hash !== pointers.at(-1)?.blockHash) {
-    throw new ChainMovedError("a pointer's block is not there now");
+    throw new ChainMovedError("a pointer's block no longer exists");
   }
   return header;
 };
@@ -232,7 +232,7 @@ const assertConsecutive = (headers: readonly BlockHeader[]): void => {
     if (previousHeader === undefined) return true;
     return header.number === previousHeader.number + 1 && header.parentHash === previousHeader.hash;
   });
-  if (!isConsecutive) throw new ChainMovedError("headers do not follow on one another");
+  if (!isConsecutive) throw new ChainMovedError("headers are not consecutive");
 };
 
 /**

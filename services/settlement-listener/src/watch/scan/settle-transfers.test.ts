@@ -37,9 +37,9 @@ describe("settleTransfers", () => {
     await chain.pay({ reference: link.paymentReference, to: owner, amount: 5n });
     await chain.mine();
     const publishedStatuses = () => rig.publishedPayments(link.id).map(({ status }) => status);
-    await waitUntil("it is seen", () => publishedStatuses().length === 1);
+    await waitUntil("the payment is published", () => publishedStatuses().length === 1);
     expect(publishedStatuses()).toEqual(["processing"]);
     await chain.mine(3);
-    await waitUntil("it is settled", () => publishedStatuses().includes("settled"));
+    await waitUntil("the payment is settled", () => publishedStatuses().includes("settled"));
   });
 });

@@ -58,7 +58,7 @@ export const settleTransfers = async (
   if (waitingCount > 0) {
     log.warn(
       { chain: chain.id, count: waitingCount },
-      "payments are due, and their receipts are not there",
+      "payments cannot settle, their receipts are missing",
     );
   }
   return dueCount === pagesMax * duePageSize && waitingCount < dueCount;

@@ -20,7 +20,7 @@ const createWatch = async (count: number) => {
   const urls = rpcs.map(({ url }) => url);
   const rig = closeAfterTest(await createWatchRig(chain, { finality: "finalized" }, urls));
   const [first, second] = rpcs;
-  if (first === undefined || second === undefined) throw new Error("there are two");
+  if (first === undefined || second === undefined) throw new Error("a provider is missing");
   return { rig, first, second };
 };
 
@@ -32,10 +32,10 @@ const payNewLink = async (rig: WatchRig) => {
 };
 
 const waitUntilStarted = (rig: WatchRig) =>
-  waitUntil("it has begun", async () => (await rig.readStatus()).scannedTo !== null);
+  waitUntil("the scan has started", async () => (await rig.readStatus()).scannedTo !== null);
 
 const waitUntilSettled = (rig: WatchRig, linkId: string) =>
-  waitUntil("it settles", () => rig.publishedStatuses(linkId).at(-1) === "settled 7");
+  waitUntil("the payment settles", () => rig.publishedStatuses(linkId).at(-1) === "settled 7");
 
 describe("the start of a chain's watch", () => {
   test("is at the last final block: only an operator's rescan finds older payments (rule CHAIN-9)", async () => {
@@ -48,7 +48,7 @@ describe("the start of a chain's watch", () => {
     await chain.mine(finalBlocks + 2);
     await rig.waitUntilScanned();
     await waitUntil(
-      "the second pass has read past it",
+      "the block of the payment is audited",
       async () => ((await rig.readStatus()).auditedTo ?? 0) > paidAt,
     );
     expect(rig.publishedStatuses(link.id)).toEqual([]);
@@ -67,7 +67,10 @@ describe("the start of a chain's watch", () => {
     first.injectFault({ kind: "early_final" });
     const outage = second.injectFault({ kind: "down" });
     await rig.service.start();
-    await waitUntil("it is kept", async () => (await rig.readStatus()).firstBlock !== null);
+    await waitUntil(
+      "the first block is stored",
+      async () => (await rig.readStatus()).firstBlock !== null,
+    );
     expect((await rig.readStatus()).scannedTo).toBeNull();
     outage.stop();
     first.clearFaults();
@@ -80,7 +83,10 @@ describe("the start of a chain's watch", () => {
     const { rig, second } = await createWatch(2);
     const outage = second.injectFault({ kind: "down" });
     await rig.service.start();
-    await waitUntil("it is kept", async () => (await rig.readStatus()).firstBlock !== null);
+    await waitUntil(
+      "the first block is stored",
+      async () => (await rig.readStatus()).firstBlock !== null,
+    );
     await rig.service.stop();
     const link = await payNewLink(rig);
     await chain.mine(2 * finalBlocks);

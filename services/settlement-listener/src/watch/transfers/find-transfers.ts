@@ -47,7 +47,7 @@ export const findTransfers = async (
     const receipt = receipts.get(transactionHash);
     if (receipt === undefined) return [];
     if (receipt.blockHash !== blockHash) {
-      throw new ChainMovedError("a receipt does not stand in the block of its pointer");
+      throw new ChainMovedError("a receipt is in a different block than its pointer");
     }
     return toTransfers(chain, receipt, { times, limits }).filter(
       (transfer) => !isBelowDepositMinimum(chain, transfer),
@@ -195,7 +195,7 @@ export const readBlockTimes = async (
       const blockHash = missingTimes.get(header.number);
       if (blockHash === undefined) continue;
       if (blockHash !== header.hash)
-        throw new ChainMovedError("a pointer's block is not there now");
+        throw new ChainMovedError("a pointer's block no longer exists");
       times.set(header.number, toDate(header.timestampSeconds));
     }
   }
@@ -222,7 +222,7 @@ const groupIntoRanges = (numbers: readonly number[]): { fromBlock: number; toBlo
 
 const getBlockTime = (times: BlockTimes, number: number): Date => {
   const time = times.get(number);
-  if (time === undefined) throw new ChainMovedError("a pointer's block is not there now");
+  if (time === undefined) throw new ChainMovedError("a pointer's block no longer exists");
   return time;
 };
 

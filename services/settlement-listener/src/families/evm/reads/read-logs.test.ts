@@ -244,7 +244,7 @@ describe("a range that is too large", () => {
     rpc.injectFault({ kind: "no_receipts" });
     const limit = rpc.injectFault({ kind: "range_limit", blocksMax: 0 });
     await expect(reader.readLogs(paidRange())).rejects.toThrow(
-      /nobody answers for logs: rpc-1 a receipt/,
+      /no provider could read logs: rpc-1: a receipt/,
     );
     expect(limit.getHitCount()).toBeLessThan(30);
   });
