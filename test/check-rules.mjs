@@ -1,9 +1,10 @@
 // `node test/check-rules.mjs [folder]`: checks the references to our rules (packages/contracts/RULES.md).
 // Each rule is defined once, each reference names a defined rule, and each rule appears in the title of
 // at least one test.
-import { readFileSync, readdirSync } from "node:fs";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
+import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { listFiles } from "./list-files.mjs";
 
 const rulesPath = "packages/contracts/RULES.md";
 const root = process.argv[2] ?? fileURLToPath(new URL("..", import.meta.url));
@@ -31,7 +32,6 @@ const missingDocumentPattern = new RegExp(
   "gi",
 );
 
-const skippedFolders = new Set("node_modules .git .turbo .data dist coverage schemas".split(" "));
 /** These files contain the forbidden references themselves. */
 const skippedFiles = new Set(["check-rules.mjs", "check-rules.test.ts"]);
 const textFilePattern =
@@ -59,14 +59,6 @@ const listRulesInTitles = (text) =>
     .flatMap((matchedText) => matchedText.match(ruleListPattern) ?? [])
     .flatMap((matchedText) => matchedText.match(new RegExp(idPattern, "g")) ?? []);
 
-/** @type {(folder: string) => string[]} */
-const listFiles = (folder) =>
-  readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
-    const path = folder === "" ? entry.name : `${folder}/${entry.name}`;
-    if (entry.isDirectory()) return skippedFolders.has(entry.name) ? [] : listFiles(path);
-    return textFilePattern.test(`/${path}`) && !skippedFiles.has(entry.name) ? [path] : [];
-  });
-
 /** @type {string[]} */
 const problems = [];
 /** @type {Set<string>} */
@@ -81,7 +73,8 @@ const bareIdPattern = new RegExp(`\\b(?:${idPrefixes})-[0-9]+\\b`, "g");
 /** @type {Set<string>} */
 const testedRules = new Set();
 let referenceCount = 0;
-for (const file of listFiles("")) {
+for (const file of listFiles(root, textFilePattern)) {
+  if (skippedFiles.has(basename(file))) continue;
   const text = readFileSync(join(root, file), "utf8");
   const addProblem = (/** @type {number} */ index, /** @type {string} */ message) =>
     problems.push(`${file}:${text.slice(0, index).split("\n").length}: ${message}`);

@@ -14,6 +14,7 @@ const steps = [
   ["format", "//#check:format"],
   ["unused code and undeclared dependencies", "//#check:unused"],
   ["rules and references", "//#check:rules"],
+  ["words", "//#check:words"],
 ];
 
 let failedCount = 0;

@@ -12,8 +12,8 @@ const system = useConsole();
 /** Each view, and a text that it shows once its data has loaded. */
 const views: [string, string][] = [
   ["", "Finish setup"],
-  ["/links", "Set a handle and add a default wallet first"],
-  ["/links/new", "Set a handle and add a default wallet first"],
+  ["/links", "Links need a handle and a default wallet"],
+  ["/links/new", "Links need a handle and a default wallet"],
   ["/keys", "Your API keys will appear here."],
   ["/webhooks", "Your webhook endpoints will appear here."],
   ["/account/profile", "Preview"],

@@ -90,7 +90,7 @@ resources: { requests: { cpu: 50m, memory: 32Mi }, limits: { memory: 128Mi } }
 {{- merge (dict) (include "payment-links.ownLabels" . | fromYaml) .root.Values.commonLabels | toYaml -}}
 {{- end -}}
 
-{{/* A pod of an image of somebody else: in all but the user, whom the image is made for, as ours. */}}
+{{/* A pod of a third-party image: like ours except for the user, which the image defines. */}}
 {{- define "payment-links.quickstartPod" -}}
 automountServiceAccountToken: false
 enableServiceLinks: false

@@ -71,7 +71,7 @@ spec:
 {{- printf "max(%s / %s > 0) or vector(0)" $sum $count -}}
 {{- end -}}
 
-{{/* Seconds that the oldest due webhook has waited; every pod tells the same. */}}
+{{/* Seconds that the oldest due webhook has waited; every pod reports the same. */}}
 {{- define "payment-links.overdueQuery" -}}
 {{- printf "max(payment_links_webhook_oldest_due_age_seconds{namespace=%q}) or vector(0)" .root.Release.Namespace -}}
 {{- end -}}

@@ -31,7 +31,7 @@ describe("metrics", () => {
   test("count attempts by outcome, and measure the delay of each delivery's first attempt", async () => {
     const person = rig.signIn();
     await rig.register(person);
-    await rig.tellCompleted(person);
+    await rig.publishCompleted(person);
     await waitUntil("it is delivered", () => receiver.received.length === 1);
     await waitUntil("it is counted", async () =>
       /outcome="delivered".*\} 1/.test(await readMetric("payment_links_webhook_attempts_total")),
@@ -48,10 +48,10 @@ describe("metrics", () => {
     const { service, metrics } = await idleRig.startAnother({
       WEBHOOK_RETRY_SCHEDULE_SECONDS: "60",
     });
-    await idleRig.tellCompleted(person);
-    await idleRig.tellCompleted(person);
+    await idleRig.publishCompleted(person);
+    await idleRig.publishCompleted(person);
     await service.stop();
-    // Reads both at once, as a scrape does.
+    // Reads both together, as a scrape does.
     const readQueueMetrics = async () =>
       (await metrics.metrics()).match(/_(?:oldest_due_age_seconds|pending_deliveries)\{.*\} .*/g);
     idleRig.clock.advance(30_000);
@@ -104,7 +104,7 @@ describe("dead letters", () => {
         value: "{}",
       },
     ]);
-    await rig.tellCompleted(person, link);
+    await rig.publishCompleted(person, link);
     const listDeadLetters = async () =>
       DeadLetterList.parse(await (await fetch(rig.internalUrl + path)).json()).data;
     expect(await listDeadLetters()).toMatchObject([

@@ -77,7 +77,7 @@ describe("POST /internal/leaked-keys", () => {
 
   test("deactivates keys even if their location contains characters that cannot be stored", async () => {
     const [firstKey, secondKey] = [await createAccountWithKey(), await createAccountWithKey()];
-    // The emoji consists of two UTF-16 code units, of which only one fits.
+    // The emoji has two UTF-16 code units. Only one of them fits.
     const url = `https://h/${"a".repeat(2_037)}🙂`;
     const response = await sendReports([
       { token: firstKey.key, url, source: "\0half \ud83d" },

@@ -8,7 +8,7 @@ export const tronTexts = {
   fee: "This needs {needed} energy. Missing energy costs about {cost} {coin}, at most {limit}.",
   asked:
     "Your wallet has not reported a result. If you confirmed the payment there, wait here and do not " +
-    "pay again. If nobody confirms it, it expires in about 2 minutes, and you can pay again.",
+    "pay again. If it is not confirmed, it expires in about 2 minutes, and you can pay again.",
   wrongNetwork:
     "Your wallet is on another network. Select {chain} there and try again. Nothing was paid.",
   notAllowed: "Your wallet is locked or has no account. Unlock it and try again. Nothing was paid.",

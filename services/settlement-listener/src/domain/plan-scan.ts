@@ -109,7 +109,7 @@ export type ScanPlan = { tip: number } & (
 
 /**
  * The maximum number of blocks that one step reads with headers. Headers beyond the range that a
- * provider accepts in one request would be read in vain.
+ * provider accepts in one request would be read for nothing.
  */
 export const freshBlocksMaxDefault = 100;
 

@@ -116,7 +116,7 @@ describe("receiveLinks", () => {
     expect(amounts).toEqual(Array.from({ length: paymentCount }, (_, index) => String(index + 1)));
   });
 
-  test("receives many events at once: the newest version of each link, and its deferred payments", async () => {
+  test("receives many events together: the newest version of each link, and its deferred payments", async () => {
     const links = Array.from({ length: 40 }, () => sampleLink());
     for (const { id } of links.slice(0, 20))
       await recordReport(samplePaymentReport({ paymentLinkId: id }));

@@ -5,7 +5,7 @@ import type { Dependencies } from "../dependencies.ts";
 
 /**
  * POST /internal/settlement/solana-facts: returns what links-api needs to build a payer's Solana
- * transaction, and tells auth-keys whether an address can be a wallet. All of it is public on the
+ * transaction, and informs auth-keys whether an address can be a wallet. All of it is public on the
  * chain. 204 for a chain that is not watched, 503 if no node answers.
  */
 export const getSolanaAccountState =

@@ -30,7 +30,7 @@ const requestUsedAddresses = async (body: object) => {
 };
 
 describe("POST /internal/settlement/used-addresses", () => {
-  test("returns the addresses that were paid, in a block or in the mempool, whoever owns them (rule CALLER-33)", async () => {
+  test("returns the addresses that were paid, in a block or in the mempool, regardless of their owner (rule CALLER-33)", async () => {
     const { chain } = rig;
     const { chainId } = chain;
     const [minedAddress, mempoolAddress, unusedAddress] = [

@@ -33,9 +33,9 @@ export type Provider = {
    * response, it sends fewer requests at a time, down to one.
    */
   requestMany<T>(requests: readonly RpcRequest<T>[]): Promise<T[]>;
-  /** Sends all requests, of which some may fail. */
+  /** Sends all requests. Some may fail. */
   requestEach<T>(requests: readonly RpcRequest<T>[]): Promise<RpcResult<T>[]>;
-  /** Sends requests of which some may fail, in parts like {@link Provider.requestMany}. */
+  /** Sends requests that may fail one by one, in parts like {@link Provider.requestMany}. */
   requestEachInParts<T>(requests: readonly RpcRequest<T>[]): Promise<RpcResult<T>[]>;
   /**
    * Returns the chain that the provider serves. Its other results are used only if that is the

@@ -4,7 +4,7 @@ import type { RpcFaultKind } from "./rpc-fault.ts";
 
 /**
  * Contradictions between providers, or between two responses of one provider. Only
- * `unexplained_bloom` may be nobody's fault: a bloom filter can match although the block contains
+ * `unexplained_bloom` may be a false alarm: a bloom filter can match although the block contains
  * no such log.
  */
 type DisagreementKind =

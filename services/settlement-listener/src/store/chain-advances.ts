@@ -39,9 +39,9 @@ export const markAdvancePublished = async (
       END
     FROM mark
     WHERE chain_id = ${chainId} AND (is_any OR advance_due_at IS NOT NULL)
-    RETURNING is_told AS "isTold"
+    RETURNING is_told AS "isPublished"
   `);
-  return row?.isTold ?? false;
+  return row?.isPublished ?? false;
 };
 
-const PublishedRow = z.object({ isTold: z.boolean() });
+const PublishedRow = z.object({ isPublished: z.boolean() });

@@ -37,7 +37,7 @@ export type ScriptedFault =
   | { kind: "early_final" }
   /** Receipts report 1,000 times the transferred amount. */
   | { kind: "inflated" }
-  /** Each payment is duplicated in a transaction that nobody sent. */
+  /** Each payment is duplicated in a transaction that was never sent. */
   | { kind: "invented" }
   /** Transactions have the nonce 0. */
   | { kind: "wrong_nonces" }

@@ -112,7 +112,12 @@ describe("one attempt", () => {
     await rig.service.start();
     const toAmount = new Decimal("12345678901234567.123456");
     const receivedAmount = new Decimal("0");
-    await rig.tellCompleted(person, { status: "completed", toAmount, receivedAmount, maxUsage: 3 });
+    await rig.publishCompleted(person, {
+      status: "completed",
+      toAmount,
+      receivedAmount,
+      maxUsage: 3,
+    });
     const [receivedWebhook] = await waitUntil(
       "the webhook arrives",
       () => receiver.received.length > 0 && receiver.received,
@@ -132,7 +137,7 @@ describe("one attempt", () => {
     for (const status of [200, 201, 204, 299]) {
       const person = rig.signIn();
       const endpoint = await rig.register(person, `/${status}`);
-      await rig.tellCompleted(person);
+      await rig.publishCompleted(person);
       const delivered = {
         status: "Delivered",
         httpStatus: status,
@@ -156,7 +161,7 @@ describe("one attempt", () => {
     for (const status of [300, 301, 302, 303, 307, 308, 400, 401, 404, 410, 429, 500, 503, 599]) {
       const person = rig.signIn();
       const endpoint = await rig.register(person, `/${status}`);
-      await rig.tellCompleted(person);
+      await rig.publishCompleted(person);
       expect(await waitForLogEntry(person, endpoint, 1)).toMatchObject({
         status: "Pending",
         httpStatus: status,
@@ -174,7 +179,7 @@ describe("one attempt", () => {
     const person = rig.signIn();
     const endpoint = await rig.register(person);
     await rig.service.start();
-    await rig.tellCompleted(person);
+    await rig.publishCompleted(person);
     await waitUntil("the attempt is under way", () => heldResponses.length === 1);
     rig.clock.advance(10_000);
     expect(await waitForLogEntry(person, endpoint, 1)).toMatchObject({
@@ -194,7 +199,7 @@ describe("one attempt", () => {
     const probeUser = rig.signIn();
     const endpoint = await rig.register(probeUser, "/witness");
     receiver.respondWith(respondWithStatus(200));
-    await rig.tellCompleted(probeUser);
+    await rig.publishCompleted(probeUser);
     await waitForLogEntry(probeUser, endpoint, 1);
   };
 
@@ -203,7 +208,7 @@ describe("one attempt", () => {
     const person = rig.signIn();
     const endpoint = await rig.register(person);
     await rig.service.start();
-    await rig.tellCompleted(person);
+    await rig.publishCompleted(person);
     await waitForLogEntry(person, endpoint, 1);
     rig.clock.advance(29_999);
     await waitForQueuePoll();
@@ -239,7 +244,7 @@ describe("six attempts", () => {
     });
     rig.clock.advance(30 * 24 * 3_600_000);
     receiver.respondWith(respondWithStatus(200));
-    await rig.tellCompleted(person, { ...link, version: 3, status: "completed" });
+    await rig.publishCompleted(person, { ...link, version: 3, status: "completed" });
     expect(await waitForLogEntry(person, endpoint, 1)).toMatchObject({ status: "Delivered" });
 
     const firstSix = receiver.received.slice(0, 6);
@@ -257,7 +262,7 @@ describe("six attempts", () => {
     const person = rig.signIn();
     const endpoint = await rig.register(person);
     await rig.service.start();
-    await rig.tellCompleted(person);
+    await rig.publishCompleted(person);
     await waitForLogEntry(person, endpoint, 1);
     rig.clock.advance(30_000);
     await waitForLogEntry(person, endpoint, 2);

@@ -42,7 +42,7 @@ afterEach(async () => {
 const startWithQueue = async (people: readonly Person[], limits: Record<string, string>) => {
   const { service } = await rig.startAnother({ WEBHOOK_RETRY_SCHEDULE_SECONDS: "60" });
   for (const person of people) {
-    await Promise.all(Array.from({ length: 5 }, () => rig.tellCompleted(person)));
+    await Promise.all(Array.from({ length: 5 }, () => rig.publishCompleted(person)));
   }
   await service.stop();
   rig.clock.advance(60_000);
@@ -53,7 +53,7 @@ const startWithQueue = async (people: readonly Person[], limits: Record<string, 
 const waitForOtherDelivery = async (path: string) => {
   const probeUser = rig.signIn();
   await rig.register(probeUser, path);
-  await rig.tellCompleted(probeUser);
+  await rig.publishCompleted(probeUser);
   const name = new URL(path, "https://receiver.test").pathname;
   await waitUntil("the others get theirs", () =>
     receiver.received.some((request) => request.path === name),
@@ -102,7 +102,7 @@ describe("an endpoint with a long queue", () => {
     const otherUser = rig.signIn();
     const quickEndpoint = await rig.register(otherUser, "/quick");
     await rig.service.start();
-    await rig.tellCompleted(slowUser);
+    await rig.publishCompleted(slowUser);
     await waitUntil("an attempt is under way", () => heldRequests.length === 1);
     await rig.pool.transaction(async (tx) => {
       const { userId } = slowUser;
@@ -115,7 +115,7 @@ describe("an endpoint with a long queue", () => {
         const metric = await rig.metrics.getSingleMetricAsString(name);
         return /outcome="delivered".*\} 1/.test(metric);
       });
-      await rig.tellCompleted(otherUser);
+      await rig.publishCompleted(otherUser);
       await waitUntil("the other's is delivered", isDelivered(otherUser, quickEndpoint));
     });
     await waitUntil("its own is delivered", isDelivered(slowUser, endpoint));

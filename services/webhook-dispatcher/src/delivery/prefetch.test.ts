@@ -45,7 +45,7 @@ const readRows = () =>
   `);
 
 const publishMany = async (count: number, owner = person) => {
-  for (let index = 0; index < count; index += 1) await rig.tellCompleted(owner);
+  for (let index = 0; index < count; index += 1) await rig.publishCompleted(owner);
 };
 
 const waitForDelivered = (count: number, owner = person, ofEndpoint = endpoint) =>

@@ -49,7 +49,7 @@ const waitForAttempt = (person: Person, endpoint: RegisteredEndpoint, attempts: 
 const waitForQueuePoll = async () => {
   const probeUser = rig.signIn();
   const endpoint = await rig.register(probeUser, "/witness");
-  await rig.tellCompleted(probeUser);
+  await rig.publishCompleted(probeUser);
   await waitForAttempt(probeUser, endpoint, 1);
 };
 
@@ -70,7 +70,7 @@ describe("fifteen hours of retries, with all processes replaced before each one"
       const person = rig.signIn();
       const endpoint = await rig.register(person);
       let runningDispatchers = await replaceDispatchers([]);
-      await rig.tellCompleted(person);
+      await rig.publishCompleted(person);
       const expectedMs = [rig.clock.now().getTime()];
       for (const [index, gapMs] of gapsMs.entries()) {
         await waitForAttempt(person, endpoint, index + 1);

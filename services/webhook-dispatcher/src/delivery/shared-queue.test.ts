@@ -79,7 +79,7 @@ describe("several dispatchers with one database", () => {
     const limits = { WEBHOOK_CONCURRENCY: "16", WEBHOOK_ENDPOINT_CONCURRENCY: "4" };
     await Promise.all([1, 2, 3].map(() => rig.startAnother(limits)));
     const eventCount = 40;
-    await Promise.all(Array.from({ length: eventCount }, () => rig.tellCompleted(person)));
+    await Promise.all(Array.from({ length: eventCount }, () => rig.publishCompleted(person)));
     const total = eventCount * 5;
     await waitUntil("every delivery was tried", () => attemptsById.size === total);
     await waitUntil("the first attempts are over", async () => {
@@ -112,8 +112,8 @@ describe("several dispatchers with one database", () => {
     await rig.register(quickUser, "/quick");
     // Everything is queued before the first claim, so that each claim is full.
     const { service } = await rig.startAnother({ WEBHOOK_RETRY_SCHEDULE_SECONDS: "60" });
-    await Promise.all(Array.from({ length: 20 }, () => rig.tellCompleted(slowUser)));
-    await Promise.all(Array.from({ length: 20 }, () => rig.tellCompleted(quickUser)));
+    await Promise.all(Array.from({ length: 20 }, () => rig.publishCompleted(slowUser)));
+    await Promise.all(Array.from({ length: 20 }, () => rig.publishCompleted(quickUser)));
     await service.stop();
     rig.clock.advance(60_000);
     await rig.startAnother({ WEBHOOK_CONCURRENCY: "8", WEBHOOK_ENDPOINT_CONCURRENCY: "3" });
@@ -133,7 +133,7 @@ describe("a dispatcher that dies during an attempt", () => {
     // Recreates the row that a killed process leaves behind: leased, without a result.
     receiver.respondWith(respondWithStatus(500));
     await rig.service.start();
-    await rig.tellCompleted(person);
+    await rig.publishCompleted(person);
     await waitUntil(
       "the first attempt is over",
       async () => (await readNewestEntry(person, endpoint))?.["httpStatus"] === 500,
@@ -149,7 +149,7 @@ describe("a dispatcher that dies during an attempt", () => {
     const receivedBefore = receiver.received.length;
     const probeUser = rig.signIn();
     const probeEndpoint = await rig.register(probeUser);
-    await rig.tellCompleted(probeUser);
+    await rig.publishCompleted(probeUser);
     await waitUntil(
       "the queue was looked at",
       async () => (await readNewestEntry(probeUser, probeEndpoint))?.["status"] === "Delivered",
@@ -191,7 +191,7 @@ describe("a dispatcher that dies during an attempt", () => {
     const person = rig.signIn();
     const endpoint = await rig.register(person);
     const { service } = await rig.startAnother({ WEBHOOK_RETRY_SCHEDULE_SECONDS: "3600" });
-    await rig.tellCompleted(person);
+    await rig.publishCompleted(person);
     await service.stop();
     const voidRow = sql.type(z.object({}).strict());
     await rig.pool.query(voidRow`
@@ -220,8 +220,8 @@ describe("stopping", () => {
     const sendResponses: (() => void)[] = [];
     receiver.respondWith((res) => void sendResponses.push(() => respondWithStatus(200)(res)));
     const { service } = await rig.startAnother({ WEBHOOK_CONCURRENCY: "1" });
-    await rig.tellCompleted(person);
-    await rig.tellCompleted(person);
+    await rig.publishCompleted(person);
+    await rig.publishCompleted(person);
     await waitUntil("an attempt is under way", () => sendResponses.length === 1);
     return { sendResponses, service };
   };
@@ -270,10 +270,10 @@ describe("an attempt in progress when its endpoint", () => {
       const sendResponses: (() => void)[] = [];
       receiver.respondWith((res) => void sendResponses.push(() => respondWithStatus(status)(res)));
       await rig.startAnother({ WEBHOOK_CONCURRENCY: "1" });
-      await rig.tellCompleted(person);
+      await rig.publishCompleted(person);
       await waitUntil("an attempt is under way", () => sendResponses.length === 1);
       rig.clock.advance(1);
-      await rig.tellCompleted(person);
+      await rig.publishCompleted(person);
       if (action === "deleted") await rig.call(person, "DELETE", endpoint.path);
       else await rig.call(person, "PATCH", endpoint.path, { enabled: false });
       if (action === "disabled") await rig.call(person, "PATCH", endpoint.path, { enabled: true });
@@ -298,7 +298,7 @@ describe("an attempt in progress when its endpoint", () => {
       const probeUser = rig.signIn();
       receiver.respondWith(respondWithStatus(200));
       const probeEndpoint = await rig.register(probeUser, "/witness");
-      await rig.tellCompleted(probeUser);
+      await rig.publishCompleted(probeUser);
       await waitUntil(
         "the queue was looked at",
         async () => (await readNewestEntry(probeUser, probeEndpoint))?.["status"] === "Delivered",
@@ -318,7 +318,7 @@ describe("several secret keys", () => {
       /WEBHOOK_SECRET_KEYS.*first/,
     );
     await rig.startAnother({ WEBHOOK_SECRET_KEYS: `${secondKey},${firstKey}` });
-    await rig.tellCompleted(person);
+    await rig.publishCompleted(person);
     const [receivedWebhook] = await waitUntil(
       "it arrives",
       () => receiver.received.length > 0 && receiver.received,

@@ -26,7 +26,7 @@ test("an event waits for changes of its owner's endpoints and then uses the new 
     await deleteEndpoint(tx, { id, userId: person.userId }, rig.clock.now());
   });
   await locked.promise;
-  const published = rig.tellCompleted(person);
+  const published = rig.publishCompleted(person);
   await waitUntil("the event waits", async () => (await countLockWaits(rig.pool)) > 0);
   released.resolve();
   await Promise.all([deleting, published]);

@@ -81,8 +81,8 @@ const isDuplicate = (
   return (
     storedLink !== undefined &&
     link.version <= storedLink.version &&
-    storedLink.toldAt !== null &&
-    envelope.occurredAt <= storedLink.toldAt
+    storedLink.publishedAt !== null &&
+    envelope.occurredAt <= storedLink.publishedAt
   );
 };
 

@@ -56,7 +56,7 @@ describe("a delivery", () => {
   test("of a completed link has no payment", async () => {
     await rig.service.start();
     const link = sampleLink({ userId: person.userId });
-    await rig.tellCompleted(person, link);
+    await rig.publishCompleted(person, link);
     expect(await readSettledLog()).toMatchObject([{ linkId: link.id, paymentId: null }]);
   });
 });
@@ -88,7 +88,7 @@ describe("GET /console/api/webhook-endpoints/{id}/deliveries/{deliveryId}", () =
     });
     await rig.service.start();
     const startedAt = [rig.clock.now().toISOString()];
-    await rig.tellCompleted(person);
+    await rig.publishCompleted(person);
     await waitForAttempts(1);
     for (const count of [2, 3]) {
       rig.clock.advance(400_000);
@@ -117,7 +117,7 @@ describe("GET /console/api/webhook-endpoints/{id}/deliveries/{deliveryId}", () =
   test("returns all six attempts of a delivery that failed permanently", async () => {
     receiver.respondWith(respondWithStatus(500));
     await rig.service.start();
-    await rig.tellCompleted(person);
+    await rig.publishCompleted(person);
     for (let count = 1; count <= 6; count += 1) {
       await waitForAttempts(count);
       rig.clock.advance(50_000_000);
@@ -129,7 +129,7 @@ describe("GET /console/api/webhook-endpoints/{id}/deliveries/{deliveryId}", () =
 
   test("returns no attempt before the first one has ended", async () => {
     const { service } = await rig.startAnother({ WEBHOOK_RETRY_SCHEDULE_SECONDS: "3600" });
-    await rig.tellCompleted(person);
+    await rig.publishCompleted(person);
     await service.stop();
     expect((await readDelivery()).attemptLog).toEqual([]);
     let sendResponse: (() => void) | undefined;
@@ -150,7 +150,7 @@ describe("GET /console/api/webhook-endpoints/{id}/deliveries/{deliveryId}", () =
       res.writeHead(500, "told", { "x-told": "told", "set-cookie": "told=1" }).end("told");
     });
     await rig.service.start();
-    await rig.tellCompleted(person);
+    await rig.publishCompleted(person);
     await waitForAttempts(1);
     expect(JSON.stringify(await readDelivery())).not.toContain("told");
     const rows = await rig.pool.any(sql.type(z.object({ row: z.string() }))`
@@ -163,7 +163,7 @@ describe("GET /console/api/webhook-endpoints/{id}/deliveries/{deliveryId}", () =
 
   test("returns only the last attempt of a delivery that ended before attempts were stored", async () => {
     await rig.service.start();
-    await rig.tellCompleted(person);
+    await rig.publishCompleted(person);
     await waitForAttempts(1);
     await rig.pool.query(sqlVoid`
       UPDATE delivery_log SET attempts = 4, duration_ms = NULL, link_id = NULL
@@ -174,7 +174,7 @@ describe("GET /console/api/webhook-endpoints/{id}/deliveries/{deliveryId}", () =
 
   test("returns 404 for another endpoint, another account and an unknown id", async () => {
     await rig.service.start();
-    await rig.tellCompleted(person);
+    await rig.publishCompleted(person);
     await waitForAttempts(1);
     const { entry } = await readDelivery();
     const id = String(entry?.["id"]);
@@ -201,7 +201,7 @@ describe("the log's filters", () => {
     await rig.startAnother({ WEBHOOK_RETRY_SCHEDULE_SECONDS: "0" });
     for (let index = 0; index < 12; index += 1) {
       await publishPayment();
-      await rig.tellCompleted(person);
+      await rig.publishCompleted(person);
     }
     await waitUntil("all are over", () => receiver.received.length === 24);
     await readSettledLog();
@@ -230,7 +230,7 @@ describe("the log's filters", () => {
   test("find waiting deliveries", async () => {
     const { service } = await rig.startAnother({ WEBHOOK_RETRY_SCHEDULE_SECONDS: "3600" });
     const { linkId } = await publishPayment();
-    await rig.tellCompleted(person);
+    await rig.publishCompleted(person);
     await service.stop();
     expect(await readSettledLog("status=Pending")).toHaveLength(2);
     const paidEntries = await readSettledLog(`status=Pending&eventType=${succeededType}`);
@@ -254,8 +254,8 @@ describe("GET /console/api/webhook-deliveries", () => {
     const { service } = await rig.startAnother({ WEBHOOK_RETRY_SCHEDULE_SECONDS: "3600" });
     const { paymentId } = await publishPayment(link);
     await rig.call(person, "DELETE", deletedEndpoint.path);
-    await rig.tellCompleted(person, { ...link, version: 3 });
-    await rig.tellCompleted(person);
+    await rig.publishCompleted(person, { ...link, version: 3 });
+    await rig.publishCompleted(person);
     await service.stop();
     const linkDeliveries = await listLinkDeliveries(link.id);
     expect(

@@ -67,7 +67,7 @@ describe("POST /internal/webhook-secrets/reseal", () => {
     await rotatedDispatcher.service.stop();
 
     await rig.startAnother({ WEBHOOK_SECRET_KEYS: newKey });
-    await rig.tellCompleted(person);
+    await rig.publishCompleted(person);
     await waitUntil("both arrive", () => receiver.received.length === 2);
     for (const [index, { secret }] of endpoints.entries()) {
       const receivedWebhook = receiver.received.find((request) => request.path === `/${index + 1}`);
@@ -107,7 +107,7 @@ describe("POST /internal/webhook-secrets/reseal", () => {
     const counts = [first, second, third].map((response) => Number(Object(response).resealedCount));
     expect(counts.reduce((sum, count) => sum + count)).toBe(40);
     expect(await countByKey()).toEqual([{ keyName: "second", count: 40 }]);
-    for (const person of people) await rig.tellCompleted(person);
+    for (const person of people) await rig.publishCompleted(person);
     await waitUntil("all arrive, signed", () => receiver.received.length === 40);
   });
 

@@ -57,7 +57,7 @@ const listEndpoints = async (person: Person) =>
 const queueDeliveries = async (person: Person, count = 1): Promise<void> => {
   const { service } = await rig.startAnother({ WEBHOOK_RETRY_SCHEDULE_SECONDS: "3600" });
   for (let index = 0; index < count; index += 1) {
-    await rig.tellCompleted(person);
+    await rig.publishCompleted(person);
     rig.clock.advance(1);
   }
   await service.stop();
@@ -370,13 +370,13 @@ describe("PATCH /console/api/webhook-endpoints/{id}", () => {
     const endpoint = await rig.register(person, shopEndpoint.url);
     const { service } = await rig.startAnother({ WEBHOOK_RETRY_SCHEDULE_SECONDS: "3600" });
     for (let round = 0; round < 20; round += 1) {
-      const publishing = round % 2 === 0 ? rig.tellCompleted(person) : undefined;
+      const publishing = round % 2 === 0 ? rig.publishCompleted(person) : undefined;
       const disabling = rig.call(person, "PATCH", endpoint.path, { enabled: false });
       await Promise.all([
         publishing,
         disabling,
-        rig.tellCompleted(person),
-        rig.tellCompleted(person),
+        rig.publishCompleted(person),
+        rig.publishCompleted(person),
       ]);
       const entries = await rig.readLog(person, endpoint);
       expect(entries.filter(({ status }) => status === "Pending")).toEqual([]);

@@ -130,8 +130,8 @@ const serializeFailedAttempt = (result: AttemptResult): string => {
  */
 const deliveryOfResult = (condition: Fragment): Fragment => sql.fragment`
   FROM deliveries
-  WHERE event_id = told.event_id AND ${matchesEndpoint(sql.fragment`told`)}
-    AND deliveries.attempts = told.attempts AND ${condition}
+  WHERE event_id = results.event_id AND ${matchesEndpoint(sql.fragment`results`)}
+    AND deliveries.attempts = results.attempts AND ${condition}
   LIMIT 1
 `;
 
@@ -156,7 +156,7 @@ const findLockedAttempts = (
   condition: Fragment,
 ): Promise<readonly AttemptKey[]> =>
   tx.any(sql.type(AttemptRow)`
-    SELECT delivery.id, told.attempts
+    SELECT delivery.id, results.attempts
     FROM ${resultsTable} CROSS JOIN LATERAL (SELECT id ${deliveryOfResult(condition)}) AS delivery
   `);
 
@@ -173,12 +173,12 @@ const findLockedResults = async (
   ]);
   const resultsTable = sql.fragment`
     ${sql.unnest(rows, ["text", "text", "int2", "bool"])}
-      AS told (event_id, endpoint_id, attempts, is_delivered)
+      AS results (event_id, endpoint_id, attempts, is_delivered)
   `;
   return findLockedAttempts(
     tx,
     resultsTable,
-    sql.fragment`(told.is_delivered OR lease_until IS NOT NULL)`,
+    sql.fragment`(results.is_delivered OR lease_until IS NOT NULL)`,
   );
 };
 
@@ -204,31 +204,31 @@ const postpone = async (
     serializeFailedAttempt(result),
   ]);
   return tx.any(sql.prepared("postpone_deliveries", AttemptRow)`
-    WITH told AS (
+    WITH results AS (
       SELECT * FROM (${postponedRows(rows)})
-        AS told (event_id, endpoint_id, attempts, started_at, http_status, error, next_attempt_at,
+        AS results (event_id, endpoint_id, attempts, started_at, http_status, error, next_attempt_at,
                  facts)
     ), found AS MATERIALIZED (
-      ${lockMatchingRows(sql.fragment`told`, isPending)}
+      ${lockMatchingRows(sql.fragment`results`, isPending)}
     )
     UPDATE deliveries
-    SET http_status = told.http_status, error = told.error, last_attempt_at = told.started_at,
+    SET http_status = results.http_status, error = results.error, last_attempt_at = results.started_at,
         failed_attempts = ${appendFailedAttempt(sql.fragment`deliveries`)},
-        next_attempt_at = told.next_attempt_at, lease_until = NULL
-    FROM told
+        next_attempt_at = results.next_attempt_at, lease_until = NULL
+    FROM results
     WHERE ctid = ANY (ARRAY(SELECT place FROM found))
-      AND deliveries.event_id = told.event_id AND deliveries.endpoint_id = told.endpoint_id
-      AND deliveries.attempts = told.attempts
+      AND deliveries.event_id = results.event_id AND deliveries.endpoint_id = results.endpoint_id
+      AND deliveries.attempts = results.attempts
     RETURNING deliveries.id, deliveries.attempts
   `);
 };
 
 const appendFailedAttempt = (tableAlias: Fragment): Fragment => sql.fragment`
-  COALESCE(${tableAlias}.failed_attempts, '[]') || told.facts
+  COALESCE(${tableAlias}.failed_attempts, '[]') || results.facts
 `;
 
 const isFinished = sql.fragment`
-  (told.is_delivered OR lease_until IS NOT NULL AND (told.is_last OR abandoned_as IS NOT NULL))
+  (results.is_delivered OR lease_until IS NOT NULL AND (results.is_last OR abandoned_as IS NOT NULL))
 `;
 
 /**
@@ -253,28 +253,28 @@ const moveToLog = async (
     result.isDelivered ? null : serializeFailedAttempt(result),
   ]);
   return tx.any(sql.prepared("end_deliveries", AttemptRow)`
-    WITH told AS (
+    WITH results AS (
       SELECT * FROM (${endedRows(rows)})
-        AS told (event_id, endpoint_id, attempts, started_at, is_delivered, is_last, http_status,
+        AS results (event_id, endpoint_id, attempts, started_at, is_delivered, is_last, http_status,
                  error, duration_ms, facts)
     ), found AS MATERIALIZED (
-      ${lockMatchingRows(sql.fragment`told`, isFinished)}
+      ${lockMatchingRows(sql.fragment`results`, isFinished)}
     ), ended AS (
       DELETE FROM deliveries WHERE ctid = ANY (ARRAY(SELECT place FROM found)) RETURNING *
     )
     ${insertIntoLog({
-      rows: sql.fragment`ended JOIN told USING (event_id, endpoint_id, attempts)`,
+      rows: sql.fragment`ended JOIN results USING (event_id, endpoint_id, attempts)`,
       status: sql.fragment`CASE WHEN is_delivered THEN 'Delivered' ELSE 'Failed' END`,
       lastAttemptAt: sql.fragment`started_at`,
-      httpStatus: sql.fragment`told.http_status`,
-      error: sql.fragment`CASE WHEN NOT is_delivered THEN COALESCE(abandoned_as, told.error) END`,
+      httpStatus: sql.fragment`results.http_status`,
+      error: sql.fragment`CASE WHEN NOT is_delivered THEN COALESCE(abandoned_as, results.error) END`,
       // The error of an abandoned delivery is not that of its attempt, so the attempt is stored
       // too.
       failedAttempts: sql.fragment`
         CASE WHEN abandoned_as IS NOT NULL AND NOT is_delivered
           THEN ${appendFailedAttempt(sql.fragment`ended`)} ELSE failed_attempts END
       `,
-      durationMs: sql.fragment`told.duration_ms`,
+      durationMs: sql.fragment`results.duration_ms`,
     })}
     RETURNING id, attempts
   `);
@@ -336,7 +336,7 @@ export type Lease = {
  * confirmation of its release. With this operator, the planner does not consider reading all leases
  * until that time.
  */
-const isSameLease = sql.fragment`lease_until IS NOT DISTINCT FROM told.lease_until`;
+const isSameLease = sql.fragment`lease_until IS NOT DISTINCT FROM results.lease_until`;
 
 /**
  * Releases leases of attempts that never started; these do not count as attempts. Ends deliveries
@@ -356,7 +356,7 @@ export const releaseDeliveries = async <LeaseType extends Lease>(
   ]);
   const resultsTable = sql.fragment`
     ${sql.unnest(rows, ["text", "text", "int2", "timestamptz"])}
-      AS told (event_id, endpoint_id, attempts, lease_until)
+      AS results (event_id, endpoint_id, attempts, lease_until)
   `;
   const { rowCount } = await tx.query(sqlVoid`
     WITH found AS MATERIALIZED (

@@ -30,7 +30,7 @@ const linkRow = sql.type(LinkRow);
 const LinkVersionRow = z.object({
   id: z.string(),
   version: z.coerce.number(),
-  toldAt: z.date().nullable(),
+  publishedAt: z.date().nullable(),
 });
 
 /** The version and time of a stored link state. */
@@ -107,7 +107,7 @@ export const recordLinks = async (
           < (SELECT anew_from FROM given WHERE given.id = excluded.id)
     )
     SELECT known.* FROM (${endpointsShareLock(userIds)}) AS shared CROSS JOIN given CROSS JOIN LATERAL (
-      SELECT id, version, told_at AS "toldAt" FROM links WHERE id = given.id LIMIT 1
+      SELECT id, version, told_at AS "publishedAt" FROM links WHERE id = given.id LIMIT 1
     ) AS known
   `);
   return new Map(storedRows.map((row) => [row.id, row]));

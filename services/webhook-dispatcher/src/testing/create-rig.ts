@@ -114,7 +114,10 @@ export const createRig = async ({ environment = {}, outside = {} }: RigOptions =
     publish,
     toKafkaRecord,
     /** Publishes that a link is completed now. By default, it is a new link of the user. */
-    tellCompleted: ({ userId }: { userId: string }, overrides: Partial<PaymentLinkState> = {}) => {
+    publishCompleted: (
+      { userId }: { userId: string },
+      overrides: Partial<PaymentLinkState> = {},
+    ) => {
       const link = sampleLink({ userId, ...overrides });
       const occurredAt = clock.now();
       return publish(

@@ -49,7 +49,7 @@ export const decodeTransfers = ({
 type RawInstruction = { accountIndexes: readonly number[]; bytes: Uint8Array };
 
 /**
- * Splits a batch into the instructions that it runs in order, none of which is a batch (SIMD-0266).
+ * Splits a batch into the instructions that it runs in order. None of them is a batch (SIMD-0266).
  * Each has its number of accounts, its number of bytes, and its bytes. Nodes do not list them as
  * inner instructions.
  */

@@ -74,7 +74,7 @@ describe("a Solana fork", () => {
     const laterLink = await rig.receiveNewLink();
     await rig.waitUntilScanned();
     await rig.service.stop();
-    // Read in one range, of which only the last block is stored.
+    // Read in one range. Only its last block is stored.
     await chain.pay(createOrder(link));
     chain.mine(finalizedLag + 2);
     await rig.service.start();

@@ -221,7 +221,7 @@ describe("a transfer without a reference", () => {
       .filter(({ payer }) => payer !== undefined)
       .map(({ amount, ordinal, payer }) => [ordinal, amount.toString(), payer]);
 
-  test("is a deposit from its source account's owner, whoever paid the fee", async () => {
+  test("is a deposit from its source account's owner, regardless of who paid the fee", async () => {
     const transaction = await mineAndRead(
       await chain.pay(createOrder({ references: [], payer: 1 })),
     );

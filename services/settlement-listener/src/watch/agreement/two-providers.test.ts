@@ -350,7 +350,7 @@ describe("a payment that one of two providers alone shows in one new block after
   /** Makes the first provider show the payment in new blocks. */
   const replayInNewBlock = async (first: ScriptedRpc, hash: Hex) =>
     first.injectFault({ kind: "hostile", corrupt: await misplaceLog(chain, hash) });
-  /** Mines blocks, each of which is scanned on its own. */
+  /** Mines blocks. Each is scanned on its own. */
   const mineOneByOne = async (rig: WatchRig, blockCount: number): Promise<void> => {
     for (let minedCount = 0; minedCount < blockCount; minedCount += 1) {
       await chain.mine();

@@ -9,7 +9,7 @@ import { type PointerBatch, splitPointers } from "../transfers/split-pointers.ts
 import { findTransfers, readBlockTimes } from "../transfers/find-transfers.ts";
 
 /**
- * What one commit contains: blocks, the last of which becomes the checkpoint, and their transfers.
+ * What one commit contains: blocks (the last becomes the checkpoint) and their transfers.
  */
 export type ScannedBatch = {
   blocks: readonly ScannedBlock[];

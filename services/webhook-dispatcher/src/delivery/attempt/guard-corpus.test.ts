@@ -14,7 +14,7 @@ import { createTransport } from "./transport.ts";
 /*
  * Every way in which a webhook could reach an internal network, tested against the whole delivery
  * path. Each URL is tried at registration and as if it were already stored, with DNS on loopback.
- * The tests check which addresses a socket is told to dial, recorded beneath Node's own hooks. No
+ * The tests check which addresses a socket dials, recorded beneath Node's own hooks. No
  * real connection is made.
  */
 

@@ -123,7 +123,7 @@ const attemptUrl = async (url: string, { advanceMs = 0 } = {}) => {
   const endpoint = await rig.register(person, url);
   const openCountBefore = server.openCount();
   const dripsBefore = dripsCount;
-  await rig.tellCompleted(person);
+  await rig.publishCompleted(person);
   if (advanceMs > 0) {
     await waitUntil("the receiver is asked", () => server.openCount() > openCountBefore);
     if (url.includes("drip")) await waitUntil("it drips", () => dripsCount > dripsBefore + 5);
@@ -233,7 +233,7 @@ describe("a host", () => {
     await slowRig.service.start();
     const owner = slowRig.signIn();
     const endpoint = await slowRig.register(owner, "https://slow.com/");
-    await slowRig.tellCompleted(owner);
+    await slowRig.publishCompleted(owner);
     const readEntry = async () => (await slowRig.readLog(owner, endpoint))[0];
     await waitUntil(
       "the attempt is under way",
@@ -264,7 +264,7 @@ describe("a stored URL that the rules no longer allow", () => {
     await rig.pool.query(sql.type(z.object({}).strict())`
       UPDATE endpoints SET url = ${urlFor(server.origin)} WHERE id = ${endpoint.id}
     `);
-    await rig.tellCompleted(person);
+    await rig.publishCompleted(person);
     const entry = await waitUntil("the attempt has ended", async () =>
       (await rig.readLog(person, endpoint)).find(({ error }) => error !== null),
     );

@@ -18,7 +18,7 @@ const deliverTo = async (cert: string, eventCount = 1) => {
   const endpoint = await rig.register(person);
   const readEntries = () => rig.readLog(person, endpoint);
   for (let sentCount = 1; sentCount <= eventCount; sentCount += 1) {
-    await rig.tellCompleted(person);
+    await rig.publishCompleted(person);
     await waitUntil("the attempt has ended", async () => {
       const entries = await readEntries();
       return (

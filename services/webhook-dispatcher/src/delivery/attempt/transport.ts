@@ -19,7 +19,7 @@ type Call = {
 /** Sends requests to receivers. All deliveries go through it. */
 export type Transport = {
   /**
-   * Resolves with the status after discarding the rest of the response, of which it reads a few KiB
+   * Resolves with the status after discarding the rest of the response. Reads a few KiB of it
    * at most, until the signal aborts. A response that is malformed after its status line has a
    * status too (rule HOOK-19). Throws if there is no status line.
    */

@@ -113,7 +113,7 @@ describe("a webhook", () => {
   const attemptPath = async (path: string) => {
     const person = rig.signIn();
     const endpoint = await rig.register(person, `/${encodeURIComponent(path)}`);
-    await rig.tellCompleted(person);
+    await rig.publishCompleted(person);
     return waitUntil("the attempt has ended", async () => {
       const [entry] = await rig.readLog(person, endpoint);
       const hasEnded = entry?.["status"] === "Delivered" || entry?.["nextAttemptAt"] !== null;

@@ -1,0 +1,136 @@
+// `node test/check-words.mjs [folder]`: keeps words of a private dialect out of identifiers, prose (comments,
+// test titles, Markdown) and page texts. Anyone who knows the field must be able to read every file.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { listFiles } from "./list-files.mjs";
+
+const root = process.argv[2] ?? fileURLToPath(new URL("..", import.meta.url));
+
+const identifierWords =
+  "tell tells told untold hear hears heard unheard anew afresh deed deeds heed heeds lapse lapsed owed foresee foreseen nobody somebody stranger strangers whoever";
+const proseWords = [
+  ...["tell us", "tells", "told", "untold", "hears", "heard", "unheard", "anew", "afresh"],
+  ...["whoever", "whom", "whence", "thus", "upon", "shall", "alike", "nobody", "somebody"],
+  ...["deed", "deeds", "heed", "heeds", "lapse", "lapses", "lapsed", "owed", "foresee", "foresees"],
+  ...["refusal", "refusals", "stranger", "strangers", "once more", "at once", "by now", "of which"],
+  ...["taken back", "taken away", "set aside", "as it stands", "as they come", "for ever"],
+  ...["where there is none", "that which", "so that nobody", "the house", "in vain"],
+];
+const pageWords = [...proseWords, "besides", "does not count", "is read again", "by hand"];
+
+/**
+ * The only uses that stay, at most 20: a wire name, a term of the field, or the word itself as the subject.
+ *
+ * @type {readonly { file: string, word: string, reason: string }[]}
+ */
+const exceptions = [
+  {
+    file: "services/settlement-listener/src/watch/audit/background-jobs.ts",
+    word: "foresee",
+    reason: "value of the metric label `duty`",
+  },
+  { file: "test/alerts/causes.test.ts", word: "unheard", reason: "name of an alert" },
+  { file: "test/check-words.test.ts", word: "told", reason: "sample text of a comment" },
+];
+const exceptionsMax = 20;
+
+/** @type {(words: readonly string[]) => RegExp} */
+const createPattern = (words) =>
+  new RegExp(String.raw`(?<![\w\`$-])(?:${words.join("|")})(?![\w-])`, "gi");
+
+const prosePattern = createPattern(proseWords);
+const pagePattern = createPattern(pageWords);
+const forbiddenIdentifierParts = new Set(identifierWords.split(" "));
+
+const codeFilePattern = /\.(?:ts|tsx|mjs|js|css|sol)$/;
+const configFilePattern = /\.(?:ya?ml|tpl|conf)$/;
+const pageTextFilePattern = /(?:\/texts|-texts(?:-[a-z]+)?|api-error-messages)\.ts$/;
+const commentPattern = /^[ \t]*\/\/.*|^[ \t]*\/\*[^]*?\*\/|(?<=\s)\/\/ .*/gm;
+const configCommentPattern = /#.*|\{\{-? *\/\*[^]*?\*\//g;
+const fencedCodePattern = /^ *```[^]*?^ *```|`[^`\n]*`/gm;
+const stringPattern = /"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`/g;
+const titlePattern = new RegExp(
+  String.raw`^[ \t]*(?:test|describe)\b[^\n(]*\(\s*(?:${stringPattern.source})`,
+  "gm",
+);
+
+/**
+ * Blanks out everything except the matches.
+ *
+ * @type {(text: string, pattern: RegExp) => string}
+ */
+const keepOnly = (text, pattern) => {
+  let end = 0;
+  let result = "";
+  for (const { 0: matchedText, index } of text.matchAll(pattern)) {
+    result += text.slice(end, index).replaceAll(/[^\n]/g, " ") + matchedText;
+    end = index + matchedText.length;
+  }
+  return result;
+};
+
+/** @type {(text: string, pattern: RegExp) => string} */
+const blankOut = (text, pattern) =>
+  text.replaceAll(pattern, (matchedText) => matchedText.replaceAll(/[^\n]/g, " "));
+
+/** @type {{ file: string, line: number, word: string }[]} */
+const findings = [];
+
+/** @type {(file: string, text: string, pattern: RegExp) => void} */
+const findWords = (file, text, pattern) => {
+  for (const { 0: word, index } of text.matchAll(pattern)) {
+    findings.push({
+      file,
+      line: text.slice(0, index).split("\n").length,
+      word: word.toLowerCase(),
+    });
+  }
+};
+
+/** @type {(file: string, code: string) => void} */
+const findIdentifiers = (file, code) => {
+  for (const { 0: identifier, index } of code.matchAll(/[A-Za-z_$][\w$]*/g)) {
+    const parts = identifier.match(/[A-Z]?[a-z]+|[A-Z]+(?![a-z])/g) ?? [];
+    const word = parts
+      .map((part) => part.toLowerCase())
+      .find((part) => forbiddenIdentifierParts.has(part));
+    if (word === undefined) continue;
+    findings.push({ file, line: code.slice(0, index).split("\n").length, word });
+  }
+};
+
+for (const file of listFiles(root, /\.(?:ts|tsx|mjs|js|css|sol|ya?ml|tpl|conf|md)$/)) {
+  const text = readFileSync(join(root, file), "utf8");
+  if (file.endsWith(".md")) findWords(file, blankOut(text, fencedCodePattern), prosePattern);
+  else if (configFilePattern.test(file))
+    findWords(file, keepOnly(text, configCommentPattern), prosePattern);
+  else if (codeFilePattern.test(file)) {
+    findWords(file, keepOnly(text, commentPattern), prosePattern);
+    if (pageTextFilePattern.test(file)) findWords(file, keepOnly(text, stringPattern), pagePattern);
+    const code = blankOut(text, commentPattern);
+    if (file.endsWith(".test.ts")) findWords(file, keepOnly(code, titlePattern), prosePattern);
+    if (!/\.(?:css|sol)$/.test(file)) findIdentifiers(file, blankOut(code, stringPattern));
+  }
+}
+
+const usedExceptions = new Set();
+const problems = findings
+  .filter(({ file, word }) => {
+    const exception = exceptions.find(
+      (candidate) => candidate.file === file && candidate.word === word,
+    );
+    usedExceptions.add(exception);
+    return exception === undefined;
+  })
+  .map(({ file, line, word }) => `${file}:${line}: "${word}" is a word of the former dialect`);
+for (const exception of exceptions) {
+  if (!usedExceptions.has(exception) && process.argv[2] === undefined)
+    problems.push(`${exception.file}: the exception for "${exception.word}" is not needed`);
+}
+if (exceptions.length > exceptionsMax)
+  problems.push(`there are more than ${exceptionsMax} exceptions`);
+
+for (const problem of problems) process.stdout.write(`${problem}\n`);
+process.stdout.write(`${problems.length} faults\n`);
+process.exit(problems.length === 0 ? 0 : 1);
