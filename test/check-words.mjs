@@ -10,12 +10,10 @@ const root = process.argv[2] ?? fileURLToPath(new URL("..", import.meta.url));
 const identifierWords =
   "tell tells told untold hear hears heard unheard anew afresh deed deeds heed heeds lapse lapsed owed foresee foreseen nobody somebody stranger strangers whoever";
 const proseWords = [
-  ...["tell us", "tells", "told", "untold", "hears", "heard", "unheard", "anew", "afresh"],
-  ...["whoever", "whom", "whence", "thus", "upon", "shall", "alike", "nobody", "somebody"],
-  ...["deed", "deeds", "heed", "heeds", "lapse", "lapses", "lapsed", "owed", "foresee", "foresees"],
-  ...["refusal", "refusals", "stranger", "strangers", "once more", "at once", "by now", "of which"],
-  ...["taken back", "taken away", "set aside", "as it stands", "as they come", "for ever"],
-  ...["where there is none", "that which", "so that nobody", "the house", "in vain"],
+  "afresh|alike|anew|deeds?|foresees?|heard|heeds?|hears|lapse[ds]?|nobody|owed|refusals?|shall",
+  "somebody|strangers?|tells|thus|told|unheard|untold|upon|whence|whoever|whom",
+  "as it stands|as they come|at once|by now|for ever|in vain|of which|once more|set aside",
+  "so that nobody|taken away|taken back|tell us|that which|the house|where there is none",
 ];
 const pageWords = [...proseWords, "besides", "does not count", "is read again", "by hand"];
 
