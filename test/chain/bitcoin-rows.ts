@@ -32,8 +32,8 @@ const createNearExpiry = () => {
   const expiresAtSeconds = Math.floor(Date.now() / 1_000) + expiryDelaySeconds;
   return {
     expirationDate: new Date(expiresAtSeconds * 1_000).toISOString(),
-    // oxlint-disable-next-line reliability/no-fixed-wait -- blocks use the machine's own time
     waitUntilExpired: () =>
+      // oxlint-disable-next-line reliability/no-fixed-wait -- blocks use the machine's own time
       waitUntil("the link expires", () => Date.now() >= expiresAtSeconds * 1_000),
   };
 };

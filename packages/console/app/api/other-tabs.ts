@@ -5,8 +5,7 @@ const channelName = "presence";
 
 export const notifyOtherTabs = (message: TabMessage): void => {
   const channel = new BroadcastChannel(channelName);
-  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- A channel has no target
-  // origin.
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- channels have no target
   channel.postMessage(message);
   channel.close();
 };
