@@ -55,7 +55,9 @@ describe("the all-in-one", () => {
         throw new Error("the all-in-one started");
       return !second.isRunning();
     });
-    expect(second.output()).toContain("WEBHOOK_SECRET_KEYS: secrets are sealed under local-");
+    expect(second.output()).toContain(
+      "WEBHOOK_SECRET_KEYS: stored secrets need missing keys, add them: local-",
+    );
     expect(await second.terminate("SIGTERM")).toBe(2);
   });
 

@@ -21,7 +21,7 @@ const splitAmount = (amount: string): [whole: string, fraction: string] => {
   const [, whole, fraction = ""] = decimalPattern.exec(amount) ?? [];
   // `exec` silently converts a number to a string, so the type is checked as well.
   if (typeof amount !== "string" || whole === undefined) {
-    throw new RangeError("an amount is a plain decimal, such as 25 or 0.1");
+    throw new RangeError("an amount must be a plain decimal, such as 25 or 0.1");
   }
   return [whole, fraction];
 };

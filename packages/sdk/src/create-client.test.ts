@@ -128,14 +128,14 @@ describe("createPaymentLink", () => {
   });
 
   const ambiguousOutcomes: [string, Responder[], object][] = [
-    ["a proxy's 504, again and again", [respond(504, "<html>")], { status: 504 }],
+    ["a proxy's 504 on every try", [respond(504, "<html>")], { status: 504 }],
     [
-      "silence and then a refusal",
+      "no response and then an error",
       [dropConnection, respondWithError(401, "INVALID_API_KEY")],
       { status: 401 },
     ],
     [
-      "silence and then a wait that is too long",
+      "no response and then a `Retry-After` that is too long",
       [dropConnection, respondWithError(429, "429", { "Retry-After": "61" })],
       { status: 429 },
     ],
@@ -184,14 +184,14 @@ describe("createPaymentLink", () => {
 
 describe("retries (rule ERROR-4)", () => {
   const retryableResponses: [string, Responder][] = [
-    ["the connection was cut", dropConnection],
+    ["the connection was closed", dropConnection],
     ["429", respondWithError(429, "429")],
     ["408", respondWithError(408, "REQUEST_TIMEOUT")],
     ["500", respondWithError(500, "INTERNAL_ERROR")],
     ["503", respondWithError(503, "SERVICE_UNAVAILABLE")],
-    ["a proxy answered 502", respond(502, "<html>Bad Gateway</html>")],
-    ["the first try still ran", respondWithError(409, "IDEMPOTENCY_KEY_IN_USE")],
-    ["200 came with something else than JSON", respond(200, "<html>")],
+    ["a proxy responded with 502", respond(502, "<html>Bad Gateway</html>")],
+    ["the first try was still in progress", respondWithError(409, "IDEMPOTENCY_KEY_IN_USE")],
+    ["a 200 response without JSON", respond(200, "<html>")],
   ];
   test.each(retryableResponses)(
     "sends the call again after this failure: %s",

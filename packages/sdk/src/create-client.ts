@@ -89,7 +89,7 @@ export const createClient = (options: PaymentLinksOptions, runtime: Runtime): Pa
   const origin = parseOrigin(options.url);
   // `fetch` would reject the key as well, but include it in its error message.
   if (apiKey !== undefined && !isHeaderValue(apiKey)) {
-    throw new TypeError("apiKey must be an API key, as it was shown");
+    throw new TypeError("apiKey must be an API key, exactly as the console showed it");
   }
   requireIntegerInRange("timeoutMs", timeoutMs, timeoutMsMax);
   requireIntegerInRange("triesMax", triesMax, triesMaxLimit);
@@ -116,10 +116,12 @@ export const createClient = (options: PaymentLinksOptions, runtime: Runtime): Pa
       link,
       { idempotencyKey = runtime.newIdempotencyKey(), signal } = {},
     ) => {
-      if (typeof link.toAmount !== "string") throw new TypeError("toAmount must be text: '0.1'");
+      if (typeof link.toAmount !== "string") {
+        throw new TypeError("toAmount must be a string, such as '0.1'");
+      }
       if (!isHeaderValue(idempotencyKey) || idempotencyKey.length > idempotencyKeyLengthMax) {
         throw new TypeError(
-          "idempotencyKey must be 1 to 255 printable ASCII characters, with no space at either end",
+          "idempotencyKey must be 1 to 255 printable ASCII characters without spaces at either end",
         );
       }
       const body = JSON.stringify(link);
@@ -130,7 +132,7 @@ export const createClient = (options: PaymentLinksOptions, runtime: Runtime): Pa
     retrievePaymentLink: async (id, { signal } = {}) => {
       // With these three ids, the URL would be the list's or an unrelated one.
       if (typeof id !== "string" || ["", ".", ".."].includes(id)) {
-        throw new TypeError("id must be a link's: plink_…");
+        throw new TypeError("id must be a link id, such as plink_…");
       }
       const request = {
         method: "GET",
@@ -183,7 +185,7 @@ const parseOrigin = (url: string | URL): string => {
   const { hash, origin, password, pathname, protocol, search, username } = parsedUrl ?? {};
   const isOrigin = pathname === "/" && `${search}${hash}${username}${password}` === "";
   if (origin === undefined || !isOrigin || !/^https?:$/.test(protocol ?? "")) {
-    throw new TypeError("url must be the service's origin: https://pay.example.com");
+    throw new TypeError("url must be the service's origin, such as https://pay.example.com");
   }
   return origin;
 };

@@ -30,7 +30,7 @@ export class PaymentLinksError extends Error {
   ) {
     const [firstProblem] = problems;
     const code = firstProblem?.code ?? `HTTP_${status}`;
-    const firstMessage = firstProblem?.message ?? "The answer is not one of Payment Links.";
+    const firstMessage = firstProblem?.message ?? "The response is not from Payment Links.";
     super(`${code}: ${firstMessage}${requestId === undefined ? "" : ` (request ${requestId})`}`);
     this.name = "PaymentLinksError";
     this.status = status;
@@ -50,7 +50,7 @@ export class NoAnswerError extends Error {
   readonly idempotencyKey: string | undefined;
 
   constructor(cause: unknown, idempotencyKey: string | undefined) {
-    super("No answer of Payment Links came", { cause });
+    super("No response from Payment Links", { cause });
     this.name = "NoAnswerError";
     this.idempotencyKey = idempotencyKey;
   }

@@ -42,7 +42,7 @@ export class WebhookRefusedError extends Error {
   readonly reason: WebhookRefusal;
 
   constructor(reason: WebhookRefusal) {
-    super(`the webhook is refused: ${reason}`);
+    super(`webhook rejected: ${reason}`);
     this.name = "WebhookRefusedError";
     this.reason = reason;
   }
@@ -101,7 +101,7 @@ const parseSecrets = (secret: string | readonly string[]): readonly string[] => 
     secrets.length === 0 ||
     !secrets.every((candidate) => /^whsec_[0-9A-Za-z+/=_-]{16,}$/.test(candidate))
   ) {
-    throw new TypeError("secret must be the endpoint's signing secret, whsec_ included");
+    throw new TypeError("secret must be the endpoint's signing secret, with its whsec_ prefix");
   }
   return secrets;
 };
@@ -113,7 +113,7 @@ const toBytes = (body: ReceivedRequest["body"]): Uint8Array => {
   // worker.
   if (ArrayBuffer.isView(body))
     return new Uint8Array(body.buffer, body.byteOffset, body.byteLength);
-  throw new TypeError("body must be the bytes as they came, before anything has parsed them");
+  throw new TypeError("body must be the raw bytes of the request, before any parsing");
 };
 
 const concatBytes = (first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBuffer> => {

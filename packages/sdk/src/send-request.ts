@@ -88,7 +88,7 @@ const createAttemptSignal = (timeoutMs: number, callerSignal: AbortSignal | null
   const controller = new AbortController();
   const abort = () => controller.abort(callerSignal?.reason);
   const timer = setTimeout(() => {
-    controller.abort(new DOMException(`no answer within ${timeoutMs} ms`, "TimeoutError"));
+    controller.abort(new DOMException(`no response within ${timeoutMs} ms`, "TimeoutError"));
   }, timeoutMs);
   if (callerSignal?.aborted === true) abort();
   callerSignal?.addEventListener("abort", abort, { once: true });

@@ -61,7 +61,7 @@ type Fail = (path: string, message: string) => never;
 
 const keysVariable = "WEBHOOK_SECRET_KEYS";
 const keysFormatMessage =
-  "must be <name>=<base64 of 32 bytes>, separated by commas, each name once";
+  "must be a comma-separated list of <name>=<base64 of 32 bytes> with unique names";
 
 const parseKeys = (
   environment: {
@@ -72,7 +72,7 @@ const parseKeys = (
 ) => {
   const text = readSecret(environment, keysVariable);
   if (text === undefined) {
-    return fail(keysVariable, "is required: webhook secrets are sealed with it");
+    return fail(keysVariable, "is required to seal webhook secrets");
   }
   return parseSecretKeys(text) ?? fail(keysVariable, keysFormatMessage);
 };
@@ -87,7 +87,7 @@ const parseOverrides = (
   if (entries.length > 0 && environment.NODE_ENV === "production") {
     return fail(
       overridesVariable,
-      "goes past the public-address rule: not with NODE_ENV=production",
+      "is not allowed with NODE_ENV=production, because it bypasses the public-address check",
     );
   }
   const overrides = parseHostOverrides(entries);

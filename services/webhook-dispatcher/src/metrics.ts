@@ -5,7 +5,7 @@ import type { Metrics } from "@payment-links/runtime";
 export const createVersionJumpCounter = (metrics: Metrics): (() => void) => {
   const jumps = new Counter({
     name: "payment_links_link_version_jumps_total",
-    help: "Records of a link whose version was not the next one",
+    help: "Link records whose version was more than one above the last received version",
     registers: [metrics],
   });
   return () => jumps.inc();

@@ -32,8 +32,8 @@ describe("metrics", () => {
     const person = rig.signIn();
     await rig.register(person);
     await rig.publishCompleted(person);
-    await waitUntil("it is delivered", () => receiver.received.length === 1);
-    await waitUntil("it is counted", async () =>
+    await waitUntil("the webhook is delivered", () => receiver.received.length === 1);
+    await waitUntil("the attempt is counted", async () =>
       /outcome="delivered".*\} 1/.test(await readMetric("payment_links_webhook_attempts_total")),
     );
     expect(await readMetric("payment_links_webhook_first_attempt_delay_seconds")).toMatch(
@@ -51,7 +51,7 @@ describe("metrics", () => {
     await idleRig.publishCompleted(person);
     await idleRig.publishCompleted(person);
     await service.stop();
-    // Reads both together, as a scrape does.
+    // Reads both at once, as a scrape does.
     const readQueueMetrics = async () =>
       (await metrics.metrics()).match(/_(?:oldest_due_age_seconds|pending_deliveries)\{.*\} .*/g);
     idleRig.clock.advance(30_000);

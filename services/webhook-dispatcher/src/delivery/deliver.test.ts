@@ -72,7 +72,7 @@ describe("one attempt", () => {
       "the webhook arrives",
       () => receiver.received.length > 0 && receiver.received,
     );
-    if (receivedWebhook === undefined) throw new Error("nothing was received");
+    if (receivedWebhook === undefined) throw new Error("no webhook was received");
 
     expect([receivedWebhook.method, receivedWebhook.path]).toEqual(["POST", "/hook?shop=1"]);
     expect(receivedWebhook.headers).toMatchObject({
@@ -180,7 +180,7 @@ describe("one attempt", () => {
     const endpoint = await rig.register(person);
     await rig.service.start();
     await rig.publishCompleted(person);
-    await waitUntil("the attempt is under way", () => heldResponses.length === 1);
+    await waitUntil("the attempt is in progress", () => heldResponses.length === 1);
     rig.clock.advance(10_000);
     expect(await waitForLogEntry(person, endpoint, 1)).toMatchObject({
       status: "Pending",
@@ -392,7 +392,7 @@ describe("one event", () => {
       data: { link, transaction: paidTransaction },
     });
   const waitForDelivered = (person: Person, endpoint: RegisteredEndpoint, count: number) =>
-    waitUntil(`${count} are delivered`, async () => {
+    waitUntil(`${count} webhooks are delivered`, async () => {
       const log = await rig.readLog(person, endpoint);
       return log.length === count && log.every(({ status }) => status === "Delivered");
     });
@@ -486,7 +486,7 @@ describe("one event", () => {
     const event = createPaidEvent(link);
     const id = await rig.publish(event);
     await waitUntil("a webhook arrives", () => receiver.received.length === 1);
-    await waitUntil("its end is written", () =>
+    await waitUntil("the result is stored", () =>
       rig.pool.exists(
         sql.type(z.object({}).strict())`SELECT FROM delivery_log WHERE event_id = ${id}`,
       ),
@@ -495,7 +495,7 @@ describe("one event", () => {
       await rig.pool.query(sql.type(z.object({}).strict())`DELETE FROM ${sql.identifier([table])}`);
     }
     await rig.publish(event, { id });
-    await waitUntil("it arrives again", () => receiver.received.length === 2);
+    await waitUntil("the webhook arrives again", () => receiver.received.length === 2);
     expect(new Set(receiver.received.map(({ body }) => body.id)).size).toBe(1);
   });
 

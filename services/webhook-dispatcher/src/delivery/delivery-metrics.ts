@@ -28,13 +28,13 @@ export const createDeliveryMetrics = (options: DeliveryMetricsOptions): Delivery
   const registers = [metrics];
   const attempts = new Counter({
     name: "payment_links_webhook_attempts_total",
-    help: "Webhook attempts that ended, by how they ended",
+    help: "Ended webhook attempts, by outcome",
     labelNames: ["outcome"] as const,
     registers,
   });
   const inProgress = new Gauge({
     name: "payment_links_webhook_attempts_under_way",
-    help: "Webhook attempts that this process is making now, of WEBHOOK_CONCURRENCY at most",
+    help: "Webhook attempts in progress in this process, at most WEBHOOK_CONCURRENCY",
     registers,
   });
   const firstAttemptDelay = new Histogram({
@@ -45,7 +45,7 @@ export const createDeliveryMetrics = (options: DeliveryMetricsOptions): Delivery
   });
   const oldestDueAge = new Gauge({
     name: "payment_links_webhook_oldest_due_age_seconds",
-    help: "How long the delivery that has waited longest has been due; 0 where none is",
+    help: "Time since the oldest due delivery became due; 0 if none is due",
     registers,
     collect: () =>
       measure(options, async () => {
@@ -56,7 +56,7 @@ export const createDeliveryMetrics = (options: DeliveryMetricsOptions): Delivery
   });
   const pending: Gauge = new Gauge({
     name: "payment_links_webhook_pending_deliveries",
-    help: "Deliveries waiting or under way, counted up to 10000",
+    help: "Deliveries waiting or in progress, counted up to 10,000",
     registers,
     collect: () =>
       measure(options, async () => {
@@ -91,6 +91,6 @@ const measure = async (
   try {
     await work();
   } catch (error) {
-    log.warn({ err: error }, "the queue could not be measured");
+    log.warn({ err: error }, "queue could not be measured");
   }
 };

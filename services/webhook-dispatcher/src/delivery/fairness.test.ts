@@ -55,7 +55,7 @@ const waitForOtherDelivery = async (path: string) => {
   await rig.register(probeUser, path);
   await rig.publishCompleted(probeUser);
   const name = new URL(path, "https://receiver.test").pathname;
-  await waitUntil("the others get theirs", () =>
+  await waitUntil("the other user's webhook arrives", () =>
     receiver.received.some((request) => request.path === name),
   );
 };
@@ -65,7 +65,7 @@ const releaseHeld = async (total: number) => {
     () => heldRequests.splice(0).forEach(({ respond }) => respond()),
     5,
   );
-  await waitUntil("all arrive in the end", () => receiver.received.length === total);
+  await waitUntil("all webhooks arrive", () => receiver.received.length === total);
   clearInterval(releaseTimer);
 };
 
@@ -74,7 +74,7 @@ describe("a process limits its concurrent attempts", () => {
     const slowUser = rig.signIn();
     await Promise.all([1, 2, 3].map((index) => rig.register(slowUser, `/hanging/${index}`)));
     await startWithQueue([slowUser], { WEBHOOK_ACCOUNT_CONCURRENCY: "4" });
-    await waitUntil("its slots are taken", () => heldRequests.length >= 4);
+    await waitUntil("the account's slots are taken", () => heldRequests.length >= 4);
     await waitForOtherDelivery("/quick");
     expect(heldRequests).toHaveLength(4);
     expect(new Set(heldRequests.map(({ path }) => path)).size).toBe(3);
@@ -85,7 +85,7 @@ describe("a process limits its concurrent attempts", () => {
     const people = [1, 2, 3].map(() => rig.signIn());
     for (const person of people) await rig.register(person, "/hanging");
     await startWithQueue(people, { WEBHOOK_ORIGIN_CONCURRENCY: "4" });
-    await waitUntil("its slots are taken", () => heldRequests.length >= 4);
+    await waitUntil("the origin's slots are taken", () => heldRequests.length >= 4);
     await waitForOtherDelivery("https://other.test/quick");
     expect(heldRequests).toHaveLength(4);
     await releaseHeld(15 + 1);
@@ -103,22 +103,22 @@ describe("an endpoint with a long queue", () => {
     const quickEndpoint = await rig.register(otherUser, "/quick");
     await rig.service.start();
     await rig.publishCompleted(slowUser);
-    await waitUntil("an attempt is under way", () => heldRequests.length === 1);
+    await waitUntil("an attempt is in progress", () => heldRequests.length === 1);
     await rig.pool.transaction(async (tx) => {
       const { userId } = slowUser;
       await lockEndpoints(tx, userId);
       const reason = "endpoint disabled";
       await abandonDeliveries(tx, { userId, endpointId: endpoint.id, reason });
       heldRequests[0]?.respond();
-      await waitUntil("its attempt has ended", async () => {
+      await waitUntil("the attempt has ended", async () => {
         const name = "payment_links_webhook_attempts_total";
         const metric = await rig.metrics.getSingleMetricAsString(name);
         return /outcome="delivered".*\} 1/.test(metric);
       });
       await rig.publishCompleted(otherUser);
-      await waitUntil("the other's is delivered", isDelivered(otherUser, quickEndpoint));
+      await waitUntil("the other webhook is delivered", isDelivered(otherUser, quickEndpoint));
     });
-    await waitUntil("its own is delivered", isDelivered(slowUser, endpoint));
+    await waitUntil("the delayed webhook is delivered", isDelivered(slowUser, endpoint));
   });
 
   test.each([["disabled"], ["deleted"]])(
@@ -146,7 +146,7 @@ describe("an endpoint with a long queue", () => {
             ? rig.call(person, "PATCH", endpoint.path, { enabled: false })
             : rig.call(person, "DELETE", endpoint.path);
         await waitUntil(
-          "all is abandoned",
+          "all deliveries are abandoned",
           async () => (await countRows(tx, "delivery_log")) === 2_500,
         );
         return { request };

@@ -49,7 +49,7 @@ const publishMany = async (count: number, owner = person) => {
 };
 
 const waitForDelivered = (count: number, owner = person, ofEndpoint = endpoint) =>
-  waitUntil("the receiver has answered", async () => {
+  waitUntil("the receiver has responded", async () => {
     const log = await rig.readLog(owner, ofEndpoint);
     return log.filter(({ status }) => status === "Delivered").length >= Math.min(count, 10);
   });
@@ -73,7 +73,7 @@ const lockDeliveries = () => {
 const CountRow = z.object({ count: z.int() });
 /** Waits until this many sessions wait for a lock on `deliveries`. */
 const waitForBlockedSessions = (count: number) =>
-  waitUntil("sessions wait", async () => {
+  waitUntil("sessions wait for a lock", async () => {
     const waitingCount = await rig.pool.oneFirst(sql.type(CountRow)`
       SELECT count(*)::int AS count FROM pg_locks
       WHERE relation = 'deliveries'::regclass AND NOT granted
@@ -88,7 +88,7 @@ const startWithThreePrefetched = async () => {
   await waitForDelivered(4);
   receiver.respondWith((res) => void heldResponses.push(() => respondWithStatus(200)(res)));
   await publishMany(4);
-  await waitUntil("one attempt is under way", () => heldResponses.length === 1);
+  await waitUntil("one attempt is in progress", () => heldResponses.length === 1);
   expect(await readRows()).toEqual(repeat(4, { attempts: 1, isLeased: true }));
 };
 
@@ -119,7 +119,7 @@ describe("deliveries to a fast endpoint", () => {
       return rig.toKafkaRecord(event, newId("evt"));
     });
     await rig.bus.publish(records);
-    await waitUntil("one attempt is under way", () => heldResponses.length === 1);
+    await waitUntil("one attempt is in progress", () => heldResponses.length === 1);
     const waitingRow = { attempts: 0, isLeased: false };
     expect(await readRows()).toEqual([
       { attempts: 1, isLeased: true },
@@ -134,7 +134,7 @@ describe("deliveries to a fast endpoint", () => {
     rig.clock.advance(750);
     const waitingRow = { attempts: 0, isLeased: false };
     await waitUntil(
-      "the three are given back",
+      "the three leases are released",
       async () => (await readRows()).filter(({ isLeased }) => !isLeased).length === 3,
     );
     expect(await readRows()).toEqual([
@@ -190,7 +190,7 @@ describe("deliveries to a fast endpoint", () => {
     await startWithThreePrefetched();
     await rig.call(person, method, endpoint.path, body);
     heldResponses[0]?.();
-    await waitUntil("nothing is open", async () => (await readRows()).length === 0);
+    await waitUntil("no delivery is pending", async () => (await readRows()).length === 0);
     const abandonedEntry = { status: "Failed", attempts: 0, error: `endpoint ${action}` };
     const log = await rig.readLog(person, endpoint);
     expect(log.filter(({ status }) => status === "Failed")).toEqual(
@@ -225,7 +225,7 @@ describe("prefetched deliveries of two accounts while one endpoint is being disa
     receiver.respondWith((res) => void heldResponses.push(() => respondWithStatus(200)(res)));
     await publishMany(4);
     await publishMany(4, otherUser);
-    await waitUntil("two attempts are under way", () => heldResponses.length === 2);
+    await waitUntil("two attempts are in progress", () => heldResponses.length === 2);
     expect(await readRows()).toEqual(repeat(8, leasedRow));
     const locked = Promise.withResolvers<void>();
     const released = Promise.withResolvers<void>();
@@ -252,12 +252,12 @@ describe("prefetched deliveries of two accounts while one endpoint is being disa
   test("are released immediately for one account, and after the disabling for the other", async () => {
     const { disable, listFailed } = await startWithThreePrefetchedEach();
     rig.clock.advance(750);
-    await waitUntil("the three are given back", async () =>
+    await waitUntil("the three leases are released", async () =>
       (await readRowsOf(endpoint)).some(({ isLeased }) => !isLeased),
     );
     expect(await readRowsOf(endpoint)).toEqual([leasedRow, waitingRow, waitingRow, waitingRow]);
     await disable();
-    await waitUntil("the other three are over", async () => {
+    await waitUntil("the other three deliveries have ended", async () => {
       rig.clock.advance(100);
       return (await listFailed()).length > 0;
     });
@@ -269,14 +269,14 @@ describe("prefetched deliveries of two accounts while one endpoint is being disa
     let isStopped = false;
     const stopping = rig.service.stop().then(() => (isStopped = true));
     for (const end of heldResponses) end();
-    await waitUntil("the one's are given back", async () => {
+    await waitUntil("the leases of the first account are released", async () => {
       rig.clock.advance(100);
       return (await readRowsOf(endpoint)).every(({ isLeased }) => !isLeased);
     });
     expect(await readRowsOf(endpoint)).toEqual(repeat(3, waitingRow));
     expect(isStopped).toBe(false);
     await disable();
-    await waitUntil("it has stopped", () => {
+    await waitUntil("the service has stopped", () => {
       rig.clock.advance(100);
       return isStopped;
     });

@@ -42,7 +42,7 @@ describe("releaseLeasesWithRetry", () => {
 
   test("retries only locked leases, with increasing waits", async () => {
     const [lockedLease, freeLease] = createLeases(30_000, 30_000);
-    if (lockedLease === undefined || freeLease === undefined) throw new Error("there are two");
+    if (lockedLease === undefined || freeLease === undefined) throw new Error("missing lease");
     const tries = await releaseWithoutWaiting([lockedLease, freeLease], (count) =>
       count < 4 ? [lockedLease] : [],
     );
@@ -57,7 +57,7 @@ describe("releaseLeasesWithRetry", () => {
   test("retries all leases when the database was unavailable", async () => {
     const leases = createLeases(30_000, 30_000);
     const tries = await releaseWithoutWaiting(leases, (count) => {
-      if (count === 1) throw new Error("the database is away");
+      if (count === 1) throw new Error("database unavailable");
       return [];
     });
     expect(tries).toEqual([
@@ -68,16 +68,19 @@ describe("releaseLeasesWithRetry", () => {
 
   // Guards against a stop that waits forever for an unavailable database.
   test.each([
-    ["are locked by others", (_: number, remainingLeases: readonly Lease[]) => remainingLeases],
+    [
+      "are locked by other transactions",
+      (_: number, remainingLeases: readonly Lease[]) => remainingLeases,
+    ],
     [
       "cannot be written",
       () => {
-        throw new Error("the database is away");
+        throw new Error("database unavailable");
       },
     ],
   ])("gives up on leases that %s when each of them expires", async (_, release) => {
     const [firstLease, lastLease] = createLeases(1_000, 30_000);
-    if (firstLease === undefined || lastLease === undefined) throw new Error("there are two");
+    if (firstLease === undefined || lastLease === undefined) throw new Error("missing lease");
     const tries = await releaseWithoutWaiting([firstLease, lastLease], release);
     const triesForLease = (lease: Lease) =>
       tries.filter(({ remainingLeases }) => remainingLeases.includes(lease));

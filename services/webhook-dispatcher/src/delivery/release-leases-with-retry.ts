@@ -23,13 +23,13 @@ export const releaseLeasesWithRetry = async <Lease extends { leaseUntil: Date }>
     try {
       remainingLeases = await releaseLeases(remainingLeases);
     } catch (error) {
-      log.error({ err: error, leases: remainingLeases.length }, "leases could not be given back");
+      log.error({ err: error, leases: remainingLeases.length }, "leases could not be released");
     }
     const nextAt = afterMs(clock, backoffMs(tries, backoff));
     const unexpiredLeases = remainingLeases.filter(({ leaseUntil }) => nextAt < leaseUntil);
     const expiredCount = remainingLeases.length - unexpiredLeases.length;
     if (expiredCount > 0)
-      log.error({ leases: expiredCount }, "leases were not given back in time; they lapse");
+      log.error({ leases: expiredCount }, "leases not released in time, letting them expire");
     remainingLeases = unexpiredLeases;
     if (remainingLeases.length > 0) await clock.sleepUntil(nextAt, neverAbortedSignal);
   }

@@ -58,10 +58,10 @@ describe("createResultWriter", () => {
     await nextTurn();
     pendingWrites.push(write("b"));
     expect(batches).toEqual([]);
-    await waitUntil("a write is under way", () => writes.length === 1);
+    await waitUntil("a write is in progress", () => writes.length === 1);
     pendingWrites.push(write("c"), write("d"));
     writes[0]?.();
-    await waitUntil("the next write is under way", () => writes.length === 2);
+    await waitUntil("the next write is in progress", () => writes.length === 2);
     expect(batches).toEqual([
       ["a", "b"],
       ["c", "d"],
@@ -90,10 +90,10 @@ describe("createResultWriter", () => {
       createEndedAttempt("worthless"),
     ];
     const pendingWrites = [writer.write(lockedAttempt), writer.write(expiredAttempt)];
-    await waitUntil("a write is under way", () => writes.length === 1);
+    await waitUntil("a write is in progress", () => writes.length === 1);
     writes[0]?.([lockedAttempt, expiredAttempt]);
     pendingWrites.push(write("new"));
-    await waitUntil("the next write is under way", () => writes.length === 2);
+    await waitUntil("the next write is in progress", () => writes.length === 2);
     clock.advance(60_000);
     writes[1]?.([expiredAttempt]);
     await Promise.all(pendingWrites);
@@ -111,7 +111,7 @@ describe("createResultWriter", () => {
     const writer = createResultWriter({
       saveBatch: async (batch) => {
         batchSizes.push(batch.length);
-        if (batchSizes.length === 1) throw new Error("the database is away");
+        if (batchSizes.length === 1) throw new Error("database unavailable");
         return [];
       },
       clock,
@@ -122,7 +122,7 @@ describe("createResultWriter", () => {
       writer.write(createEndedAttempt("a")),
       writer.write(laterAttempt),
     ]);
-    await waitUntil("both were tried again", () => {
+    await waitUntil("both results were retried", () => {
       if (batchSizes.length === 1) clock.advance(200);
       return batchSizes.length > 1;
     });
@@ -138,7 +138,7 @@ describe("createResultWriter", () => {
       saveBatch: async () => {
         tries += 1;
         const isDatabaseDown = clock.now().getTime() < leaseUntil.getTime() + 20_000;
-        if (isDatabaseDown) throw new Error("the database is away");
+        if (isDatabaseDown) throw new Error("database unavailable");
         isSaved = true;
         return [];
       },
@@ -146,13 +146,13 @@ describe("createResultWriter", () => {
       log,
     });
     const pendingWrites = writer.write(createEndedAttempt("a"));
-    await waitUntil("it was tried", () => tries > 0);
+    await waitUntil("the write was tried", () => tries > 0);
     const tickInterval = setInterval(() => clock.advance(1_000), 1);
     await pendingWrites;
     expect(isSaved).toBe(true);
 
     const failingWriter = createResultWriter({
-      saveBatch: () => Promise.reject(new Error("the database is away")),
+      saveBatch: () => Promise.reject(new Error("database unavailable")),
       clock,
       log,
     });

@@ -63,7 +63,7 @@ export const createResultWriter = (options: ResultWriterOptions): ResultWriter =
     const nowMs = clock.now().getTime();
     const unexpiredAttempts = unsavedAttempts.filter((ended) => nowMs < expiresAtMs(ended));
     const results = unsavedAttempts.length - unexpiredAttempts.length;
-    if (results > 0) log.error({ results }, "results were held by others until worth nothing");
+    if (results > 0) log.error({ results }, "locked results expired, dropping them");
     return unexpiredAttempts;
   };
 

@@ -39,7 +39,7 @@ const replaceDispatchers = async (
 };
 
 const waitForAttempt = (person: Person, endpoint: RegisteredEndpoint, attempts: number) =>
-  waitUntil(`attempt ${attempts} is over`, async () => {
+  waitUntil(`attempt ${attempts} has ended`, async () => {
     const [entry] = await rig.readLog(person, endpoint);
     const isUnderWay = entry?.["status"] === "Pending" && entry["nextAttemptAt"] === null;
     return entry?.["attempts"] === attempts && !isUnderWay ? entry : undefined;

@@ -82,12 +82,12 @@ describe("several dispatchers with one database", () => {
     await Promise.all(Array.from({ length: eventCount }, () => rig.publishCompleted(person)));
     const total = eventCount * 5;
     await waitUntil("every delivery was tried", () => attemptsById.size === total);
-    await waitUntil("the first attempts are over", async () => {
+    await waitUntil("the first attempts have ended", async () => {
       const areAllTried = (await countDeliveries()).every(({ attempts }) => attempts === 1);
       return areAllTried && (await countLeased()) === 0;
     });
     rig.clock.advance(31_000);
-    await waitUntil("all are delivered", isAllDelivered(total));
+    await waitUntil("all webhooks are delivered", isAllDelivered(total));
 
     expect(duplicateCount).toBe(0);
     const counts = await countDeliveries();
@@ -118,10 +118,10 @@ describe("several dispatchers with one database", () => {
     rig.clock.advance(60_000);
     await rig.startAnother({ WEBHOOK_CONCURRENCY: "8", WEBHOOK_ENDPOINT_CONCURRENCY: "3" });
     const quickCount = () => receiver.received.filter(({ path }) => path === "/quick").length;
-    await waitUntil("the quick one has its twenty", () => quickCount() === 20);
+    await waitUntil("the quick receiver has its twenty webhooks", () => quickCount() === 20);
     expect(heldResponses).toHaveLength(3);
     const releaseTimer = setInterval(() => heldResponses.splice(0).forEach((end) => end()), 5);
-    await waitUntil("the hanging one gets the rest", isAllDelivered(40));
+    await waitUntil("the hanging receiver gets the rest", isAllDelivered(40));
     clearInterval(releaseTimer);
   });
 });
@@ -135,7 +135,7 @@ describe("a dispatcher that dies during an attempt", () => {
     await rig.service.start();
     await rig.publishCompleted(person);
     await waitUntil(
-      "the first attempt is over",
+      "the first attempt has ended",
       async () => (await readNewestEntry(person, endpoint))?.["httpStatus"] === 500,
     );
     const leaseUntil = new Date(rig.clock.now().getTime() + leaseMs);
@@ -151,7 +151,7 @@ describe("a dispatcher that dies during an attempt", () => {
     const probeEndpoint = await rig.register(probeUser);
     await rig.publishCompleted(probeUser);
     await waitUntil(
-      "the queue was looked at",
+      "the queue was polled",
       async () => (await readNewestEntry(probeUser, probeEndpoint))?.["status"] === "Delivered",
     );
     expect(receiver.received).toHaveLength(receivedBefore + 1);
@@ -163,7 +163,7 @@ describe("a dispatcher that dies during an attempt", () => {
 
     // Leases are checked once a second, counted from the end of the previous check. A check may
     // have been in progress when the clock moved, so the clock advances until the next one.
-    const interruptedEntry = await waitUntil("the lease is over", async () => {
+    const interruptedEntry = await waitUntil("the lease has expired", async () => {
       rig.clock.advance(100);
       const entry = await readNewestEntry(person, endpoint);
       return entry?.["error"] === "interrupted" && entry;
@@ -181,7 +181,7 @@ describe("a dispatcher that dies during an attempt", () => {
     ]);
     rig.clock.advance(299_001);
     await waitUntil(
-      "it is delivered",
+      "the webhook is delivered",
       async () => (await readNewestEntry(person, endpoint))?.["status"] === "Delivered",
     );
     expect(await readNewestEntry(person, endpoint)).toMatchObject({ attempts: 3 });
@@ -200,7 +200,7 @@ describe("a dispatcher that dies during an attempt", () => {
     `);
     await rig.service.start();
     await waitUntil(
-      "it has failed",
+      "the delivery has failed",
       async () => (await readNewestEntry(person, endpoint))?.["status"] === "Failed",
     );
     expect(await readNewestEntry(person, endpoint)).toMatchObject({
@@ -222,7 +222,7 @@ describe("stopping", () => {
     const { service } = await rig.startAnother({ WEBHOOK_CONCURRENCY: "1" });
     await rig.publishCompleted(person);
     await rig.publishCompleted(person);
-    await waitUntil("an attempt is under way", () => sendResponses.length === 1);
+    await waitUntil("an attempt is in progress", () => sendResponses.length === 1);
     return { sendResponses, service };
   };
 
@@ -243,7 +243,7 @@ describe("stopping", () => {
     const { sendResponses, service } = await startWithHeldAttempt();
     service.drain?.();
     sendResponses[0]?.();
-    await waitUntil("its end is written", async () => {
+    await waitUntil("the result is stored", async () => {
       const counts = await countDeliveries();
       return counts.some(({ status }) => status === "Delivered");
     });
@@ -271,7 +271,7 @@ describe("an attempt in progress when its endpoint", () => {
       receiver.respondWith((res) => void sendResponses.push(() => respondWithStatus(status)(res)));
       await rig.startAnother({ WEBHOOK_CONCURRENCY: "1" });
       await rig.publishCompleted(person);
-      await waitUntil("an attempt is under way", () => sendResponses.length === 1);
+      await waitUntil("an attempt is in progress", () => sendResponses.length === 1);
       rig.clock.advance(1);
       await rig.publishCompleted(person);
       if (action === "deleted") await rig.call(person, "DELETE", endpoint.path);
@@ -300,7 +300,7 @@ describe("an attempt in progress when its endpoint", () => {
       const probeEndpoint = await rig.register(probeUser, "/witness");
       await rig.publishCompleted(probeUser);
       await waitUntil(
-        "the queue was looked at",
+        "the queue was polled",
         async () => (await readNewestEntry(probeUser, probeEndpoint))?.["status"] === "Delivered",
       );
       expect(receiver.received.filter(({ path }) => path === "/hook")).toHaveLength(1);
@@ -320,10 +320,10 @@ describe("several secret keys", () => {
     await rig.startAnother({ WEBHOOK_SECRET_KEYS: `${secondKey},${firstKey}` });
     await rig.publishCompleted(person);
     const [receivedWebhook] = await waitUntil(
-      "it arrives",
+      "the webhook arrives",
       () => receiver.received.length > 0 && receiver.received,
     );
-    if (receivedWebhook === undefined) throw new Error("nothing was received");
+    if (receivedWebhook === undefined) throw new Error("no webhook was received");
     expect(receivedWebhook.headers["service-signature"]).toBe(
       expectedSignature(receivedWebhook, endpoint.secret),
     );

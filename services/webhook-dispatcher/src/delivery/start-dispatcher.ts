@@ -129,7 +129,7 @@ export const startDispatcher = (options: DispatcherOptions): Dispatcher => {
     startLoop({ name, clock, log, waitMs, run: job });
   const pollLoop = startJob("webhook sending", pollMs, () => pollQueue(effectRunner));
   const staleLeaseLoop = startJob(
-    "webhook leases ahead",
+    "stale webhook leases",
     staleCheckMs,
     async () => void applyInput({ kind: "aged" }),
   );

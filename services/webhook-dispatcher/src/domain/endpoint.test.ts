@@ -18,6 +18,6 @@ test("an endpoint is serialized with its public fields only", () => {
     lastOutcome: "Failed" as const,
     consecutiveFailures: 3,
   };
-  const row = { ...endpoint, dateCreated: new Date(0), sealed: "never told" };
+  const row = { ...endpoint, dateCreated: new Date(0), sealed: "never returned" };
   expect(serializeEndpoint(row)).toEqual({ ...endpoint, dateCreated: "1970-01-01T00:00:00.000Z" });
 });

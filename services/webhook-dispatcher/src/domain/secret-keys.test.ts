@@ -6,7 +6,7 @@ const keyText = (name: string, byte: number): string =>
 
 const parseKeys = (text: string) => {
   const keys = parseSecretKeys(text);
-  if (keys === undefined) throw new Error("the keys cannot be read");
+  if (keys === undefined) throw new Error("the keys are invalid");
   return keys;
 };
 
@@ -76,7 +76,7 @@ describe("sealSecret and openSecret", () => {
     const sealed = sealSecret(keys, "whsec_x", "whe_1");
     expect(() => openSecret(keys, sealed, "whe_2")).toThrow();
     expect(() => openSecret(parseKeys(keyText("b", 1)), sealed, "whe_1")).toThrow(
-      "no secret key is named a",
+      "unknown secret key: a",
     );
     expect(() => openSecret(parseKeys(keyText("a", 2)), sealed, "whe_1")).toThrow();
     for (let index = 0; index < sealed.sealed.length; index += 1) {

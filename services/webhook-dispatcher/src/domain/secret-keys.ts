@@ -78,6 +78,6 @@ export const openSecret = (
 
 const getKey = (keys: SecretKeys, name: string): Buffer => {
   const key = keys.byName.get(name);
-  if (key === undefined) throw new Error(`no secret key is named ${name}`);
+  if (key === undefined) throw new Error(`unknown secret key: ${name}`);
   return key;
 };

@@ -27,7 +27,7 @@ test("an event waits for changes of its owner's endpoints and then uses the new 
   });
   await locked.promise;
   const published = rig.publishCompleted(person);
-  await waitUntil("the event waits", async () => (await countLockWaits(rig.pool)) > 0);
+  await waitUntil("the event waits for a lock", async () => (await countLockWaits(rig.pool)) > 0);
   released.resolve();
   await Promise.all([deleting, published]);
   const count = await rig.pool.oneFirst(sql.type(CountRow)`

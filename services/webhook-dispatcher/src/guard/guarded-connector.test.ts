@@ -63,8 +63,7 @@ describe("createGuardedConnector", () => {
   });
 
   test.each(privateAddresses)("opens no socket to the literal %s", async (address) => {
-    const neverResolve: Resolve = () =>
-      Promise.reject(new Error("no lookup is made for a literal"));
+    const neverResolve: Resolve = () => Promise.reject(new Error("unexpected lookup of a literal"));
     expect(await connect(neverResolve, address)).toBe("BlockedAddressError");
     expect(dials.dialedAddresses).toEqual([]);
   });
@@ -126,7 +125,7 @@ describe("createGuardedConnector", () => {
       "BlockedAddressError",
       [publicAddress],
     ]);
-    await waitUntil("it was connected to", () => ended !== undefined);
+    await waitUntil("the server gets a connection", () => ended !== undefined);
     await ended;
     expect(receivedCount).toBe(0);
     internalServer.close();

@@ -30,7 +30,7 @@ const publishPayment = async (link = sampleLink({ userId: person.userId })) => {
 
 /** Returns the log entries for a query when no attempt is in progress. */
 const readSettledLog = (query = "") =>
-  waitUntil("nothing is under way", async () => {
+  waitUntil("no attempt is in progress", async () => {
     const { data } = (await get(`${endpoint.path}/deliveries`)).json;
     const isUnderWay = data.some(
       ({ status, nextAttemptAt }) => status === "Pending" && nextAttemptAt === null,
@@ -47,7 +47,7 @@ describe("a delivery", () => {
     receiver.respondWith(respondWithStatus(200));
     rig.clock.advance(31_000);
     await waitUntil(
-      "it is over",
+      "the delivery has ended",
       async () => (await readSettledLog("status=Delivered")).length === 1,
     );
     expect(await readSettledLog()).toMatchObject([{ status: "Delivered", linkId, paymentId }]);
@@ -136,7 +136,7 @@ describe("GET /console/api/webhook-endpoints/{id}/deliveries/{deliveryId}", () =
     receiver.respondWith((res) => void (sendResponse = () => respondWithStatus(500)(res)));
     rig.clock.advance(3_600_000);
     await rig.service.start();
-    await waitUntil("it is under way", () => sendResponse !== undefined);
+    await waitUntil("the attempt is in progress", () => sendResponse !== undefined);
     const [entry] = (await get(`${endpoint.path}/deliveries`)).json.data;
     expect(entry).toMatchObject({ attempts: 1, lastAttemptAt: null });
     const { json } = await get(`${endpoint.path}/deliveries/${String(entry?.["id"])}`);
@@ -203,7 +203,7 @@ describe("the log's filters", () => {
       await publishPayment();
       await rig.publishCompleted(person);
     }
-    await waitUntil("all are over", () => receiver.received.length === 24);
+    await waitUntil("all webhooks arrive", () => receiver.received.length === 24);
     await readSettledLog();
     const listKinds = async (query: string) => {
       const kinds: string[] = [];
@@ -303,7 +303,10 @@ describe("GET /console/api/webhook-deliveries", () => {
   test("returns an empty page for another account's link and an unknown link (rule HOOK-18)", async () => {
     await rig.service.start();
     const { linkId } = await publishPayment();
-    await waitUntil("it is over", async () => (await listLinkDeliveries(linkId)).length === 1);
+    await waitUntil(
+      "the delivery has ended",
+      async () => (await listLinkDeliveries(linkId)).length === 1,
+    );
     const otherUser = rig.signIn();
     await rig.register(otherUser);
     for (const id of [linkId, newId("plink"), "plink_%00", "x"]) {

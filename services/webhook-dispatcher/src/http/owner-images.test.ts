@@ -196,7 +196,7 @@ describe("an image host", () => {
   ])("that sends an endless image (%s) is disconnected", async (path, outcome) => {
     const sentBefore = host.sentBytes();
     expect(await fetchAndCount(createImageUrl(path), outcome)).toBe(`404 ${outcome}`);
-    await waitUntil("its connection has ended", () => host.openCount() === 0);
+    await waitUntil("the connection has ended", () => host.openCount() === 0);
     // Bytes that are already in kernel buffers on both ends cannot be stopped.
     expect(host.sentBytes() - sentBefore).toBeLessThan(bytesMax + 16 * 1024 * 1024);
   });
@@ -207,7 +207,7 @@ describe("an image host", () => {
       const countBefore = await countFetches("timeout");
       const requestsBefore = host.requests.length;
       const response = fetchImage(await publishOwnerImage(createImageUrl(path)));
-      await waitUntil("it is asked", () => host.requests.length > requestsBefore);
+      await waitUntil("the host gets the request", () => host.requests.length > requestsBefore);
       rig.clock.advance(fetchMsMax);
       expect((await response).status).toBe(404);
       expect(await countFetches("timeout")).toBe(countBefore + 1);
@@ -266,7 +266,7 @@ const occupyAllFetches = async () => {
   const paths: string[] = [];
   while (paths.length < fetchesMax) paths.push(await publishOwnerImage(createImageUrl("/silent")));
   const responses = paths.map((path) => fetchImage(path));
-  await waitUntil("all are asked", () => host.requests.length === requestsBefore + fetchesMax);
+  await waitUntil("all fetches start", () => host.requests.length === requestsBefore + fetchesMax);
   return { requestsBefore, responses };
 };
 
@@ -303,7 +303,7 @@ test("an owner who changes images while the host hangs occupies two fetches and 
       profileImage: url,
     });
     responses.push(fetchImage(buildOwnerImagePath(owner.id, url)));
-    await waitUntil("it is asked for or not", async () => {
+    await waitUntil("every image is requested or rejected", async () => {
       const busyCount = (await countFetches("busy")) - busyBefore;
       return host.requests.length - requestsBefore + busyCount === responses.length;
     });
@@ -331,7 +331,7 @@ test("a stopping service does not wait for a host", async () => {
   );
   const requestsBefore = host.requests.length;
   const response = fetch(`${ownRig.publicUrl}${buildOwnerImagePath(owner.id, url)}`);
-  await waitUntil("it is asked", () => host.requests.length > requestsBefore);
+  await waitUntil("the host gets the request", () => host.requests.length > requestsBefore);
   await ownRig.service.stop();
   expect((await response).status).toBe(404);
   await ownRig.close();

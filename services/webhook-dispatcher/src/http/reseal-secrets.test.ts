@@ -68,10 +68,10 @@ describe("POST /internal/webhook-secrets/reseal", () => {
 
     await rig.startAnother({ WEBHOOK_SECRET_KEYS: newKey });
     await rig.publishCompleted(person);
-    await waitUntil("both arrive", () => receiver.received.length === 2);
+    await waitUntil("both webhooks arrive", () => receiver.received.length === 2);
     for (const [index, { secret }] of endpoints.entries()) {
       const receivedWebhook = receiver.received.find((request) => request.path === `/${index + 1}`);
-      if (receivedWebhook === undefined) throw new Error("one was not received");
+      if (receivedWebhook === undefined) throw new Error("a webhook was not received");
       expect(receivedWebhook.headers["service-signature"]).toBe(
         expectedSignature(receivedWebhook, secret),
       );
@@ -108,7 +108,7 @@ describe("POST /internal/webhook-secrets/reseal", () => {
     expect(counts.reduce((sum, count) => sum + count)).toBe(40);
     expect(await countByKey()).toEqual([{ keyName: "second", count: 40 }]);
     for (const person of people) await rig.publishCompleted(person);
-    await waitUntil("all arrive, signed", () => receiver.received.length === 40);
+    await waitUntil("all webhooks arrive", () => receiver.received.length === 40);
   });
 
   test("ignores a deleted endpoint's secret, which signs nothing anymore", async () => {

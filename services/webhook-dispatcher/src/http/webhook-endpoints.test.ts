@@ -126,7 +126,7 @@ describe("POST /console/api/webhook-endpoints", () => {
     `);
     expect(storedSecret.keyName).toBe("first");
     const keys = parseSecretKeys(sealingKey);
-    if (keys === undefined) throw new Error("the rig's key cannot be read");
+    if (keys === undefined) throw new Error("the rig's key is invalid");
     expect(openSecret(keys, storedSecret, json.id)).toBe(json.secret);
   });
 
@@ -433,7 +433,7 @@ describe("GET /console/api/webhook-endpoints/{id}/deliveries", () => {
     await rig.pool.transaction(async (tx) => {
       await tx.query(sqlVoid`LOCK TABLE delivery_log IN ACCESS EXCLUSIVE MODE`);
       calls.push(rig.call(person, "GET", `${path}?offset=1000000`));
-      await waitUntil("it waits", async () => (await countLockWaits(tx)) > 0);
+      await waitUntil("the request waits for a lock", async () => (await countLockWaits(tx)) > 0);
       expect((await rig.call(person, "GET", `${path}?offset=10000`)).status).toBe(429);
     });
     expect((await Promise.all(calls)).map(({ status }) => status)).toEqual([200]);

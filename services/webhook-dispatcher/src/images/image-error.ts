@@ -13,7 +13,7 @@ export type ImageErrorKind =
 export class ImageError extends Error {
   readonly kind: ImageErrorKind;
   constructor(kind: ImageErrorKind) {
-    super(`the answer is no image that may be shown: ${kind}`);
+    super(`image unavailable: ${kind}`);
     this.name = "ImageError";
     this.kind = kind;
   }

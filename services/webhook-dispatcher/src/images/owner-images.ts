@@ -133,17 +133,17 @@ const fetchWithTimeout = async (
     return { image, outcome: "fetched" };
   } catch (error) {
     const outcome = error instanceof ImageError ? error.kind : outcomeFromError(error).kind;
-    if (outcome === "internal") log.error({ err: error }, "an owner's image failed on our side");
+    if (outcome === "internal") log.error({ err: error }, "image fetch failed internally");
     return { image: undefined, outcome };
   } finally {
-    finishedController.abort("it has ended");
+    finishedController.abort("fetch ended");
   }
 };
 
 const createImageCounter = (metrics: Metrics) => {
   const fetches = new Counter({
     name: "payment_links_owner_image_fetches_total",
-    help: "Owners' images that were to be fetched, by how that ended",
+    help: "Requested fetches of owners' images, by outcome",
     labelNames: ["outcome"] as const,
     registers: [metrics],
   });

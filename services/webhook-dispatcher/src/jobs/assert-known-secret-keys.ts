@@ -14,6 +14,6 @@ export const assertKnownSecretKeys = async ({
   const unknownKeyNames = usedKeyNames.filter((keyName) => !secretKeys.byName.has(keyName));
   if (unknownKeyNames.length === 0) return;
   throw new ConfigError(
-    `WEBHOOK_SECRET_KEYS: secrets are sealed under ${unknownKeyNames.join(", ")}, which is not among the keys`,
+    `WEBHOOK_SECRET_KEYS: stored secrets need missing keys, add them: ${unknownKeyNames.join(", ")}`,
   );
 };

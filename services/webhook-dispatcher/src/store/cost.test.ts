@@ -86,10 +86,10 @@ const claimDue = (excluded: readonly RegisteredEndpoint[]) =>
   });
 
 describe("looking for work with 100000 deliveries waiting at one endpoint", () => {
-  test.each([["as they were while it was empty"], ["as they are now"]])(
+  test.each([["from the empty table"], ["up to date"]])(
     "reads the claimed deliveries and one entry per endpoint, with statistics %s",
     async (statistics) => {
-      if (statistics === "as they are now") await rig.pool.query(voidRow`ANALYZE deliveries`);
+      if (statistics === "up to date") await rig.pool.query(voidRow`ANALYZE deliveries`);
       const { claimedDeliveries, rows, entries } = await claimDue([]);
       expect(claimedDeliveries.length).toBeGreaterThanOrEqual(share);
       // Each claimed row is found by its position in the queue, locked, and found again by its
@@ -101,7 +101,7 @@ describe("looking for work with 100000 deliveries waiting at one endpoint", () =
 
   test("reads no rows of that endpoint when it has no free slot", async () => {
     const [firstQuiet] = quietEndpoints;
-    if (firstQuiet === undefined) throw new Error("two quiet endpoints were registered");
+    if (firstQuiet === undefined) throw new Error("no quiet endpoint is registered");
     await rig.pool.query(voidRow`
       UPDATE deliveries SET next_attempt_at = ${sqlNow()}, lease_until = NULL
       WHERE endpoint_id = ${firstQuiet.id}
@@ -232,8 +232,8 @@ describe("with the same number of deliveries in the day's log", () => {
   });
 
   test.each([
-    ["as they were while it was empty", false],
-    ["as they are now", true],
+    ["from the empty table", false],
+    ["up to date", true],
   ])(
     "a filter for rare entries does not read the others, with statistics %s",
     async (_, shouldAnalyze) => {

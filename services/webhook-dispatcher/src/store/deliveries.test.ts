@@ -37,7 +37,7 @@ const insertDueDelivery = async ({ id: endpointId }: RegisteredEndpoint): Promis
 const claimNewDelivery = async (endpoint: RegisteredEndpoint): Promise<ClaimedDelivery> => {
   const id = await insertDueDelivery(endpoint);
   const [claimed] = await claim(endpoint);
-  if (claimed?.id !== id) throw new Error("it was not claimed");
+  if (claimed?.id !== id) throw new Error("the delivery was not claimed");
   return claimed;
 };
 
@@ -226,7 +226,7 @@ const commitWhenBlocked = async (work: (tx: Transaction) => Promise<unknown>) =>
   const committed = rig.pool.transaction(async (tx) => {
     await work(tx);
     markStarted?.();
-    await waitUntil("another waits", async () => (await countLockWaits(tx)) > 0);
+    await waitUntil("another transaction waits", async () => (await countLockWaits(tx)) > 0);
   });
   await started;
   return { committed };
@@ -243,7 +243,7 @@ describe("insertDeliveries", () => {
       await recordResultIn(tx, delivery, { isDelivered: true });
       let isFinished = false;
       const inserting = insert().finally(() => (isFinished = true));
-      await waitUntil("it is over, or waits", async () => {
+      await waitUntil("the insert has ended or waits for a lock", async () => {
         return isFinished || (await countLockWaits(tx)) > 0;
       });
       return { inserting };

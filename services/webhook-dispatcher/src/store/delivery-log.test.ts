@@ -41,11 +41,11 @@ const countRows = () =>
   `);
 
 const waitForEnded = (total: number) =>
-  waitUntil(`${total} have ended`, async () => (await countRows()).ended === total);
+  waitUntil(`${total} deliveries have ended`, async () => (await countRows()).ended === total);
 
 /** Waits until the receiver has this many requests and every result is written. */
 const waitForAttempts = (times: number) =>
-  waitUntil(`${times} attempts are over`, async () => {
+  waitUntil(`${times} attempts have ended`, async () => {
     return receiver.received.length === times && (await countRows()).leased === 0;
   });
 
@@ -130,7 +130,7 @@ describe("the delivery log", () => {
     await rig.startAnother({ WEBHOOK_LOG_DAYS: "2" });
     await publishOld(0);
     await waitForEnded(1);
-    await waitUntil("partitions are made ahead", async () => (await listPartitions()).length >= 9);
+    await waitUntil("future partitions exist", async () => (await listPartitions()).length >= 9);
     rig.clock.advance(3 * dayMs);
     await waitUntil("the day is dropped", async () => {
       // The first run may finish only now, and the next one starts an hour later.

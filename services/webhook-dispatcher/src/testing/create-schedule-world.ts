@@ -74,25 +74,25 @@ export const createScheduleWorld = (limits: SlotLimits) => {
     const ofEndpointCount = countInProgress((destination) => destination.endpointId === endpointId);
     const ofAccountCount = countInProgress((destination) => destination.userId === userId);
     const atOriginCount = countInProgress((destination) => destination.origin === origin);
-    ok(freeCount > 0, "a process is over its slots");
-    ok(ofEndpointCount < limits.slotsPerEndpointMax, "an endpoint is over its slots");
-    ok(ofAccountCount < limits.slotsPerAccountMax, "an account is over its slots");
-    ok(atOriginCount < limits.slotsPerOriginMax, "an origin is over its slots");
+    ok(freeCount > 0, "the process exceeds its slots");
+    ok(ofEndpointCount < limits.slotsPerEndpointMax, "an endpoint exceeds its slots");
+    ok(ofAccountCount < limits.slotsPerAccountMax, "an account exceeds its slots");
+    ok(atOriginCount < limits.slotsPerOriginMax, "an origin exceeds its slots");
     // In the last quarter of the slots, an endpoint may have an eighth of the free ones, or its
     // first one.
     const isReserved = ofEndpointCount > 0 && freeCount <= limits.slotsMax / 4;
     ok(
       !isReserved || ofEndpointCount + 1 <= freeCount / 8,
-      "an endpoint has more of the last quarter than it may",
+      "an endpoint exceeds its share of the reserved slots",
     );
   };
 
   const startAttempt = (lease: Lease): void => {
-    ok(!isStopping, "an attempt begins while the process stops");
-    ok(lease.stage === "ready" && lease.row.state === "leased", `a ${lease.stage} lease begins`);
+    ok(!isStopping, "an attempt starts while the process is stopping");
+    ok(lease.stage === "ready" && lease.row.state === "leased", `a ${lease.stage} lease starts`);
     // Deliveries that have waited longer for the same endpoint must start first.
     const firstLease = readyByEndpoint.get(lease.destination.endpointId)?.shift();
-    ok(firstLease === lease, "an attempt begins before another that waits longer");
+    ok(firstLease === lease, "an attempt overtakes one that has waited longer");
     expectFreeSlotFor(lease.destination);
     lease.stage = "begun";
     lease.startedAtMs = nowMs;
@@ -103,7 +103,7 @@ export const createScheduleWorld = (limits: SlotLimits) => {
   };
 
   const releaseLease = (lease: Lease): void => {
-    ok(lease.stage === "ready", `a ${lease.stage} lease is given back`);
+    ok(lease.stage === "ready", `a ${lease.stage} lease is released`);
     lease.stage = "given";
     const ready = readyByEndpoint.get(lease.destination.endpointId) ?? [];
     readyByEndpoint.set(
@@ -116,7 +116,7 @@ export const createScheduleWorld = (limits: SlotLimits) => {
   const applyInput = (input: Input<Lease>): Effects<Lease> => {
     if (input.kind === "opened" || input.kind === "claimed") {
       for (const lease of input.leased) {
-        ok(lease.stage === "leased", "a lease is told of twice");
+        ok(lease.stage === "leased", "a lease is reported twice");
         lease.stage = "ready";
         const ready = readyByEndpoint.get(lease.destination.endpointId) ?? [];
         readyByEndpoint.set(lease.destination.endpointId, [...ready, lease]);
@@ -136,7 +136,7 @@ export const createScheduleWorld = (limits: SlotLimits) => {
     );
 
   const leaseRow = (row: Row): Lease => {
-    ok(row.state === "waiting", `a delivery is leased that is ${row.state}`);
+    ok(row.state === "waiting", `a delivery in state ${row.state} is leased`);
     row.state = "leased";
     row.isKnownToWait = false;
     return { destination: row.destination, row, stage: "leased", startedAtMs: 0 };
@@ -199,11 +199,11 @@ export const createScheduleWorld = (limits: SlotLimits) => {
           const isOvertaking = listDueRows(destination.endpointId, nowMs).some(
             ({ isKnownToWait }) => isKnownToWait,
           );
-          ok(!isOvertaking, "a new delivery goes before one that waits");
+          ok(!isOvertaking, "a new delivery overtakes a waiting one");
           const isLeasedAhead =
             remainingCapacity > limits.slotsPerEndpointMax &&
             !respondingEndpoints.has(destination.endpointId);
-          ok(!isLeasedAhead, "more is leased ahead for an endpoint that never answered");
+          ok(!isLeasedAhead, "too much is prefetched for an endpoint that never responded");
         }
         for (let index = 0; index < count; index += 1) {
           const times = { dueAtMs: nowMs, createdAtMs: nowMs, startedAtMs: undefined };
@@ -261,7 +261,7 @@ export const createScheduleWorld = (limits: SlotLimits) => {
         lease: { row },
         isDelivered,
       } of unwritten.splice(0)) {
-        ok(row.state === "leased", `a result is written of a delivery that is ${row.state}`);
+        ok(row.state === "leased", `a delivery in state ${row.state} gets a result`);
         const isOver = isDelivered || row.attempts >= attemptsMax;
         row.state = isOver ? "over" : "waiting";
         row.dueAtMs = nowMs + retryMs;
@@ -273,7 +273,7 @@ export const createScheduleWorld = (limits: SlotLimits) => {
       const leases = releasedLeases.splice(0);
       if (leases.length === 0) return;
       for (const { row } of leases) {
-        ok(row.state === "leased", `a delivery is given back that is ${row.state}`);
+        ok(row.state === "leased", `a delivery in state ${row.state} is released`);
         Object.assign(row, { state: "waiting", dueAtMs: nowMs, isKnownToWait: true });
       }
       applyInput({ kind: "givenBack", destinations: leases.map(({ destination }) => destination) });
@@ -358,9 +358,9 @@ export const createScheduleWorld = (limits: SlotLimits) => {
     expectEmpty: (): void => {
       const { slots, ready, backlog, unwrittenCount } = state;
       const { endpoints, accounts, origins, takenCount } = slots;
-      ok(endpoints.size + accounts.size + origins.size + takenCount === 0, "a slot is not free");
-      ok(ready.size + ready.queues.size + unwrittenCount === 0, "a lease is left");
-      ok(backlog.size === 0, "an endpoint is held for one with a backlog");
+      ok(endpoints.size + accounts.size + origins.size + takenCount === 0, "a slot is still taken");
+      ok(ready.size + ready.queues.size + unwrittenCount === 0, "a lease remains");
+      ok(backlog.size === 0, "an endpoint still has a backlog");
     },
   };
 };

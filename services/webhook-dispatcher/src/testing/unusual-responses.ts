@@ -44,25 +44,22 @@ const afterStatusLine: Readonly<Record<string, string>> = {
   "a quote in a header's name": headersAndOkBody('"X-Note": one', "Content-Length: 2"),
   "a NUL in a header": headersAndOkBody("X-Note: a\0b", "Content-Length: 2"),
   "a bare CR in a header": headersAndOkBody("X-Note: a\rb", "Content-Length: 2"),
-  "a bare LF behind a header": "X-Note: a\nContent-Length: 2\r\n\r\nok",
+  "a bare LF after a header": "X-Note: a\nContent-Length: 2\r\n\r\nok",
   "an empty line that is a bare LF": "Content-Length: 2\r\n\nok",
-  "a header block above 16 KiB": headersAndOkBody(
-    `X-Note: ${"a".repeat(17 * 1024)}`,
-    "Content-Length: 2",
-  ),
+  "headers over 16 KiB": headersAndOkBody(`X-Note: ${"a".repeat(17 * 1024)}`, "Content-Length: 2"),
   "3,000 headers": headersAndOkBody(...Array<string>(3_000).fill("X-Note: a"), "Content-Length: 2"),
   "a chunk without a length": chunkedBody("", "ok", "0", "", ""),
-  "a chunk's length that is no number": chunkedBody("zz", "ok", "0", "", ""),
-  "a negative chunk's length": chunkedBody("-2", "ok", "0", "", ""),
-  "a chunk's length beyond 64 bits": chunkedBody("f".repeat(17), "ok", "0", "", ""),
+  "a chunk length that is not a number": chunkedBody("zz", "ok", "0", "", ""),
+  "a negative chunk length": chunkedBody("-2", "ok", "0", "", ""),
+  "a chunk length beyond 64 bits": chunkedBody("f".repeat(17), "ok", "0", "", ""),
   "a chunk that is longer than its length": chunkedBody("1", "ok", "0", "", ""),
-  "a chunk behind a bare LF": joinLines("Transfer-Encoding: chunked", "", "2\nok", "0", "", ""),
+  "a chunk after a bare LF": joinLines("Transfer-Encoding: chunked", "", "2\nok", "0", "", ""),
   "a malformed trailer": chunkedBody("0", "X Note", "", ""),
   "binary garbage": "\0\x01\x02\xff\xfe\r\n\r\n\x80",
   "a TLS alert": tlsAlert,
   "a page without headers": "<!doctype html>\r\n<p>Thank you</p>",
   "another status line": joinLines("HTTP/1.1 500 No", "Content-Length: 0", "", ""),
-  "an answer behind the answer": joinLines(
+  "a second response": joinLines(
     "Content-Length: 0",
     "",
     "HTTP/1.1 500 No",
@@ -78,7 +75,7 @@ const tolerableForms: Readonly<Record<string, (status: string) => string[]>> = {
   "chunked twice": (status) => [
     joinLines(`HTTP/1.1 ${status}`, "Transfer-Encoding: chunked, chunked", "", "0", "", ""),
   ],
-  "a 103 with headers above 16 KiB": (status) => [
+  "a 103 with headers over 16 KiB": (status) => [
     joinLines("HTTP/1.1 103 Early Hints", `Link: ${"a".repeat(17 * 1024)}`, "", ""),
     `HTTP/1.1 ${status}\r\n${emptyBodyHeaders}`,
   ],
@@ -89,21 +86,21 @@ const truncatedAfterStatusLine: Readonly<Record<string, string>> = {
   "an unknown Transfer-Encoding": headersAndOkBody("Transfer-Encoding: x"),
   "chunked before another coding": joinLines("Transfer-Encoding: chunked, gzip", "", "0", "", ""),
   "a Content-Length that the body does not reach": headersAndOkBody("Content-Length: 99"),
-  "a cut chunk": chunkedBody("9", "ok"),
+  "a truncated chunk": chunkedBody("9", "ok"),
   "no last chunk": chunkedBody("2", "ok", ""),
-  "nothing at all": "",
+  nothing: "",
   "half a header": "Content-",
   "no empty line": "Content-Length: 0\r\n",
-  "a change of protocol": joinLines("Connection: upgrade", "Upgrade: h2c", "", "PRI * HTTP/2.0"),
+  "a protocol switch": joinLines("Connection: upgrade", "Upgrade: h2c", "", "PRI * HTTP/2.0"),
 };
 
 /** The pieces of a response with the given status, such as `200 OK`, by what is unusual about it. */
 const unusualForms: Readonly<Record<string, (status: string) => string[]>> = {
-  "a bare LF behind the status line": (status) => [`HTTP/1.1 ${status}\n${emptyBodyHeaders}`],
+  "a bare LF after the status line": (status) => [`HTTP/1.1 ${status}\n${emptyBodyHeaders}`],
   "bare LFs throughout": (status) => [`HTTP/1.1 ${status}\nContent-Length: 2\n\nok`],
-  "a bare CR behind the status line": (status) => [`HTTP/1.1 ${status}\r${emptyBodyHeaders}`],
+  "a bare CR after the status line": (status) => [`HTTP/1.1 ${status}\r${emptyBodyHeaders}`],
   "no reason": (status) => [`HTTP/1.1 ${status.slice(0, 3)}\r\nContent-Length:\r\n\r\n`],
-  "a reason above 16 KiB": (status) => [
+  "a reason over 16 KiB": (status) => [
     `HTTP/1.1 ${status}${"a".repeat(17 * 1024)}\r\nContent-Length:\r\n\r\n`,
   ],
   "an unknown minor version": (status) => [`HTTP/1.7 ${status}\r\n${emptyBodyHeaders}`],
@@ -133,7 +130,7 @@ const unusualForms: Readonly<Record<string, (status: string) => string[]>> = {
     joinLines("HTTP/1.1 103 Early Hints", "Content-Length: 0", "Content-Length: 0", "", ""),
     `HTTP/1.1 ${status}\r\n${emptyBodyHeaders}`,
   ],
-  "a 199 that nobody defines": (status) => [
+  "an undefined 199": (status) => [
     joinLines("HTTP/1.1 199 Hello", "X Note", "", ""),
     `HTTP/1.1 ${status}\r\n${emptyBodyHeaders}`,
   ],

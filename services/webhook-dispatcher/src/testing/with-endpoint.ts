@@ -17,7 +17,7 @@ export const withEndpoint = () => {
   });
   afterEach(() => setup?.rig.close());
   const getSetup = () => {
-    if (setup === undefined) throw new Error("there is no endpoint before the tests run");
+    if (setup === undefined) throw new Error("the endpoint exists only while a test runs");
     return setup;
   };
   return {

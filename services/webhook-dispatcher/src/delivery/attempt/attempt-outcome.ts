@@ -29,7 +29,7 @@ export type AttemptOutcome = {
 /** The attempt exceeded its deadline. */
 export class DeadlineError extends Error {
   constructor() {
-    super("the attempt took longer than it may");
+    super("deadline exceeded");
     this.name = "DeadlineError";
   }
 }

@@ -119,7 +119,7 @@ test("a response in progress is not cut off when its host moves", async () => {
     else respondWithStatus(202)(res);
   });
   const firstPost = post();
-  await waitUntil("the first is asked", () => sendResponses.length === 1);
+  await waitUntil("the first request arrives", () => sendResponses.length === 1);
   clock.advance(dnsCacheMs);
   dnsAddresses = [newAddress];
   expect(await post()).toBe(202);
@@ -169,7 +169,7 @@ test("a request whose deadline passes while it waits for a connection is not sen
   const sendResponses: (() => void)[] = [];
   receiver.respondWith((res) => void sendResponses.push(() => respondWithStatus(201)(res)));
   const firstPost = post();
-  await waitUntil("the first is asked", () => sendResponses.length === 1);
+  await waitUntil("the first request arrives", () => sendResponses.length === 1);
   const abortController = new AbortController();
   const secondPost = post(abortController);
   // The host is cached, so the request asks for a connection within this turn.

@@ -39,7 +39,7 @@ describe("deadlines", () => {
     clock.advance(60_000);
     startDeadline("late");
     clock.advance(10_000);
-    await waitUntil("it has expired", () => expired.length > 0);
+    await waitUntil("the deadline has expired", () => expired.length > 0);
     expect(expired).toEqual(["late"]);
   });
 

@@ -51,7 +51,7 @@ export const createDeadlines = (clock: Clock, timeoutMs: number): Deadlines => {
       const cancel = (): void => {
         activeDeadlines.delete(key);
         // With an explicit reason, Node does not build an exception with a stack trace.
-        if (activeDeadlines.size === 0) waitAbortController.abort("none is left");
+        if (activeDeadlines.size === 0) waitAbortController.abort("no active deadlines");
       };
       return { expiresAt, cancel };
     },

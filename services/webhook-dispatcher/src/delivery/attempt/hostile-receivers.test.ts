@@ -79,7 +79,7 @@ const behaviors: Record<string, (socket: Socket) => void> = {
     socket.write(continueResponse, () => setImmediate(() => socket.end(finalOk)));
   },
   "100-alone": (socket) => socket.end(continueResponse),
-  "lying-length": (socket) =>
+  "wrong-length": (socket) =>
     socket.end(`${createHead("200 OK")}Content-Length: 99999\r\n\r\nshort`),
   "http-10": (socket) => socket.end("HTTP/1.0 200 OK\r\n\r\nbye"),
   bomb: (socket) =>
@@ -125,8 +125,8 @@ const attemptUrl = async (url: string, { advanceMs = 0 } = {}) => {
   const dripsBefore = dripsCount;
   await rig.publishCompleted(person);
   if (advanceMs > 0) {
-    await waitUntil("the receiver is asked", () => server.openCount() > openCountBefore);
-    if (url.includes("drip")) await waitUntil("it drips", () => dripsCount > dripsBefore + 5);
+    await waitUntil("the receiver gets a connection", () => server.openCount() > openCountBefore);
+    if (url.includes("drip")) await waitUntil("bytes drip", () => dripsCount > dripsBefore + 5);
     rig.clock.advance(advanceMs);
   }
   return waitUntil("the attempt has ended", async () => {
@@ -155,7 +155,7 @@ describe("a receiver", () => {
     expect(entry).toMatchObject({ status: "Pending", httpStatus: null, error });
   });
 
-  test.each(["100-and-200", "100-then-200", "lying-length", "http-10", "bomb"])(
+  test.each(["100-and-200", "100-then-200", "wrong-length", "http-10", "bomb"])(
     "with behavior %s gets a successful delivery because it sends a 2xx (rule HOOK-13)",
     async (path) => {
       expect(await attemptUrl(`https://receiver.test/${path}`)).toMatchObject({
@@ -236,7 +236,7 @@ describe("a host", () => {
     await slowRig.publishCompleted(owner);
     const readEntry = async () => (await slowRig.readLog(owner, endpoint))[0];
     await waitUntil(
-      "the attempt is under way",
+      "the attempt is in progress",
       async () => (await readEntry())?.["attempts"] === 1,
     );
     slowRig.clock.advance(timeoutMs);

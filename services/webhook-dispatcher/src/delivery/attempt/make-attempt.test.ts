@@ -13,7 +13,7 @@ const clock = createFakeClock(new Date("2026-11-21T10:00:00.000Z"));
 const attemptWithLease = async (leaseMs: number) => {
   const receiver = await startReceiver();
   const transport = createTransport({
-    resolve: () => Promise.reject(new Error("nobody is asked")),
+    resolve: () => Promise.reject(new Error("unexpected DNS lookup")),
     clock,
     overrides: new Map([["receiver.test", new URL(receiver.origin)]]),
     connectionsMax: 1,

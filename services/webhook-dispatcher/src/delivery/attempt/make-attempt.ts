@@ -60,7 +60,7 @@ export const makeAttempt = async (
     deadline.cancel();
     const { error, httpStatus, kind } = outcome;
     const logFields = { event_id: attempt.event.id, outcome: kind, status: httpStatus, error };
-    options.log.debug(logFields, "an attempt ended");
+    options.log.debug(logFields, "attempt ended");
     return outcome;
   });
 };
@@ -75,10 +75,7 @@ const trySend = async (
   } catch (error) {
     const failure = outcomeFromError(error);
     if (failure.kind === "internal") {
-      options.log.error(
-        { err: error, event_id: attempt.event.id },
-        "an attempt failed on our side",
-      );
+      options.log.error({ err: error, event_id: attempt.event.id }, "attempt failed internally");
     }
     return failure;
   }

@@ -19,9 +19,9 @@ type Call = {
 /** Sends requests to receivers. All deliveries go through it. */
 export type Transport = {
   /**
-   * Resolves with the status after discarding the rest of the response. Reads a few KiB of it
-   * at most, until the signal aborts. A response that is malformed after its status line has a
-   * status too (rule HOOK-19). Throws if there is no status line.
+   * Discards the rest of the response and then resolves with the status. Stops reading after a few
+   * KiB or when the signal aborts. A response that is malformed after its status line has a status
+   * too (rule HOOK-19). Throws if there is no status line.
    */
   post(call: Call): Promise<number>;
   /** Closes all connections. Call it only when no request is in progress. */
@@ -137,7 +137,7 @@ const dispatchPost = (dispatcher: Agent | Pool, origin: string, call: Call): Pro
         status = responseStart.status;
         // Undici closes a connection after a malformed response, but never sees informational ones.
         if (!responseStart.isWellFormed)
-          controller?.abort(new Error("an informational answer is malformed"));
+          controller?.abort(new Error("malformed informational response"));
       },
       // After a 101 that does not switch protocols, only undici parses the final status.
       onResponseStart: (_, statusCode) => {
@@ -145,7 +145,7 @@ const dispatchPost = (dispatcher: Agent | Pool, origin: string, call: Call): Pro
       },
       onResponseData: (responseController, chunk) => {
         bodyBytes += chunk.length;
-        if (bodyBytes > bodyBytesMax) responseController.abort(new Error("the answer is long"));
+        if (bodyBytes > bodyBytesMax) responseController.abort(new Error("response too long"));
       },
       onResponseEnd: () => settle(),
       onResponseError: (_, error) => settle(error),

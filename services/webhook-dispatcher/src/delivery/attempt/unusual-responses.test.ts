@@ -56,7 +56,7 @@ describe.each(["http", "https"])("over %s", (scheme) => {
     setDefaultCACertificates([authority]);
     server = await startRawServer(allResponses, scheme === "https" ? { key, cert } : undefined);
     transport = createTransport({
-      resolve: () => Promise.reject(new Error("every host is overridden")),
+      resolve: () => Promise.reject(new Error("unexpected DNS lookup")),
       clock,
       overrides: new Map([["receiver.test", new URL(server.origin)]]),
       connectionsMax: 1,
@@ -91,7 +91,7 @@ describe.each(["http", "https"])("over %s", (scheme) => {
     const isMalformed = (path: string): boolean =>
       path !== "plain" && !tolerableNames.includes(path.slice("200/".length));
     expect(wasReusedAfter(server, isMalformed)).toBe(false);
-    await waitUntil("all others are closed", () => server.openCount() === 1);
+    await waitUntil("all other connections are closed", () => server.openCount() === 1);
   });
 });
 
@@ -134,7 +134,7 @@ describe("a webhook", () => {
     expect(paths.toSorted()).toEqual(names.map((name) => `200/${name}`).toSorted());
   });
 
-  test.each(["302/a folded header", "500/two equal Content-Length", "500/nothing at all"])(
+  test.each(["302/a folded header", "500/two equal Content-Length", "500/nothing"])(
     "fails with the status of a malformed response other than 2xx: %s",
     async (path) => {
       const code = Number(path.slice(0, 3));

@@ -90,7 +90,7 @@ const play = (
 /** Lets all work in progress continue, without a timed poll, until nothing changes anymore. */
 const settleWorld = (world: ScheduleWorld): void => {
   for (let rounds = 0; world.hasPendingWork() || world.wouldPoll(); rounds += 1) {
-    ok(rounds < 10_000, "something moves for ever");
+    ok(rounds < 10_000, "the world never settles");
     world.continueCreating();
     if (world.wouldPoll()) world.continuePolling();
     for (const attempt of world.attemptsInProgress) {
@@ -235,7 +235,7 @@ describe("a schedule under load, with hanging endpoints for up to half of the sl
     fc.assert(
       fc.property(arbitraryLoad, (load) => {
         const { modestMs, hangingMs } = measureWaits(load);
-        ok(modestMs <= 200, `a webhook waits ${modestMs} ms for receivers of others`);
+        ok(modestMs <= 200, `other receivers delay a webhook by ${modestMs} ms`);
         ok(hangingMs <= 2 * deadlineMs + 1_000, `an endpoint is starved for ${hangingMs} ms`);
       }),
       { ...getPropertyRunOptions({ commit: 5, soak: 20 }), endOnFailure: true },

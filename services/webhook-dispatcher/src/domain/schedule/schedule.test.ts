@@ -80,20 +80,20 @@ describe("a poll", () => {
   test("repeats when the next delivery is due, or shortly after a contended claim", () => {
     const { applyInput } = createTestSchedule(4);
     const { poll } = applyInput({ kind: "look" });
-    if (poll === undefined) throw new Error("there are free slots");
+    if (poll === undefined) throw new Error("no poll despite free slots");
     const dueDestinations = (ms: number) => [{ ...destination, dueAt: new Date(nowMs + ms) }];
     expect(applyInput({ kind: "found", poll, waiting: dueDestinations(70) }).pollAtMs).toBe(
       nowMs + 70,
     );
     const { claim } = applyInput({ kind: "found", poll, waiting: dueDestinations(0) });
-    if (claim === undefined) throw new Error("something is due");
+    if (claim === undefined) throw new Error("no claim despite a due delivery");
     expect(applyInput({ kind: "claimed", claim, leased: [] }).pollAtMs).toBe(nowMs + 50);
   });
 
   /** Polls while slots are free, and finds this many endpoints with due deliveries. */
   const findDue = (applyInput: ReturnType<typeof createTestSchedule>["applyInput"], count = 1) => {
     const { poll } = applyInput({ kind: "look" });
-    if (poll === undefined) throw new Error("there are free slots");
+    if (poll === undefined) throw new Error("no poll despite free slots");
     const waiting = Array.from({ length: count }, (_, index) => {
       const name = String(index);
       return { endpointId: name, userId: name, origin: name, dueAt: new Date(nowMs) };
@@ -136,7 +136,7 @@ describe("a poll", () => {
 test("leases nothing once it is stopping, neither new deliveries nor those found by a poll", () => {
   const { state, applyInput } = createTestSchedule(9);
   const { poll } = applyInput({ kind: "look" });
-  if (poll === undefined) throw new Error("there are free slots");
+  if (poll === undefined) throw new Error("no poll despite free slots");
   applyInput({ kind: "stopping" });
   expect(capacityForNewDeliveries(state, [destination], nowMs)).toEqual(new Map());
   const waiting = [{ ...destination, dueAt: new Date(nowMs) }];
