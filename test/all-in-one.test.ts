@@ -77,12 +77,12 @@ describe("the all-in-one", () => {
     },
   );
 
-  test("exits with code 2 and says so when the port is taken", async () => {
+  test("exits with code 2 and says so when the port is in use", async () => {
     const portHolder = createServer();
     await new Promise<void>((resolve) => portHolder.listen(dataFolder.port, "127.0.0.1", resolve));
     const child = dataFolder.start();
     await waitUntil("the process exits", () => !child.isRunning());
-    expect(child.output()).toContain(`Port ${dataFolder.port} on 127.0.0.1 is taken`);
+    expect(child.output()).toContain(`Port ${dataFolder.port} on 127.0.0.1 is in use`);
     expect(await child.terminate("SIGTERM")).toBe(2);
     await new Promise((resolve) => portHolder.close(resolve));
   });

@@ -410,8 +410,8 @@ describe("the development chain of npm start", () => {
     });
     const otherChainResult = await runAdmin("devnet", "pay", "--link", linkId);
     expect(otherChainResult.output).toBe(
-      "DEVNET_CANNOT_PAY: the link is paid in USDC on Local Tron, which is none of the local chains " +
-        "that run here (31337); its owner needs a default wallet on one of these\n",
+      "DEVNET_CANNOT_PAY: the link is paid in USDC on Local Tron, which is not one of the running " +
+        "local chains (31337); its owner needs a default wallet on one of them\n",
     );
   });
 
@@ -440,16 +440,16 @@ describe("the development chain of npm start", () => {
     const otherChainResult = await runAdmin("devnet", "pay", "--link", otherLinkId);
     expect(otherChainResult.code).toBe(1);
     expect(otherChainResult.output).toContain(
-      "is paid in USDC on Base, which is none of the local chains",
+      "is paid in USDC on Base, which is not one of the running local chains",
     );
   });
 
-  test("uses another port and says so when its port is taken; the operator's command finds it", async () => {
+  test("uses another port and says so when its port is in use; the operator's command finds it", async () => {
     const portHolder = createServer();
     await new Promise<void>((resolve) => portHolder.listen(ports.devnetPort, "127.0.0.1", resolve));
     try {
       const child = await startAllInOne();
-      expect(child.output()).toContain(`Port ${ports.devnetPort} is taken`);
+      expect(child.output()).toContain(`Port ${ports.devnetPort} is in use`);
       const linkId = await createLink(await createShopMerchant(), { toAmount: "1" });
       expect((await runAdmin("devnet", "pay", "--link", linkId)).code).toBe(0);
       await waitUntilReceived(linkId, "1");

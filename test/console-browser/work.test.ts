@@ -72,7 +72,7 @@ describe("a user of the console", () => {
     await tab.waitForText("Use a separate account of your wallet for the shop.");
     await tab.page.getByLabel("Address", { exact: true }).fill(zpub);
     // This installation does not watch Bitcoin, so no node can be asked.
-    await tab.waitForText("We couldn't check which addresses were used.");
+    await tab.waitForText("We couldn't check which addresses are used.");
     const indexInput = tab.page.getByLabel("First address number for links");
     expect(await indexInput.inputValue()).toBe("5");
     expect(await findAxeViolations(tab.page)).toEqual([]);

@@ -51,7 +51,7 @@ describe("metrics", () => {
     await idleRig.publishCompleted(person);
     await idleRig.publishCompleted(person);
     await service.stop();
-    // Reads both at once, as a scrape does.
+    // Reads both together, as a scrape does.
     const readQueueMetrics = async () =>
       (await metrics.metrics()).match(/_(?:oldest_due_age_seconds|pending_deliveries)\{.*\} .*/g);
     idleRig.clock.advance(30_000);

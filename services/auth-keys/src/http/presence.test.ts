@@ -45,7 +45,7 @@ describe("a proof of presence (rule CALLER-19)", () => {
     rig.clock.advance(1);
     const rejected = await createApiKey(cookie);
     expect(rejected.status).toBe(401);
-    const message = expect.stringMatching(/^Prove once more/);
+    const message = expect.stringMatching(/^Confirm your identity/);
     const code = "REAUTHENTICATION_REQUIRED";
     expect(rejected.body).toEqual({ errors: [{ message, code, methods: ["link"] }] });
   });
