@@ -1,15 +1,15 @@
 import { defineConfig } from "oxlint";
 
-// Import rules between modules: `test/rooms/import-rules.ts`, enforced by `rooms/arrows`. Patterns
+// Import rules between modules: `test/imports/import-rules.ts`, enforced by `imports/allowed`. Patterns
 // that make a test fail on a busy machine: `test/reliability`, enforced by `reliability/*`.
 export default defineConfig({
   plugins: ["typescript", "unicorn", "oxc", "import", "node", "promise", "react", "jsx-a11y"],
-  jsPlugins: ["./test/rooms/lint-plugin.ts", "./test/reliability/lint-plugin.ts"],
+  jsPlugins: ["./test/imports/lint-plugin.ts", "./test/reliability/lint-plugin.ts"],
   categories: { correctness: "error", suspicious: "error", perf: "error" },
   options: { typeAware: true },
   ignorePatterns: ["**/dist/**", "helm/**"],
   rules: {
-    "rooms/arrows": "error",
+    "imports/allowed": "error",
     "typescript/no-explicit-any": "error",
     "typescript/no-non-null-assertion": "error",
     "typescript/no-floating-promises": "error",
@@ -86,7 +86,7 @@ export default defineConfig({
         "packages/console/app/pages/**",
         "test/jest/runner.mjs",
         "test/reliability/lint-plugin.ts",
-        "test/rooms/lint-plugin.ts",
+        "test/imports/lint-plugin.ts",
       ],
       rules: { "import/no-default-export": "off" },
     },

@@ -17,7 +17,7 @@ const diff = [
 ].join("\n");
 
 const headers = {
-  Room: "packages/bus",
+  Package: "packages/bus",
   Undoes: "0123abcd bus: send each event once",
   Breaks: "A receiver gets a webhook twice.",
   "Caught-by": "packages/bus/src/relay.test.ts test/crashes.test.ts",
@@ -38,7 +38,7 @@ describe("a planted fault", () => {
     expect(parsePatch(createPatch())).toEqual({
       id: "packages/bus/sends-an-event-twice",
       path: "/packages/bus/sends-an-event-twice.patch",
-      packageName: headers.Room,
+      packageName: headers.Package,
       fixedBy: headers.Undoes,
       impact: headers.Breaks,
       caughtBy: ["packages/bus/src/relay.test.ts", "test/crashes.test.ts"],
@@ -47,14 +47,14 @@ describe("a planted fault", () => {
   });
 
   test.each([
-    ["a missing header", createPatch({ Breaks: undefined }), "the headers must be Room, Undoes"],
-    ["an unknown header", createPatch({ Severity: "high" }), "the headers must be Room, Undoes"],
+    ["a missing header", createPatch({ Breaks: undefined }), "the headers must be Package, Undoes"],
+    ["an unknown header", createPatch({ Severity: "high" }), "the headers must be Package, Undoes"],
     ["a line that is not a header", `A note\n${createPatch()}`, '"A note" is not a header'],
     ["a header without a value", createPatch({ Breaks: "" }), '"Breaks: " is not a header'],
     [
       "the package of another folder",
-      createPatch({ Room: "packages/http" }),
-      "Room must be packages/bus",
+      createPatch({ Package: "packages/http" }),
+      "Package must be packages/bus",
     ],
     [
       "a commit without a subject",

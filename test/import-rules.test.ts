@@ -3,8 +3,8 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import { projectRoot } from "./rig/child.ts";
-import { updateDependencyCharts } from "./rooms/dependency-chart.ts";
-import { packages, serviceLayers } from "./rooms/import-rules.ts";
+import { updateDependencyCharts } from "./imports/dependency-chart.ts";
+import { packages, serviceLayers } from "./imports/import-rules.ts";
 
 const linksApi = "services/links-api/src";
 const authKeys = "services/auth-keys/src";
@@ -165,7 +165,7 @@ describe("the import rules", () => {
     violations.map(([violation, layer], index) => [violation, getPlantedPath(layer, index)]),
   )("fail the lint when %s", (_case, file) => {
     const lintLines = lintOutput.split("\n").filter((line) => line.startsWith(`${file}:`));
-    expect(lintLines.join("\n")).toContain("rooms(arrows)");
+    expect(lintLines.join("\n")).toContain("imports(allowed)");
   });
 
   test("fail the lint when two files import each other's types", () => {

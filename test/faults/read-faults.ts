@@ -20,7 +20,7 @@ export type PlantedFault = {
   readonly seeds?: readonly number[];
 };
 
-const headerNames = ["Room", "Undoes", "Breaks", "Caught-by"] as const;
+const headerNames = ["Package", "Undoes", "Breaks", "Caught-by"] as const;
 /** The folder of faults that the simulation must detect, each with the seeds that detect it. */
 const simulationDirectory = "simulation";
 const idPattern = /^(?:[a-z0-9]+(?:-[a-z0-9]+)*\/)+[a-z0-9]+(?:-[a-z0-9]+)+$/;
@@ -49,7 +49,7 @@ export const parseFault = (id: string, path: string, text: string): PlantedFault
     headers.get(name),
   );
   if (packageName !== dirname(id) && !isSimulationFault) {
-    throw createProblem(`Room must be ${dirname(id)}, not ${packageName}`);
+    throw createProblem(`Package must be ${dirname(id)}, not ${packageName}`);
   }
   if (!fixedByPattern.test(fixedBy))
     throw createProblem("Undoes must be a commit hash of 8 digits and its subject");

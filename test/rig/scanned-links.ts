@@ -86,8 +86,8 @@ export const expectPaidByScan = async (
     expect(await button.getAttribute("href")).toMatch(requestPattern);
     const code = page.getByAltText("QR code of the payment request");
     await code.scrollIntoViewIfNeeded();
-    const isCodeLoaded = `document.querySelector("figure.qr img").naturalWidth > 0`;
-    await waitUntil("the QR code is loaded", () => page.evaluate<boolean>(isCodeLoaded));
+    const codeLoadedExpression = `document.querySelector("figure.qr img").naturalWidth > 0`;
+    await waitUntil("the QR code is loaded", () => page.evaluate<boolean>(codeLoadedExpression));
     expect(await findAxeViolations(page)).toEqual([]);
     await page.evaluate("window.isTheSame = true");
     await rig.chain.pay({ ...link, amount: rig.chain.amountUnit * 25n });

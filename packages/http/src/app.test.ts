@@ -403,7 +403,7 @@ describe("a malformed request", () => {
       `GET / HTTP/1.1\r\nHost: a\r\nCookie: ${"x".repeat(20_000)}\r\n\r\n`,
       "HTTP/1.1 431 Request Header Fields Too Large REQUEST_HEADERS_TOO_LARGE",
     ],
-  ])("with %s gets %3$s, and the connection ends", async (_name, responseText, expected) => {
+  ])("with %s is rejected, and the connection ends", async (_name, responseText, expected) => {
     expect(parseStatusAndCode(await sendRaw(app.port, responseText))).toBe(expected);
   });
 

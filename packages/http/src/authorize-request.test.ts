@@ -158,10 +158,10 @@ describe("the address that auth-keys receives with a key", () => {
     ["2001:db8::7", "2001:db8::7"],
     ["fe80::1%eth0", undefined],
     ["no address", undefined],
-  ])("for a client at %s is %s", async (clientAddress, summarizeHeaders) => {
+  ])("for a client at %s is %s", async (clientAddress, expectedAddress) => {
     const { port, reportedAddresses } = await startTestApp({ trustedProxies: ["127.0.0.1"] });
     await sendCreate(port, { "x-api-key": apiKey, "x-forwarded-for": clientAddress });
-    expect(reportedAddresses).toEqual([summarizeHeaders]);
+    expect(reportedAddresses).toEqual([expectedAddress]);
   });
 
   test("is absent for a user's session", async () => {
@@ -614,10 +614,10 @@ describe("a console route", () => {
     [{ cookie: "__Host-session=a%20session" }, 401, "UNAUTHENTICATED"],
     [{ "x-api-key": "plk_live_any" }, 401, "UNAUTHENTICATED"],
     [{ cookie: "session=a%20session", "sec-fetch-site": "cross-site" }, 403, "CROSS_SITE_REQUEST"],
-  ])("given %j, returns %i", async (headers, getStatus, code) => {
+  ])("given %j, returns %i", async (headers, expectedStatus, code) => {
     const { port } = await startTestApp();
     const response = await sendRequest({ port, path: "/console", headers });
-    expect(response.status).toBe(getStatus);
+    expect(response.status).toBe(expectedStatus);
     if (code !== undefined) expect(getErrorCodes(response)).toBe(code);
   });
 });

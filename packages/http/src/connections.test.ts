@@ -48,13 +48,13 @@ const connectAndSend = (
 ) => {
   const socket = connect({ port, host: "127.0.0.1", localAddress });
   sockets.push(socket);
-  let getReceivedText = "";
+  let receivedText = "";
   socket.on("error", () => {});
   if (shouldRead)
-    socket.on("data", (chunk: Buffer) => void (getReceivedText += chunk.toString("latin1")));
+    socket.on("data", (chunk: Buffer) => void (receivedText += chunk.toString("latin1")));
   else socket.pause();
   socket.write(text);
-  return { socket, getReceivedText: () => getReceivedText, isClosed: () => socket.closed };
+  return { socket, getReceivedText: () => receivedText, isClosed: () => socket.closed };
 };
 
 const formatGet = (path = "/") => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
@@ -253,20 +253,20 @@ describe("the minimum rate of a request body", () => {
   });
 
   test("ends the slowest unread bodies of an address over its limit, and none of another (rule API-38)", async () => {
-    const startedCount: string[] = [];
+    const startedAddresses: string[] = [];
     const { port, advanceTime, countEndedConnections } = await startListener(
       (req, res) => {
-        startedCount.push(req.socket.remoteAddress ?? "");
+        startedAddresses.push(req.socket.remoteAddress ?? "");
         readWholeBody(req, res);
       },
       { limits: { unreadBodiesPerAddress: 2 } },
     );
     const otherClient = connectAndSend(port, formatPost(10), { localAddress: "127.0.0.2" });
-    await waitUntil("the other body has started", () => startedCount.length === 1);
+    await waitUntil("the other body has started", () => startedAddresses.length === 1);
     const ownClients: ReturnType<typeof connectAndSend>[] = [];
     for (let count = 0; count < 4; count += 1) {
       ownClients.push(connectAndSend(port, formatPost(10)));
-      await waitUntil("the body has started", () => startedCount.length === count + 2);
+      await waitUntil("the body has started", () => startedAddresses.length === count + 2);
     }
     await advanceTime(3_000);
     await waitUntil(

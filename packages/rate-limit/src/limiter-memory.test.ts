@@ -93,11 +93,11 @@ describe("a caller over its limit", () => {
     const result = Array.from({ length: burst + 100 }, async () => limiter.take([bucket]));
     expect((await Promise.all(result)).some(({ isAllowed }) => !isAllowed)).toBe(true);
     expect(await redis.del(toRedisKey(bucket))).toBe(1);
-    const passedCount = await waitUntil("the request is allowed", async () => {
+    const allowedDecision = await waitUntil("the request is allowed", async () => {
       const decision = await limiter.take([bucket]);
       return decision.isAllowed && decision;
     });
-    expect(passedCount.states[0]?.remaining).toBe(burst - 1);
+    expect(allowedDecision.states[0]?.remaining).toBe(burst - 1);
   });
 });
 

@@ -44,7 +44,7 @@ export const createRedisLimiter = (options: RedisLimiterOptions): Limiter => {
   const redis = createRedisClient(options.url, Math.max(connectionTimeoutMs, replyTimeoutMs));
   const takeInRedis = createRedisTaker(redis, createRedisKeyMapper(options.secret), replyTimeoutMs);
   const localBuckets = createLocalBuckets(clock, localBucketsMax);
-  const countDecision = createDecisionCounter(metrics);
+  const bucketCount = createDecisionCounter(metrics);
   const health = createRedisHealth(metrics, log);
 
   const takeLocally = (buckets: readonly Bucket[]): Decision =>
@@ -71,7 +71,7 @@ export const createRedisLimiter = (options: RedisLimiterOptions): Limiter => {
 
   const takeSharedAndCount = async (buckets: readonly Bucket[]): Promise<Decision> => {
     const decision = await takeShared(buckets);
-    countDecision(buckets, decision);
+    bucketCount(buckets, decision);
     return decision;
   };
 
@@ -99,7 +99,7 @@ export const createRedisLimiter = (options: RedisLimiterOptions): Limiter => {
         ? localBuckets.rejectFromMemory(buckets)
         : takeLocally(buckets);
       if (decision === undefined) return takeSharedAndCount(buckets);
-      countDecision(buckets, decision);
+      bucketCount(buckets, decision);
       return decision;
     },
     close: async () => {
@@ -163,8 +163,8 @@ const toScriptArguments = ({ buckets, unsyncedDebts }: TakeRequest): number[] =>
   ]);
 
 const splitDebts = (reply: unknown, requests: readonly TakeRequest[]): number[][] => {
-  const countDecision = requests.reduce((sum, { buckets }) => sum + buckets.length, 0);
-  if (!Array.isArray(reply) || reply.length !== countDecision || !reply.every(Number.isFinite)) {
+  const bucketCount = requests.reduce((sum, { buckets }) => sum + buckets.length, 0);
+  if (!Array.isArray(reply) || reply.length !== bucketCount || !reply.every(Number.isFinite)) {
     throw new Error("Redis did not return one number per bucket");
   }
   let offset = 0;

@@ -7,7 +7,7 @@ import { type KeyObject, createHmac, timingSafeEqual } from "node:crypto";
 const toleranceSeconds = 300;
 
 const signaturesMax = 20;
-const unixSeconds = /^\d{1,12}$/;
+const unixSecondsPattern = /^\d{1,12}$/;
 const versionPrefix = "v1,";
 /** The length of a base64-encoded SHA-256. */
 const digestLength = 44;
@@ -37,7 +37,7 @@ export const checkSignatureHeaders = (
   now: Date,
 ): "missing" | "stale" | "wrong" | undefined => {
   if (!id || !timestamp || !signature) return "missing";
-  if (!unixSeconds.test(timestamp)) return "wrong";
+  if (!unixSecondsPattern.test(timestamp)) return "wrong";
   const nowSeconds = Math.floor(now.getTime() / 1000);
   if (Math.abs(nowSeconds - Number(timestamp)) > toleranceSeconds) return "stale";
   return parseSignatures(signature).some(({ length }) => length === digestLength)

@@ -22,7 +22,7 @@ import { receiveLink } from "./receive-link.ts";
 import { chartHeapMib } from "./run-heavy-chain.ts";
 
 const program = fileURLToPath(new URL("../main.ts", import.meta.url));
-const measureHeap = new URL("./measure-heap.ts", import.meta.url);
+const measureHeapUrl = new URL("./measure-heap.ts", import.meta.url);
 
 /** More than the watch of a heavy chain needs on a busy machine. */
 const watchMsMax = 1_500_000;
@@ -106,7 +106,7 @@ const startListener = async ({
   const args = [
     `--max-old-space-size=${chartHeapMib}`,
     "--disable-warning=ExperimentalWarning",
-    `--import=${measureHeap.href}`,
+    `--import=${measureHeapUrl.href}`,
     program,
   ];
   const env = {

@@ -27,4 +27,4 @@ const create = (context: Context) => {
 };
 
 /** The import rules as an oxlint rule. They also apply to type imports. */
-export default { meta: { name: "rooms" }, rules: { arrows: { create } } };
+export default { meta: { name: "imports" }, rules: { allowed: { create } } };
