@@ -81,8 +81,8 @@ const createAlertingRules = (slo: Slo): AlertingRule[] =>
       annotations: {
         summary: `Error budget burn rate of ${slo.name} above ${factor}`,
         description:
-          `Objective over 30 days, ${100 * slo.objective} %: ${slo.objectiveText}. ` +
-          `Bad over ${longWindow}: {{ $value | humanizePercentage }}.`,
+          `30-day objective (${100 * slo.objective} %): ${slo.objectiveText}. ` +
+          `Failed in the last ${longWindow}: {{ $value | humanizePercentage }}.`,
       },
     };
   });

@@ -28,9 +28,9 @@ type ReplicaSet = { shop: Shop; bare: BareReplicas };
 /**
  * Measures two and four replicas of each service against one replica on the same cores: links
  * created per second, and payments per second from their notices to the last webhook. `ours` is the
- * worse rate with more replicas, `floor` that with one replica. `ratio` should stay above 0.9.
- * `bareRatios` compares bare processes that create links with a single bare process. All sets run
- * in parallel on one Postgres and one Kafka and are measured in turns.
+ * lower rate of the sets with two and four replicas, `floor` the rate of one replica. `ratio` should
+ * stay above 0.9. `bareRatios` compares bare processes that create links with a single bare process.
+ * All sets stay up on one Postgres and one Kafka, and one at a time is measured.
  */
 export const benchReplicas = async (): Promise<BenchResult> => {
   const servers = await startBenchServers({ max_connections: "400" });

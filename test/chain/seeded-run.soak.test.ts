@@ -61,7 +61,7 @@ describe(`${paymentCount} payments over ${blockCount} blocks with reorgs and fau
       }
       const startBlock = await chain.readHeadNumber();
       let watcher = await system.startWatcher();
-      // A watch starts at the last final block.
+      // A watch starts at the last finalized block.
       await system.waitUntilScanned();
       /** The transactions of the newest blocks, in block order. */
       const recentPayments: SentPayment[][] = [];

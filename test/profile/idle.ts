@@ -27,7 +27,7 @@ export type Statement = {
 const settleMs = 20_000;
 const statementsMax = 40;
 
-/** Measures what the four services do without requests, and their load on Postgres. */
+/** Measures the idle CPU use of the four services, and their load on Postgres. */
 export const profileIdle = async (options: {
   replicasPerService: number;
   seconds: number;

@@ -20,7 +20,7 @@ const closeUsersAfterEach = <Rig extends ClosableRig>(rig: Rig): Rig => {
 export const usePayersRig = <Rig extends ClosableRig>(createRig: () => Promise<Rig>): Rig =>
   closeUsersAfterEach(useRig(createRig));
 
-/** The same on EVM, for a file whose links are paid in a special way. */
+/** The same on EVM, for test files that pay their links in their own way. */
 export const useOwnCheckout = (options: Parameters<typeof createCheckout>[0]): Checkout =>
   usePayersRig(() => createCheckout(options));
 

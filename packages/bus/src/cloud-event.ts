@@ -44,7 +44,7 @@ export type ParsedRecord =
       data: unknown;
       handler: RegisteredHandler;
     }
-  /** Not an event, but the sender's watermark: everything it committed before that time precedes it. */
+  /** The sender's watermark: every event it committed before this time has already been received. */
   | ({ kind: "mark" } & Watermark)
   /** This consumer has no handler for the event type. */
   | { kind: "ignored"; record: ReceivedRecord }

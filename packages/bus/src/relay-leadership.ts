@@ -197,7 +197,7 @@ const listenQuery = {
  * events never notifies, and this one does not wait for the disk.
  */
 const notifyQuery = {
-  name: "tell-leader",
+  name: "notify-leader",
   text: `
     SELECT set_config('synchronous_commit', 'off', true),
       pg_notify('outbox ' || md5(current_schema()), '')

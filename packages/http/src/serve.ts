@@ -105,13 +105,13 @@ export type InternalListener = {
   /** Sets what the start waits for. `/readyz` reports it, and the log contains each reason once. */
   setStartupWaitReason: (reason: string) => void;
   /**
-   * Starts the public listener and serves both, once the services have started. Adds an orderly
+   * Starts the public listener and serves both listeners, once the services have started. Adds an orderly
    * shutdown to the stop list:
    *
    * 1. The process reports not ready.
-   * 2. It waits for the drain delay, in which load balancers react and responses close their
+   * 2. It waits for the drain delay, during which load balancers react and responses close their
    *   connections. It waits up to one more drain delay while requests still arrive.
-   * 3. It accepts no new connections.
+   * 3. It stops accepting connections.
    * 4. It sends the remaining responses.
    */
   startPublicListener: (options: PublicListenerOptions) => Promise<{ port: number }>;

@@ -48,7 +48,7 @@ export const createTransferRateMonitor = ({
         await flushed;
       } finally {
         waitAbort.abort();
-        // Fast reads earn no credit for later: the system's buffers absorb the first megabytes.
+        // Fast reads earn no credit for later: the OS socket buffers absorb the first megabytes.
         lagMs = Math.max(0, getCurrentLagMs() - (1_000 * byteCount) / bytesPerSecond);
         waitingSinceMs = undefined;
       }

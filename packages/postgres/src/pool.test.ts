@@ -147,7 +147,7 @@ describe("errors in the log", () => {
 });
 
 describe("the session", () => {
-  test("has the application's name and statement time-outs", async () => {
+  test("has the application's name and statement timeouts", async () => {
     const Row = z.object({ name: z.string(), timeout: z.string(), idle: z.string() });
     expect(
       await pool.one(typedSql(Row)`

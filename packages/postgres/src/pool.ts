@@ -68,7 +68,7 @@ export const connectPool = async (options: PoolOptions): Promise<Pool> => {
     idleInTransactionSessionTimeout: statementTimeoutMs,
     idleTimeout: 60_000,
     connectionTimeout: connectTimeoutMs,
-    // The caller retries, and knows how long that is useful.
+    // The caller retries, and knows how long retrying is useful.
     connectionRetryLimit: 0,
     gracefulTerminationTimeout: terminationTimeoutMs,
     typeParsers: [],

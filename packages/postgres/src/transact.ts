@@ -36,7 +36,7 @@ export const transact = async <Result>(
 
 const SettingRow = z.object({ setting: z.string() });
 
-/** Raises the statement time-out for a part of a transaction. */
+/** Raises the statement timeout for a part of a transaction. */
 export const withStatementTimeout = async <Result>(
   tx: Transaction,
   statementMsMax: number,

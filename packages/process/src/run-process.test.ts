@@ -215,7 +215,7 @@ describe("a process", () => {
     const { failures, keys } = await load.stop();
     expect(failures).toEqual([]);
     // A member that did not leave its group would keep its partitions for the 15 s session
-    // time-out.
+    // timeout.
     await waitUntil("every event is received", () => {
       const handledLog = [stoppingProcess, remainingProcess]
         .flatMap((tiny) => tiny.findLogLines('"msg":"event received"'))

@@ -25,7 +25,7 @@ export type ServiceContext = {
   requestIntrospection: RequestIntrospection;
   /** Requests from settlement-listener the account state for a payer's Solana transaction. */
   fetchSolanaAccountState: FetchSolanaAccountState;
-  /** Requests from settlement-listener which Bitcoin addresses were used. */
+  /** Asks settlement-listener which Bitcoin addresses have been used. */
   fetchUsedAddresses: FetchUsedAddresses;
   catalogue: Catalogue;
   clock: Clock;

@@ -210,7 +210,7 @@ describe("createRedisLimiter", () => {
     expect(logLines).toHaveLength(3);
   });
 
-  test("treats a Redis slower than the time-out as unavailable", async () => {
+  test("treats a Redis slower than the timeout as unavailable", async () => {
     const { limiter, metrics, proxy } = await startProxiedLimiter(1, shortReplyTimeout);
     await proxy.forward(2 * shortReplyTimeout.replyTimeoutMs);
     const decision = await limiter.take([createBucket()]);
@@ -221,7 +221,7 @@ describe("createRedisLimiter", () => {
     await waitForDegraded(metrics, 0);
   });
 
-  test("does not blame Redis when this process was busy for longer than the time-out", async () => {
+  test("does not blame Redis when this process was busy for longer than the timeout", async () => {
     const replyTimeoutMs = provokedTimeoutMs(300);
     const { limiter, metrics } = await startConnectedLimiter(undefined, 1, { replyTimeoutMs });
     const keyBucket = createBucket();

@@ -115,7 +115,7 @@ const createRedisClient = (url: string, commandTimeout: number): Redis =>
     lazyConnect: true,
     connectTimeout: connectionTimeoutMs,
     disconnectTimeout: connectionTimeoutMs,
-    // For the handshake. `batchPerTick` has its own, shorter time-out, because this one would also
+    // For the handshake. `batchPerTick` has its own, shorter timeout, because this one would also
     // expire when this process was too busy to read the reply.
     commandTimeout,
     // Commands that cannot be sent now are decided locally. A queued command would charge a request

@@ -32,7 +32,7 @@ export const createBucket = (limit = slowLimit, policy = "key"): Bucket => ({
 
 /** Short enough for a test to wait for, and much longer than Redis needs on a busy machine. */
 export const shortReplyTimeout = { replyTimeoutMs: provokedTimeoutMs(1_000) };
-/** Uses the default time-out, which Redis may also exceed on a busy machine. */
+/** Uses the default timeout, which Redis may also exceed on a busy machine. */
 export const productionReplyTimeout = { replyTimeoutMs: undefined };
 
 const testSecret = "shared by all processes of a test";

@@ -16,10 +16,10 @@ export const hangLimitMs = (idleMachineMs: number): number =>
 export const commandMsMax = hangLimitMs(25_000);
 
 /**
- * Marks a product time-out that the test wants to expire, so it is short. If a response must arrive
+ * Marks a product timeout that the test wants to expire, so it is short. If a response must arrive
  * in time, use `ampleTimeoutMs` instead.
  */
 export const provokedTimeoutMs = (ms: number): number => ms;
 
-/** A product time-out that must not expire, however busy the machine is. */
+/** A product timeout that must not expire, however busy the machine is. */
 export const ampleTimeoutMs = 120_000;

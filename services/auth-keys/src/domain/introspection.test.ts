@@ -72,7 +72,7 @@ describe("evaluateSession", () => {
     ["near its absolute end", now, msAfterNow(5), "valid", msAfterNow(5)],
     ["at its absolute end", now, now, "expired", now],
     [
-      "shortly before its idle time-out",
+      "shortly before its idle timeout",
       msAfterNow(1 - sessionIdleMs),
       msAfterNow(sessionIdleMs * 2),
       "valid",

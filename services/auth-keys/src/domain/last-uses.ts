@@ -1,5 +1,5 @@
 /**
- * A use of a credential, for "last used" and for a session's idle time-out. Uses of API keys
+ * A use of a credential, for "last used" and for a session's idle timeout. Uses of API keys
  * include the reported address.
  */
 export type CredentialUse = { id: string; at: Date; address: string | null };

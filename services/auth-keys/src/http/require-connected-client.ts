@@ -15,7 +15,7 @@ export class ClientDisconnectedError extends ApiError {
  * would no longer work.
  */
 export const requireConnectedClient = (res: Response): void => {
-  // The response was already sent because of our own time-out.
+  // The response was already sent because of our own timeout.
   if (res.headersSent) throw createApiError("SERVICE_UNAVAILABLE");
   if (res.closed) throw new ClientDisconnectedError();
 };

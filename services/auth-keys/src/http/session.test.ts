@@ -123,7 +123,7 @@ describe("POST /console/api/session", () => {
     const [oldest, ...newerCookies] = cookies;
     expect((await rig.call("GET", path, { cookie: oldest ?? "" })).status).toBe(401);
     expect((await rig.call("GET", path, { cookie: newerCookies[0] ?? "" })).status).toBe(200);
-    // The audit log shows it, because someone else may have signed in that often.
+    // The audit log shows the revocation, because the new sign-ins may be someone else's.
     const { body } = await rig.call("GET", path, { cookie: newerCookies.at(-1) ?? "" });
     const userId = String(body["id"]);
     expect((await rig.readAudit(userId)).filter((action) => action === "session.revoked")).toEqual([

@@ -10,7 +10,7 @@ const responseBytesMax = 256 * 1024;
 
 /**
  * Sends a request to an upstream, such as the identity provider. Follows no redirects and reads at
- * most 256 KiB. The time-out of the request's signal also covers the body. Throws
+ * most 256 KiB. The timeout of the request's signal also covers the body. Throws
  * `UpstreamUnavailableError`.
  */
 export const issuerFetch: CustomFetch = async (url, { method, headers, body, signal }) => {

@@ -76,7 +76,7 @@ const fetchAccountState = async (
   const { chainId } = token;
   const stateRequest = { chainId, tokenAddress: splToken, payer: account, owner: recipient };
   const accountState = await fetchSolanaAccountState(stateRequest).catch((error: unknown) => {
-    log.warn({ err: error, chain: chainId }, "nobody tells what stands on Solana");
+    log.warn({ err: error, chain: chainId }, "Solana account state unavailable");
     throw createWalletError("SERVICE_UNAVAILABLE", texts.away);
   });
   if (accountState === undefined) throw createWalletError("SERVICE_UNAVAILABLE", texts.away);

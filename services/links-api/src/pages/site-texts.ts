@@ -1,6 +1,6 @@
 import type { Translated } from "@payment-links/http";
 
-/** The English texts of pages without a payment. Each other language has its own such file. */
+/** The English texts of pages that do not involve a payment. Other languages have similar files. */
 export const siteTexts = {
   home: {
     introduction:

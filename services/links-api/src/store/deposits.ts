@@ -42,7 +42,7 @@ const depositColumns = sql.fragment`
 
 const newestFirst = sql.fragment`first_seen_at DESC, id DESC`;
 
-/** Locks all accounts' rows of deposits, in a fixed order. */
+/** Locks the deposit rows of all accounts, in a fixed order. */
 export const lockDeposits = (
   tx: Transaction,
   depositIds: readonly string[],
@@ -105,22 +105,22 @@ export const insertDeposits = async (
       source_transaction, occurred_at, first_seen_at, returned_at, orphan_change_published_at,
       shared_at
     )
-    SELECT told.id, paid.user_id, told.version, told.status, told.amount, told.token_address,
-      told.chain_id, told.destination_address, told.payer, told.source_transaction,
-      told.occurred_at, told.first_seen_at, told.returned_at, told.orphan_change_published_at,
+    SELECT incoming.id, paid.user_id, incoming.version, incoming.status, incoming.amount, incoming.token_address,
+      incoming.chain_id, incoming.destination_address, incoming.payer, incoming.source_transaction,
+      incoming.occurred_at, incoming.first_seen_at, incoming.returned_at, incoming.orphan_change_published_at,
       paid.shared_at
-    FROM ${sql.unnest(rows, insertedTypes)} AS told (
+    FROM ${sql.unnest(rows, insertedTypes)} AS incoming (
       id, version, status, amount, token_address, chain_id, destination_address, payer,
       source_transaction, occurred_at, first_seen_at, returned_at, orphan_change_published_at
     )
     CROSS JOIN LATERAL (
       (
         SELECT user_id, NULL::timestamptz AS shared_at FROM paid_addresses
-        WHERE chain_id = told.chain_id AND address = told.destination_address AND ${canHaveDeposits}
+        WHERE chain_id = incoming.chain_id AND address = incoming.destination_address AND ${canHaveDeposits}
         ORDER BY since, user_id LIMIT ${eagerCopiesMax}
       ) UNION ALL (
         SELECT ${sharedUserId}, ${sql.timestamp(now)} FROM paid_addresses
-        WHERE chain_id = told.chain_id AND address = told.destination_address AND ${canHaveDeposits}
+        WHERE chain_id = incoming.chain_id AND address = incoming.destination_address AND ${canHaveDeposits}
         OFFSET ${eagerCopiesMax} LIMIT 1
       )
     ) AS paid
@@ -196,16 +196,16 @@ export const updateDepositStates = async (
     deposit.orphanChangePublishedAt?.toISOString() ?? null,
   ]);
   await tx.query(sqlVoid`
-    UPDATE deposits SET version = greatest(deposits.version, told.version), status = told.status,
-      amount = told.amount, payer = told.payer, occurred_at = told.occurred_at,
-      returned_at = told.returned_at,
-      orphan_change_published_at = told.orphan_change_published_at,
+    UPDATE deposits SET version = greatest(deposits.version, incoming.version), status = incoming.status,
+      amount = incoming.amount, payer = incoming.payer, occurred_at = incoming.occurred_at,
+      returned_at = incoming.returned_at,
+      orphan_change_published_at = incoming.orphan_change_published_at,
       shared_at = CASE WHEN deposits.user_id = ${sharedUserId} THEN ${sql.timestamp(now)} END
     FROM ${sql.unnest(rows, updatedTypes)}
-      AS told (
+      AS incoming (
         id, version, status, amount, payer, occurred_at, returned_at, orphan_change_published_at
       )
-    WHERE deposits.id = told.id
+    WHERE deposits.id = incoming.id
   `);
 };
 
@@ -299,17 +299,17 @@ export const listLikelyLinks = (
       UNION ALL
       (${ownActiveLinks} AND expires_at > ${sql.timestamp(now)} ORDER BY expires_at LIMIT ${scannedLinksMax})
     )
-    SELECT told.id AS "depositId", active.id, active.to_amount AS "toAmount",
+    SELECT incoming.id AS "depositId", active.id, active.to_amount AS "toAmount",
       active.received_amount AS "receivedAmount", active.created_at AS "createdAt",
       active.description, EXISTS (
         SELECT FROM deposits
-        WHERE user_id = ${userId} AND decision = 'assigned' AND payer = told.payer
+        WHERE user_id = ${userId} AND decision = 'assigned' AND payer = incoming.payer
           AND link_id = active.id
       ) AS "isOfSender"
     FROM ${sql.unnest(rows, ["text", "text", "text", "text", "text", "timestamptz"])}
-      AS told (id, chain_id, token_address, destination_address, payer, arrived_until)
-    JOIN active ON active.chain_id = told.chain_id AND active.token_address = told.token_address
-      AND active.destination_address = told.destination_address
-      AND active.created_at <= told.arrived_until
+      AS incoming (id, chain_id, token_address, destination_address, payer, arrived_until)
+    JOIN active ON active.chain_id = incoming.chain_id AND active.token_address = incoming.token_address
+      AND active.destination_address = incoming.destination_address
+      AND active.created_at <= incoming.arrived_until
   `);
 };

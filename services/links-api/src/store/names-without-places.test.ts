@@ -22,7 +22,7 @@ test("the upgrade gives stored payments the source ids of a republish", async ()
         ('tx_4', 'one', 'evm:1', '0xb:1', true),
         ('tx_5', 'one', 'evm:1', '0xb:3', false),
         ('tx_6', 'one', 'provider:acme', '1:2', false)
-      ) AS told (id, link_id, source, source_id, is_orphaned)
+      ) AS incoming (id, link_id, source, source_id, is_orphaned)
     `,
     querySql: "SELECT id, source_id FROM payments ORDER BY id",
   });

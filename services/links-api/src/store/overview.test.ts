@@ -46,7 +46,7 @@ test("the upgrade adds up existing payments by their UTC day", async () => {
         ('tx_5', 'three', 'settled', 'expired', 8, NULL),
         ('tx_6', 'one', 'failed', NULL, 9, NULL),
         ('tx_7', 'one', 'processing', NULL, 9, NULL)
-      ) AS told (id, link_id, status, reason, amount, applied_at)
+      ) AS incoming (id, link_id, status, reason, amount, applied_at)
     `,
     querySql: `
       SELECT user_id, day::text, token_id, sum(amount)::text AS what, sum(payment_count)::text AS count
@@ -62,7 +62,7 @@ test("the upgrade adds up existing payments by their UTC day", async () => {
   ]);
 });
 
-// Guards the chart: after every commit it is the sum of the applied payments (as rule KEEP-1).
+// The total of the chart equals the sum of the applied payments after every commit (rule KEEP-1).
 test("payments applied in concurrent transactions are all added up (rule CALLER-25)", async () => {
   const account = sampleAccount();
   const headers = rig.createKeyHeaders(account);

@@ -45,7 +45,7 @@ export const computeBlockLimits = (heads: Heads, policy: ScanPolicy): BlockLimit
   return { scanLimit, settledBlock: computeSettledBlock(), finalizedBlock };
 };
 
-/** Returns the highest number that at least `count` of them reach. Undefined if there are fewer. */
+/** Returns the `count`-th highest number. Undefined if there are fewer than `count` numbers. */
 const nthHighest = (count: number, numbers: readonly number[]): number | undefined =>
   numbers.toSorted((a, b) => b - a)[count - 1];
 

@@ -38,7 +38,7 @@ export type StoredTransfer = Omit<Transfer, "nonce" | "status"> & {
   paymentLinkId: string | null;
 };
 
-/** The identity of a transfer on its chain, whatever block holds it. */
+/** The identity of a transfer on its chain, regardless of the block that contains it. */
 export type TransferIdentity = Pick<Transfer, "transactionHash" | "referenceHash" | "ordinal">;
 
 /** Returns a key that is the same for all transfers with the same identity, in any block. */

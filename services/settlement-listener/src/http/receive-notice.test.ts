@@ -501,7 +501,7 @@ describe("a notice whose body never arrives", () => {
   );
 
   test("gets 429 before its body is read if its address has sent thousands (rule API-21)", async () => {
-    // Refills the rate limit, whatever the other tests used.
+    // Refills the rate-limit bucket, which other tests may have used.
     rig.clock.advance(10_000);
     const sendUnsigned = async () => {
       const response = await rig.post("acme", "{}", {});

@@ -36,7 +36,7 @@ const payments = `
     ('tx_6', 'evm:1', '0xc:7', 'two'),
     ('tx_7', 'evm:1', '0xb:0', 'one'),
     ('tx_8', 'provider:acme', '0xa:1', 'two')
-  ) AS told (id, source, source_id, link);
+  ) AS incoming (id, source, source_id, link);
 `;
 
 // Guards against applying a payment again after an upgrade, because it is found under a new name.

@@ -25,7 +25,7 @@ const fillSql = `
     ('provider:acme', 'parked', 0, 'settled'),
     ('provider:acme', 'both', 0, 'processing'),
     ('provider:acme', 'failed', 2, 'failed')
-  ) AS told (source, source_id, version, status);
+  ) AS incoming (source, source_id, version, status);
 `;
 
 // Guards against an upgrade after which waiting payments are never settled, resolved or published.

@@ -101,10 +101,10 @@ export const saveNonces = async (
     nonce,
   ]);
   await tx.query(sqlVoid`
-    UPDATE chain_transfers AS kept SET sender = told.sender, nonce = told.nonce
-    FROM ${sql.unnest(nonceRows, ["text", "text", "int8"])} AS told (transaction_hash, sender, nonce)
-    WHERE kept.chain_id = ${chainId} AND kept.transaction_hash = told.transaction_hash
-      AND kept.nonce IS NULL
+    UPDATE chain_transfers AS stored SET sender = incoming.sender, nonce = incoming.nonce
+    FROM ${sql.unnest(nonceRows, ["text", "text", "int8"])} AS incoming (transaction_hash, sender, nonce)
+    WHERE stored.chain_id = ${chainId} AND stored.transaction_hash = incoming.transaction_hash
+      AND stored.nonce IS NULL
   `);
   const seqs = transfersWithNonce.map(({ seq }) => seq);
   await tx.query(sqlVoid`

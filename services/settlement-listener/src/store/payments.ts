@@ -151,7 +151,7 @@ export const insertPublishedPayment = async (
       SELECT id FROM links, locked WHERE id = ${payment.paymentLinkId}
     ), added AS (
       INSERT INTO payments (${insertedColumns})
-      SELECT told.* FROM (${paymentRows([toRow(payment)])}) AS told, known
+      SELECT incoming.* FROM (${paymentRows([toRow(payment)])}) AS incoming, known
       ON CONFLICT DO NOTHING
       RETURNING id
     )
@@ -175,13 +175,13 @@ export const insertPayments = async (
 ): Promise<ReadonlySet<string>> => {
   if (payments.length === 0) return new Set();
   const rows = await tx.any(sql.prepared("insert_payments", SourceIdRow)`
-    WITH told (${insertedColumns}) AS (
+    WITH incoming (${insertedColumns}) AS (
       ${paymentRows(payments.map(toRow))}
     ), added AS (
-      INSERT INTO payments (${insertedColumns}) SELECT * FROM told ON CONFLICT DO NOTHING
+      INSERT INTO payments (${insertedColumns}) SELECT * FROM incoming ON CONFLICT DO NOTHING
       RETURNING source_id
     )
-    SELECT source_id AS "sourceId" FROM told EXCEPT SELECT source_id FROM added
+    SELECT source_id AS "sourceId" FROM incoming EXCEPT SELECT source_id FROM added
   `);
   return new Set(rows.map(({ sourceId }) => sourceId));
 };

@@ -141,7 +141,10 @@ export const createWatchRig = async (
     publishedStatuses: (linkId: string) =>
       rig.publishedPayments(linkId).map(({ status, amount }) => `${status} ${amount}`),
     waitForPublished: (linkId: string, count: number) =>
-      waitUntil("it is told", () => rig.publishedPayments(linkId).length >= count),
+      waitUntil(
+        `the payment has ${count} published states`,
+        () => rig.publishedPayments(linkId).length >= count,
+      ),
     /** Waits until the last published status of a link is this one. */
     waitForStatus: (linkId: string, status: string) =>
       waitUntil(`it is ${status}`, () => rig.publishedPayments(linkId).at(-1)?.status === status),

@@ -283,7 +283,7 @@ const withOutageReporting = async (
     return result;
   } catch (error) {
     if (!(error instanceof ChainUnreachableError)) throw error;
-    // `stop` closes the readers while a step may be in progress.
+    // `stop` may close the readers while a step is in progress.
     if (state.isStopping || state.unreachableLoops.has(loop)) return false;
     state.unreachableLoops.add(loop);
     log.error({ err: error, chain: chain.id, loop }, "chain unreachable, retrying");

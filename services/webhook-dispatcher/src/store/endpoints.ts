@@ -259,7 +259,7 @@ export const recordOutcomes = async (
       INSERT INTO endpoint_hours AS kept (hour, endpoint_id, delivered, failed)
       SELECT hour, endpoint_id, delivered, failed
       FROM ${sql.unnest(hourRows, ["timestamptz", "text", "int4", "int4"])}
-        AS told (hour, endpoint_id, delivered, failed)
+        AS incoming (hour, endpoint_id, delivered, failed)
       ORDER BY endpoint_id, hour
       ON CONFLICT (hour, endpoint_id) DO UPDATE
       SET delivered = kept.delivered + excluded.delivered, failed = kept.failed + excluded.failed

@@ -61,7 +61,10 @@ describe("the Bitcoin watch", () => {
     await chain.pay(toPayee(link, 5_000_000n));
     await chain.mine();
     const headBlock = await chain.readHeight();
-    await waitUntil("it is told", () => rig.publishedAdvances().at(-1)?.headBlock === headBlock);
+    await waitUntil(
+      "the advance is published",
+      () => rig.publishedAdvances().at(-1)?.headBlock === headBlock,
+    );
     expect(rig.publishedAdvances().at(-1)).toMatchObject({
       settledTo: headBlock,
       neededBlocks: 0,

@@ -80,8 +80,8 @@ describe("findChainFault", () => {
   });
 
   test.each([
-    ["empty", "0x", "not told"],
-    ["two words", `${encodedSix}${encodedSix.slice(2)}`, "not told"],
+    ["empty", "0x", "missing"],
+    ["two words", `${encodedSix}${encodedSix.slice(2)}`, "missing"],
     ["another number", numberToHex(2n ** 256n - 1n), String(2n ** 256n - 1n)],
   ] as [string, Hex, string][])("rejects decimals that are %s", async (_, decimals, reported) => {
     expect(await findFault({ decimals })).toBe(`decimals are ${reported}, not 6`);

@@ -66,7 +66,7 @@ const findTokenFault = (
   if (!hasCode(code)) return "there is no contract";
   const onChainDecimals = decimals === undefined ? undefined : decodeUint(decimals);
   if (onChainDecimals !== BigInt(token.decimals)) {
-    return `decimals are ${onChainDecimals ?? "not told"}, not ${token.decimals}`;
+    return `decimals are ${onChainDecimals ?? "missing"}, not ${token.decimals}`;
   }
   const onChainSymbol = symbol === undefined ? undefined : decodeText(symbol);
   if (onChainSymbol?.toLowerCase() !== token.symbol.toLowerCase()) {

@@ -38,7 +38,7 @@ const createTransfer = (to: string, overrides: Partial<SolanaOrder> = {}): Solan
 const listSteps = (owner: string) =>
   rig.publishedDeposits(owner).map(({ type, deposit }) => `${type} ${deposit.amount}`);
 const waitForSteps = (owner: string, count: number) =>
-  waitUntil(`${count} steps are told`, () => listSteps(owner).length >= count);
+  waitUntil(`${count} deposit events are published`, () => listSteps(owner).length >= count);
 /**
  * Returns the settled deposits. A deposit first read in a final block is published only as settled.
  */

@@ -74,7 +74,7 @@ describe("two Solana nodes", () => {
     await rig.waitUntilScanned();
     await rig.receiveLinks(link);
     await rig.waitForPublished(link.id, 1);
-    await waitUntil("it is told that it waits", async () => {
+    await waitUntil("the log reports the missing receipts", async () => {
       chain.mine();
       await rig.waitUntilScanned();
       const waitingMessage = "payments cannot settle, their receipts are missing";
@@ -119,7 +119,7 @@ describe("two Solana nodes", () => {
       return ((await rig.readStatus()).auditedTo ?? 0) > paidSlot;
     });
     await rig.receiveLinks(link);
-    await waitUntil("it is told", async () => {
+    await waitUntil("the payment is published", async () => {
       chain.mine();
       await rig.waitUntilScanned();
       return rig.publishedPayments(link.id).length > 0;

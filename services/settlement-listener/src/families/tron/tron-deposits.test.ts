@@ -37,7 +37,7 @@ const createOwner = async (account = createAccount()): Promise<Account> => {
 const listSteps = ({ address }: Account) =>
   rig.publishedDeposits(address).map(({ type, deposit }) => `${type} ${deposit.amount}`);
 const waitForSteps = (account: Account, count: number) =>
-  waitUntil(`${count} steps are told`, () => listSteps(account).length >= count);
+  waitUntil(`${count} deposit events are published`, () => listSteps(account).length >= count);
 /**
  * Returns the settled deposits. A deposit first read in a final block is published only as settled.
  */

@@ -215,7 +215,7 @@ describe("two providers", () => {
     });
     const { link } = await payLink(watch.rig);
     await chain.mine(finalizedLag + 2);
-    await waitUntil("it is told", async () =>
+    await waitUntil("the status reports that nothing settles", async () =>
       /nothing settles/.test((await watch.rig.readStatus()).reason ?? ""),
     );
     expect(listStatuses(watch.rig, link.id)).toEqual(["processing"]);

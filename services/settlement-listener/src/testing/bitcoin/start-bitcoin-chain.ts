@@ -264,7 +264,7 @@ const replace = async (
   { txid, payees }: { txid: string; payees: readonly Payee[] | undefined },
 ): Promise<string> => {
   const originalPayment = wallet.payments.get(txid);
-  if (originalPayment === undefined) throw new Error(`${txid} is no payment of ours`);
+  if (originalPayment === undefined) throw new Error(`${txid} is not one of our payments`);
   const { change, spent, payees: originalPayees } = originalPayment;
   wallet.coins = wallet.coins.filter((coin) => coin.txid !== change?.txid);
   const feeRate = defaultFeeRate * 10;

@@ -24,7 +24,7 @@ type Range = { fromBlock: number; toBlock: number };
 /**
  * Reads what the plan asks for and commits it in ordered batches. Reads the next batch while one is
  * being committed. `headers` starts with the tip. Throws {@link ChainMovedError} if the responses
- * belong to two different forks; batches committed before remain valid.
+ * belong to two different forks; earlier commits remain valid.
  */
 export const scanBlocks = async (
   watch: WatchContext,
