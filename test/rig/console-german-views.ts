@@ -8,7 +8,7 @@ const accountCacheMsMax = 60_000;
 /** Each view of an empty account in German, and the text it shows. */
 const germanViews: [string, string][] = [
   ["", "Einrichtung abschließen"],
-  ["/links", "Wählen Sie zuerst einen Handle und eine Standard-Wallet"],
+  ["/links", "Links brauchen einen Handle und eine Standard-Wallet"],
   ["/keys", "Hier erscheinen Ihre API-Schlüssel."],
   ["/webhooks", "Hier erscheinen Ihre Webhook-Endpunkte."],
   ["/account/profile", "Vorschau"],
