@@ -44,7 +44,7 @@ export const createRedisLimiter = (options: RedisLimiterOptions): Limiter => {
   const redis = createRedisClient(options.url, Math.max(connectionTimeoutMs, replyTimeoutMs));
   const takeInRedis = createRedisTaker(redis, createRedisKeyMapper(options.secret), replyTimeoutMs);
   const localBuckets = createLocalBuckets(clock, localBucketsMax);
-  const bucketCount = createDecisionCounter(metrics);
+  const countDecision = createDecisionCounter(metrics);
   const health = createRedisHealth(metrics, log);
 
   const takeLocally = (buckets: readonly Bucket[]): Decision =>
@@ -71,7 +71,7 @@ export const createRedisLimiter = (options: RedisLimiterOptions): Limiter => {
 
   const takeSharedAndCount = async (buckets: readonly Bucket[]): Promise<Decision> => {
     const decision = await takeShared(buckets);
-    bucketCount(buckets, decision);
+    countDecision(buckets, decision);
     return decision;
   };
 
@@ -99,7 +99,7 @@ export const createRedisLimiter = (options: RedisLimiterOptions): Limiter => {
         ? localBuckets.rejectFromMemory(buckets)
         : takeLocally(buckets);
       if (decision === undefined) return takeSharedAndCount(buckets);
-      bucketCount(buckets, decision);
+      countDecision(buckets, decision);
       return decision;
     },
     close: async () => {

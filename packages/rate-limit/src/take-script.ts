@@ -28,11 +28,11 @@ for question = 1, questions do
   local last, passes = first + tonumber(ARGV[1 + question]) - 1, true
   for i = first, last do
     local at = 1 + questions + 3 * (i - 1)
-    local token, burst, untold = tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2]), tonumber(ARGV[at + 3])
+    local token, burst, unsynced = tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2]), tonumber(ARGV[at + 3])
     local debt = debtOf(KEYS[i])
-    if untold > debt or debt > token * burst then
-      -- Where the clock fell back, as it may in a fail-over, nobody waits for longer than one whole refill.
-      debt = math.min(math.max(debt, untold), token * burst)
+    if unsynced > debt or debt > token * burst then
+      -- Where the clock fell back, as it may in a fail-over, no caller waits longer than one full refill.
+      debt = math.min(math.max(debt, unsynced), token * burst)
       keep(KEYS[i], debt)
     end
     if debt + token > token * burst then passes = false end
