@@ -105,10 +105,10 @@ export const insertDeposits = async (
       source_transaction, occurred_at, first_seen_at, returned_at, orphan_change_published_at,
       shared_at
     )
-    SELECT incoming.id, paid.user_id, incoming.version, incoming.status, incoming.amount, incoming.token_address,
-      incoming.chain_id, incoming.destination_address, incoming.payer, incoming.source_transaction,
-      incoming.occurred_at, incoming.first_seen_at, incoming.returned_at, incoming.orphan_change_published_at,
-      paid.shared_at
+    SELECT incoming.id, paid.user_id, incoming.version, incoming.status, incoming.amount,
+      incoming.token_address, incoming.chain_id, incoming.destination_address, incoming.payer,
+      incoming.source_transaction, incoming.occurred_at, incoming.first_seen_at,
+      incoming.returned_at, incoming.orphan_change_published_at, paid.shared_at
     FROM ${sql.unnest(rows, insertedTypes)} AS incoming (
       id, version, status, amount, token_address, chain_id, destination_address, payer,
       source_transaction, occurred_at, first_seen_at, returned_at, orphan_change_published_at
@@ -116,11 +116,13 @@ export const insertDeposits = async (
     CROSS JOIN LATERAL (
       (
         SELECT user_id, NULL::timestamptz AS shared_at FROM paid_addresses
-        WHERE chain_id = incoming.chain_id AND address = incoming.destination_address AND ${canHaveDeposits}
+        WHERE chain_id = incoming.chain_id AND address = incoming.destination_address
+          AND ${canHaveDeposits}
         ORDER BY since, user_id LIMIT ${eagerCopiesMax}
       ) UNION ALL (
         SELECT ${sharedUserId}, ${sql.timestamp(now)} FROM paid_addresses
-        WHERE chain_id = incoming.chain_id AND address = incoming.destination_address AND ${canHaveDeposits}
+        WHERE chain_id = incoming.chain_id AND address = incoming.destination_address
+          AND ${canHaveDeposits}
         OFFSET ${eagerCopiesMax} LIMIT 1
       )
     ) AS paid
@@ -196,9 +198,9 @@ export const updateDepositStates = async (
     deposit.orphanChangePublishedAt?.toISOString() ?? null,
   ]);
   await tx.query(sqlVoid`
-    UPDATE deposits SET version = greatest(deposits.version, incoming.version), status = incoming.status,
-      amount = incoming.amount, payer = incoming.payer, occurred_at = incoming.occurred_at,
-      returned_at = incoming.returned_at,
+    UPDATE deposits SET version = greatest(deposits.version, incoming.version),
+      status = incoming.status, amount = incoming.amount, payer = incoming.payer,
+      occurred_at = incoming.occurred_at, returned_at = incoming.returned_at,
       orphan_change_published_at = incoming.orphan_change_published_at,
       shared_at = CASE WHEN deposits.user_id = ${sharedUserId} THEN ${sql.timestamp(now)} END
     FROM ${sql.unnest(rows, updatedTypes)}
@@ -308,7 +310,8 @@ export const listLikelyLinks = (
       ) AS "isOfSender"
     FROM ${sql.unnest(rows, ["text", "text", "text", "text", "text", "timestamptz"])}
       AS incoming (id, chain_id, token_address, destination_address, payer, arrived_until)
-    JOIN active ON active.chain_id = incoming.chain_id AND active.token_address = incoming.token_address
+    JOIN active ON active.chain_id = incoming.chain_id
+      AND active.token_address = incoming.token_address
       AND active.destination_address = incoming.destination_address
       AND active.created_at <= incoming.arrived_until
   `);

@@ -102,7 +102,8 @@ export const saveNonces = async (
   ]);
   await tx.query(sqlVoid`
     UPDATE chain_transfers AS stored SET sender = incoming.sender, nonce = incoming.nonce
-    FROM ${sql.unnest(nonceRows, ["text", "text", "int8"])} AS incoming (transaction_hash, sender, nonce)
+    FROM ${sql.unnest(nonceRows, ["text", "text", "int8"])}
+      AS incoming (transaction_hash, sender, nonce)
     WHERE stored.chain_id = ${chainId} AND stored.transaction_hash = incoming.transaction_hash
       AND stored.nonce IS NULL
   `);
