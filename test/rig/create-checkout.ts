@@ -199,6 +199,12 @@ export const canPay = async ({ page }: Pick<Payer, "page">): Promise<boolean> =>
   return states.includes(true);
 };
 
+/** Returns true if the page says that a payment may be in progress. */
+export const showsPendingPayment = async ({
+  readText,
+}: Pick<Payer, "readText">): Promise<boolean> =>
+  /do not pay again|has not reported a result/i.test(await readText());
+
 /** Clicks the pay button once it is enabled. */
 export const clickPay = ({ page }: Pick<Payer, "page">): Promise<void> =>
   page.getByRole("button", { name: /^Pay / }).click();
