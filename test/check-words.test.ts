@@ -17,7 +17,10 @@ const checkWords = (file: string, text: string): string[] => {
   writeFileSync(join(root, file), text);
   const { status, stdout } = spawnSync(process.execPath, [script, root], { encoding: "utf8" });
   const lines = stdout.trimEnd().split("\n");
-  expect([status, lines.at(-1)]).toEqual([lines.length > 1 ? 1 : 0, `${lines.length - 1} faults`]);
+  expect([status, lines.at(-1)]).toEqual([
+    lines.length > 1 ? 1 : 0,
+    `${lines.length - 1} problems`,
+  ]);
   return lines.slice(0, -1);
 };
 
@@ -27,6 +30,13 @@ describe("the check of words", () => {
     ["a docstring", "a/src/a.ts", "/**\n * What was\n * told anew.\n */\n", "told"],
     ["a comment after code", "a/src/a.ts", "const a = 1; // as told\n", "told"],
     ["a test's title", "a/src/a.test.ts", 'test("nobody waits", () => {});\n', "nobody"],
+    [
+      "a title of test.each",
+      "a/src/a.test.ts",
+      '])("one of which waits", () => {});\n',
+      "of which",
+    ],
+    ["a log line", "a/src/a.ts", 'log.warn({}, "nobody responds");\n', "nobody"],
     ["an identifier", "a/src/a.ts", "const isHeard = true;\n", "heard"],
     ["Markdown", "README.md", "Whom it concerns.\n", "whom"],
     ["a chart's comment", "helm/values.yaml", "a: 1 # made anew\n", "anew"],
@@ -46,7 +56,7 @@ describe("the check of words", () => {
   test.each([
     ["in another word", "a/src/a.ts", "// Hearty shallow toldness.\nconst gotold = 1;\n"],
     ["in code of Markdown", "README.md", "Use `told_at`.\n\n```sh\necho told\n```\n"],
-    ["in a string that is no title", "a/src/a.ts", 'const column = "told_at";\n'],
+    ["in a name within a string", "a/src/a.ts", 'const column = "told_at";\n'],
   ])("allows a word of the list %s", (_, file, text) => {
     expect(checkWords(file, text)).toEqual([]);
   });

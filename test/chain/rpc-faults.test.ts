@@ -156,7 +156,7 @@ describe("a chain with faulty RPC providers", () => {
   });
 
   test.each(["first", "second"])(
-    "given two providers of which the %s returns no logs, uses the other one and reports the difference",
+    "when the %s of two providers returns no logs, uses the other one and reports the difference",
     async (faultyProvider) => {
       const watcher = await system.startWatcher([firstRpc.url, secondRpc.url]);
       const link = await createLink();

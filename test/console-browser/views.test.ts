@@ -76,7 +76,7 @@ describe("the console in German", () => {
     await tab.waitForText("Die URL muss eine öffentliche https-Adresse ohne Port sein.");
     const errors = [
       { code: "enum", message: "The value is not one of the allowed values." },
-      { code: "OF_TOMORROW", message: "Told by the service." },
+      { code: "OF_TOMORROW", message: "Supplied by the service." },
     ];
     await context.route("**/console/api/webhook-endpoints", (route) =>
       route.request().method() === "POST"
@@ -84,7 +84,7 @@ describe("the console in German", () => {
         : route.continue(),
     );
     await tab.click("Endpunkt erstellen");
-    await tab.waitForText("Wählen Sie eine der verfügbaren Optionen. Told by the service.");
+    await tab.waitForText("Wählen Sie eine der verfügbaren Optionen. Supplied by the service.");
     expect(violations).toEqual([]);
   });
 });

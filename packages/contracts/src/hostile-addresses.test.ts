@@ -87,7 +87,7 @@ const isBitcoinAddress =
 const zeroHash: ExpectedDifference = {
   appliesTo: /^hash: zero$/,
   ours: "refused",
-  reason: "Nobody has the key for 20 zero bytes, so money paid there is lost.",
+  reason: "No one has the key for 20 zero bytes, so money paid there is lost.",
 };
 const laterWitnessVersion: ExpectedDifference = {
   appliesTo: /^witness: /,
@@ -153,7 +153,7 @@ const addressFamilies: readonly AddressFamily[] = [
       {
         appliesTo: /^bytes: 32 of zero$/,
         ours: "refused",
-        reason: "This is the system program. Nobody can spend from its token account.",
+        reason: "This is the system program. No one can spend from its token account.",
       },
     ],
   },

@@ -52,7 +52,7 @@ export const mineNextBlock = (blockSchedule: BlockSchedule): void => {
 
 export const mineBurst = ({ chain, world }: BlockSchedule): void => {
   mineBlocks({ chain, world }, burstBlocks);
-  world.count("many blocks at once");
+  world.count("many blocks together");
 };
 
 export const mineBlocks = (

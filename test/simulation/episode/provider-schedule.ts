@@ -96,7 +96,7 @@ export const changeBehaviors = (
   // outage.
   if (isAnyPruned && random.chance(0.5)) {
     mineBlocks(shop, retainedBlocksMin + random.below(retainedBlocksMin * 3));
-    world.count("many blocks at once for nodes that prune");
+    world.count("many blocks together for nodes that prune");
   }
   world.trace(providers.map(({ host, behavior }) => `${host} ${behavior.kind}`).join(", "));
 };

@@ -11,7 +11,7 @@ export const AccountContext = createContext<OwnAccount | undefined>(undefined);
 /** Returns the signed-in account. For use only in views that require a session. */
 export const useAccount = (): OwnAccount => {
   const account = useContext(AccountContext);
-  if (account === undefined) throw new Error("nobody is signed in here");
+  if (account === undefined) throw new Error("no account is signed in");
   return account;
 };
 

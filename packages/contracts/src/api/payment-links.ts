@@ -114,8 +114,8 @@ const OwnPaymentLink = PaymentLinkData.extend({
     .optional()
     .meta({
       description:
-        "The remaining amount of an active link, if it is too small to send on the link's chain. Nobody can pay " +
-        "it, so consider deactivating the link.",
+        "The remaining amount of an active link, if it is too small to send on the link's chain. It " +
+        "cannot be paid, so consider deactivating the link.",
     }),
 }).meta({ id: "OwnPaymentLink" });
 

@@ -158,7 +158,7 @@ describe("the checkout outside EVM", () => {
     ["usdc-base", "USDC", "Base", "Send the seller your transaction ID"],
     ["btc", "BTC", "Bitcoin", "This link is paid once the network confirms the payment."],
   ])(
-    "%s: tells exchange users what to do and what happens next",
+    "%s: explains to exchange users what to do and what happens next",
     async (tokenId, symbol, network, expectedOutcome) => {
       const { destinationAddress, page, path } = await createCheckout(tokenId);
       const plainText = toPlainText(page);
@@ -175,7 +175,7 @@ describe("the checkout outside EVM", () => {
   );
 
   test.each(["usdc-ethereum", "usdt-tron", "usdc-solana"])(
-    "%s: tells exchange users to use their own wallet if direct transfers are not tracked",
+    "%s: asks exchange users to use their own wallet if direct transfers are not tracked",
     async (tokenId) => {
       const { page, path } = await createCheckout(tokenId);
       expect(toPlainText(page)).toContain(

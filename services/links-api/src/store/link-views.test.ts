@@ -166,7 +166,7 @@ describe("a page of 20,000 expired links that were marked", () => {
 // Guards an account whose links all expired at the same time, until the expiry job has marked all
 // of them.
 test.each([0, 6_000])(
-  "a page of 20,000 expired links, of which the newest %i are marked, reads little more than it returns",
+  "a page of 20,000 expired links with only the newest %i marked reads little more than it returns",
   async (markedCount) => {
     const { account, id } = await createExpiredLinks(linkCount);
     await rig.pool.query(sql.type(EmptyRow)`

@@ -109,7 +109,7 @@ export const createChains = (
       )?.fetchSolanaAccountState;
       if (sendRequest !== undefined) return sendRequest(request);
       if (!rpcUrls.has(chainId)) return undefined;
-      throw new Error(`nobody can be asked about Solana on chain ${chainId}`);
+      throw new Error(`no RPC provider for Solana chain ${chainId}`);
     },
     fetchUsedAddresses: async (request) => {
       const { chainId } = request;

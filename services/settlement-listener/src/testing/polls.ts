@@ -80,7 +80,7 @@ export const fillPollTables = async (
   await fillOpenPayments(client, rowCount);
   await client.query("ANALYZE payments; ANALYZE chain_transfers; ANALYZE open_payments");
 
-  reportProgress(`${spamCount} transfers that nobody asked for are forgotten`);
+  reportProgress(`${spamCount} unrequested transfers are deleted`);
   const startedAtMs = performance.now();
   const transaction: Transaction = createExplainingPool(client) as never;
   const bounds = { seenBefore: new Date(Date.now() - 86_400_000), finalizedTo: head };
@@ -213,8 +213,8 @@ export const measurePolls = async (
       listStoredTransfers(pool, chainId, { fromBlock: 1, toBlock: 1, transactionHashes: [] }),
     "an operator's rescan": () => findOldestRescan(pool, chainId),
     "how many rescans": () => countRescans(pool, chainId),
-    "an operator's look at all chains": () => listWatchers(pool),
-    "a link that is heard of": async () => {
+    "an operator's list of all chains": () => listWatchers(pool),
+    "a link that is received": async () => {
       await releaseDeferredPayments(tx, ["plink_unknown"], 500);
       await assignTransfers(tx, [{ linkId: "plink_unknown", referenceHash: "0xunknown" }], 500);
     },

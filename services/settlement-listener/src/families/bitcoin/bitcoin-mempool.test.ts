@@ -32,7 +32,7 @@ describe("an unconfirmed Bitcoin payment (rule CHAIN-24)", () => {
       .filter(({ sourceTransaction }) => sourceTransaction === txid)
       .map(({ blockNumber, isOrphaned, status }) => {
         if (status !== "processing") return status;
-        if (isOrphaned === true) return "taken back";
+        if (isOrphaned === true) return "dropped";
         return typeof blockNumber === "number" ? "in a block" : "waits";
       });
   const waitForState = (link: PaymentLinkState, txid: string, state: string) =>
@@ -64,13 +64,13 @@ describe("an unconfirmed Bitcoin payment (rule CHAIN-24)", () => {
     const originalTxid = await chain.pay(toPayee(link));
     await waitForState(link, originalTxid, "waits");
     const replacementTxid = await chain.replace(originalTxid);
-    await waitForState(link, originalTxid, "taken back");
+    await waitForState(link, originalTxid, "dropped");
     await waitForState(link, replacementTxid, "waits");
     await chain.mine();
     await waitForState(link, replacementTxid, "settled");
     await chain.mine(finalDepthBlocks - 1);
     await rig.waitUntilScanned();
-    expect(listStates(link, originalTxid)).toEqual(["waits", "taken back"]);
+    expect(listStates(link, originalTxid)).toEqual(["waits", "dropped"]);
     await chain.mine();
     await waitForState(link, originalTxid, "failed");
     expect(listStates(link, replacementTxid)).toEqual(["waits", "settled"]);
@@ -82,10 +82,10 @@ describe("an unconfirmed Bitcoin payment (rule CHAIN-24)", () => {
     const txid = await chain.pay(toPayee(link));
     await waitForState(link, txid, "waits");
     await chain.doubleSpend(txid);
-    await waitForState(link, txid, "taken back");
+    await waitForState(link, txid, "dropped");
     await chain.mine(1 + finalDepthBlocks);
     await waitForState(link, txid, "failed");
-    expect(listStates(link, txid)).toEqual(["waits", "taken back", "failed"]);
+    expect(listStates(link, txid)).toEqual(["waits", "dropped", "failed"]);
   });
 
   // Guards against a payment that stays processing forever because its inputs can never be mined.
@@ -105,12 +105,12 @@ describe("an unconfirmed Bitcoin payment (rule CHAIN-24)", () => {
       const txid = await chain.payFromChange(parentTxid, toPayee(link));
       await waitForState(link, txid, "waits");
       await chain.doubleSpend(originalTxid);
-      await waitForState(link, txid, "taken back");
+      await waitForState(link, txid, "dropped");
       await rig.service.stop();
       await rig.service.start();
       await chain.mine();
       await rig.waitUntilScanned();
-      expect(listStates(link, txid)).toEqual(["waits", "taken back"]);
+      expect(listStates(link, txid)).toEqual(["waits", "dropped"]);
       await chain.mine(finalDepthBlocks);
       await waitForState(link, txid, "failed");
     },
@@ -124,7 +124,7 @@ describe("an unconfirmed Bitcoin payment (rule CHAIN-24)", () => {
     const txid = await chain.payFromChange(parentTxid, toPayee(link));
     await waitForState(link, txid, "waits");
     await chain.reorg(1, { dropped: [parentTxid] });
-    await waitForState(link, txid, "taken back");
+    await waitForState(link, txid, "dropped");
     await chain.mine(finalDepthBlocks);
     await waitForState(link, txid, "failed");
   });
@@ -135,12 +135,12 @@ describe("an unconfirmed Bitcoin payment (rule CHAIN-24)", () => {
     const txid = await chain.pay(toPayee(link));
     await waitForState(link, txid, "waits");
     proxy.hideTransactions([txid]);
-    await waitForState(link, txid, "taken back");
+    await waitForState(link, txid, "dropped");
     proxy.clearFaults();
     await waitForState(link, txid, "waits");
     await chain.mine();
     await waitForState(link, txid, "settled");
-    expect(listStates(link, txid)).toEqual(["waits", "taken back", "waits", "settled"]);
+    expect(listStates(link, txid)).toEqual(["waits", "dropped", "waits", "settled"]);
   });
 
   test("is marked as dropped when a reorg double-spends it, even if the node still has it from the orphaned block", async () => {
@@ -151,14 +151,14 @@ describe("an unconfirmed Bitcoin payment (rule CHAIN-24)", () => {
     await waitForState(link, txid, "in a block");
     await proxy.keepOrphaned(txid);
     await chain.reorg(1, { dropped: [txid] });
-    await waitForState(link, txid, "taken back");
+    await waitForState(link, txid, "dropped");
     const laterLink = await rig.receiveNewLink();
     await chain.pay(toPayee(laterLink));
     await waitUntil(
       "the mempool is read again",
       () => rig.publishedPayments(laterLink.id).length > 0,
     );
-    expect(listStates(link, txid).at(-1)).toBe("taken back");
+    expect(listStates(link, txid).at(-1)).toBe("dropped");
     await chain.mine(finalDepthBlocks);
     await waitForState(link, txid, "failed");
   });
@@ -207,7 +207,7 @@ describe("an unconfirmed Bitcoin payment (rule CHAIN-24)", () => {
     await chain.reorg(1);
     await waitUntil("it is in a block again", () => {
       const states = listStates(link, txid);
-      return states[2] === "taken back" && states.at(-1) === "in a block";
+      return states[2] === "dropped" && states.at(-1) === "in a block";
     });
     await chain.mine();
     await waitForState(link, txid, "settled");

@@ -61,7 +61,7 @@ const cases: readonly [string, Pay, readonly string[]][] = [
     ["0.00002"],
   ],
   [
-    "by an exchange that pays many at once",
+    "by an exchange that pays many recipients together",
     (chain, link) =>
       chain.payInOneTransaction([
         ...createPayees(120),
@@ -86,7 +86,7 @@ const cases: readonly [string, Pay, readonly string[]][] = [
     },
     [],
   ],
-  ["to a stranger", (chain) => chain.pay({ to: unknownAddress, amount: 25_000n }), []],
+  ["to an unrelated address", (chain) => chain.pay({ to: unknownAddress, amount: 25_000n }), []],
 ];
 
 describe("the listener on Bitcoin (rule CHAIN-2)", () => {

@@ -38,7 +38,7 @@ const cases: readonly [string, Pay, readonly string[]][] = [
     ["2.5", "1"],
   ],
   [
-    "for two links in one transaction, of which this is one",
+    "for this link and another in one transaction",
     (chain, link, otherLink) =>
       chain.payInOneTransaction([
         createOrder(otherLink, { amount: 7_000_000n, to: link.destinationAddress }),
@@ -66,7 +66,11 @@ const cases: readonly [string, Pay, readonly string[]][] = [
     (chain, link) => chain.pay(createOrder(link, { token: "other" })),
     [],
   ],
-  ["to a stranger", (chain, link) => chain.pay(createOrder(link, { to: freshAddress() })), []],
+  [
+    "to an unrelated address",
+    (chain, link) => chain.pay(createOrder(link, { to: freshAddress() })),
+    [],
+  ],
   ["without the reference", (chain, link) => chain.pay(createOrder(link, { references: [] })), []],
   ["with the reference alone", (chain, link) => chain.payForged(createOrder(link)), []],
   ["in the chain's own coin", (chain, link) => chain.payCoin(createOrder(link)), []],

@@ -114,7 +114,8 @@ export const createLedger = ({ now }: { now: () => number }) => {
 
   const undoBlock = (): Block => {
     const block = blocks.pop();
-    if (block === undefined || block === genesis) throw new Error("genesis cannot be taken back");
+    if (block === undefined || block === genesis)
+      throw new Error("the genesis block cannot be removed");
     for (const [key, account] of block.accountsBefore) writeAccount(svm, key, account);
     for (const { signature, bytes } of block.transactions)
       orphanedTransactions.set(signature, bytes);
@@ -208,5 +209,5 @@ const setVmClock = (svm: LiteSVM, slot: number, timeSeconds: number): void => {
 };
 
 const throwMissing = (signature: string): never => {
-  throw new Error(`no block that was taken back had ${signature}`);
+  throw new Error(`no removed block contains ${signature}`);
 };

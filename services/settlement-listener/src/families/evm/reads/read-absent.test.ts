@@ -40,7 +40,7 @@ describe("readAbsent", () => {
   test("returns unknown transactions in one request if the node has the whole range", async () => {
     const { reader, rpc } = await createRig();
     const [firstHash] = setup.paidTransactions.map(({ hash }) => hash);
-    if (firstHash === undefined) throw new Error("nobody has paid");
+    if (firstHash === undefined) throw new Error("no payment was made");
     const knownTransaction = {
       ...createSeenTransaction(setup.firstBlock),
       transactionHash: firstHash,
@@ -93,7 +93,7 @@ describe("readAbsent", () => {
     const { firstBlock } = setup;
     const blockHash = await readBlockHash(firstBlock);
     const [, secondHash] = setup.paidTransactions.map(({ hash }) => hash);
-    if (secondHash === undefined) throw new Error("nobody has paid");
+    if (secondHash === undefined) throw new Error("no payment was made");
     const corrupt = (reply: unknown): string =>
       JSON.stringify(reply, (_key, value: unknown) => {
         const isMatchingReceipt =
