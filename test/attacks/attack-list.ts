@@ -24,7 +24,8 @@ const createSignatureHeaders = () => ({
 });
 
 /** The maximum number of requests per connection. */
-const requestsPerConnection = 10;
+const requestsPerConnection = 4;
+const socketReadBytes = 65_536;
 const bodyBytes = 60_000;
 const deepJson = (prefix: string): string => prefix + "[".repeat(bodyBytes);
 
@@ -72,9 +73,13 @@ export const attacks = {
     }),
   pipelining: (run) => {
     // With 64 sockets, this is more than a thousand requests per second.
-    const batch = createHead("GET", "/checkout/logos/1.svg").repeat(requestsPerConnection);
-    const followUp = { everyMs: 500, text: batch };
+    const request = createHead("GET", "/checkout/logos/1.svg");
+    const batch = request.repeat(requestsPerConnection);
+    const followUp = { everyMs: 200, text: batch };
     holdSockets(run, { count: 64, createFirstText: () => batch, followUp, readMode: "all" });
+    // As many requests as one read returns. Parsing all of them would take 75 ms.
+    const floodText = request.repeat(Math.floor(socketReadBytes / request.length));
+    holdSockets(run, { count: 64, createFirstText: () => floodText, readMode: "all" });
   },
   "huge-headers": (run) =>
     flood(run, {

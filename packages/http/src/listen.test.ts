@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { Agent, type RequestListener, type ServerResponse } from "node:http";
 import { type Socket, connect } from "node:net";
 import { waitUntil } from "@payment-links/runtime/testing";
@@ -166,27 +167,55 @@ describe("pipelined requests", () => {
       });
     });
     const client = connectClient(listener.port);
-    client.socket.write(formatRequests(10));
+    client.socket.write(formatRequests(4));
     await waitUntil(
-      "ten responses arrive",
-      () => client.getReceivedText().split("200 OK").length === 11,
+      "four responses arrive",
+      () => client.getReceivedText().split("200 OK").length === 5,
     );
     expect(activeCountMax).toBe(1);
     const answeredPaths = [...client.getReceivedText().matchAll(/\/(\d+) /g)].map(([, path]) =>
       Number(path),
     );
-    expect(answeredPaths).toEqual(Array.from({ length: 10 }, (_, path) => path));
+    expect(answeredPaths).toEqual([0, 1, 2, 3]);
+  });
+
+  test("behind a rate-limited one are dropped with their connection, so a flood costs one response", async () => {
+    let requestCount = 0;
+    const { port } = await startListener((_req, res) => {
+      requestCount += 1;
+      res.writeHead(429).end();
+    });
+    const client = connectClient(port);
+    client.socket.write(formatRequests(4));
+    await waitUntil("the connection ends", () => isEnded(client.socket));
+    expect(client.getReceivedText()).toMatch(/^HTTP\/1\.1 429 /);
+    expect(requestCount).toBe(1);
   });
 
   // 2,500 connections with a hundred requests each once exceeded a process's memory.
-  test("close the connection if there are more than ten", async () => {
+  test("close the connection if there are more than four", async () => {
     const { handler, heldResponses } = createHoldingHandler();
     const listener = await startListener(handler);
     const client = connectClient(listener.port);
     client.socket.on("error", () => {});
-    client.socket.write(formatRequests(12));
+    client.socket.write(formatRequests(6));
     await waitUntil("the connection ends", () => client.socket.closed);
     expect(heldResponses.length).toBe(1);
+  });
+
+  // Parsing them once took 75 ms per connection, so one address could occupy a process.
+  test("after the fifth are not even parsed", async () => {
+    const { handler } = createHoldingHandler();
+    const { port } = await startListener(handler);
+    let parsedCount = 0;
+    const countParsed = () => (parsedCount += 1);
+    subscribe("http.server.request.start", countParsed);
+    const client = connectClient(port);
+    client.socket.on("error", () => {});
+    client.socket.write(formatRequests(2_000));
+    await waitUntil("the connection ends", () => client.socket.closed);
+    unsubscribe("http.server.request.start", countParsed);
+    expect(parsedCount).toBe(5);
   });
 });
 
