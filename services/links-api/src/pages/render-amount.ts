@@ -2,13 +2,29 @@ import { type Html, html } from "@payment-links/http";
 import type { Language } from "@payment-links/http";
 import { locales } from "./locales.ts";
 
+type AmountFormat = { groupInteger: (integer: bigint) => string; decimalSeparator: string };
+
+const createAmountFormat = (language: Language): AmountFormat => {
+  const numberFormat = new Intl.NumberFormat(locales[language]);
+  const decimalPart = numberFormat.formatToParts(1.1).find(({ type }) => type === "decimal");
+  return {
+    groupInteger: (integer) => numberFormat.format(integer),
+    decimalSeparator: decimalPart?.value ?? ".",
+  };
+};
+
+/** Built once: a number format takes longer to build than the rest of a page to render. */
+const formatByLanguage: Record<Language, AmountFormat> = {
+  en: createAmountFormat("en"),
+  de: createAmountFormat("de"),
+};
+
 /** Groups an amount's digits for a language. It never uses a float, which would lose digits. */
 export const groupDigits = (amount: string, language: Language): string => {
+  const { groupInteger, decimalSeparator } = formatByLanguage[language];
   const [integerPart = "", fraction] = amount.split(".");
-  const numberFormat = new Intl.NumberFormat(locales[language]);
-  const decimalSeparator =
-    numberFormat.formatToParts(1.1).find(({ type }) => type === "decimal")?.value ?? ".";
-  return `${numberFormat.format(BigInt(integerPart))}${fraction === undefined ? "" : `${decimalSeparator}${fraction}`}`;
+  const integer = groupInteger(BigInt(integerPart));
+  return fraction === undefined ? integer : `${integer}${decimalSeparator}${fraction}`;
 };
 
 /** Renders an amount. The page's script regroups its digits in the visitor's locale. */
