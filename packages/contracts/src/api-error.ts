@@ -94,7 +94,11 @@ export class ApiError extends Error {
   readonly entries: readonly ApiErrorEntry[];
 
   constructor(status: number, entries: readonly ApiErrorEntry[]) {
+    // The stack of a client's error is never logged. Recording it is expensive in a flood of them.
+    const { stackTraceLimit } = Error;
+    if (status < 500) Error.stackTraceLimit = 0;
     super(entries.map((entry) => entry.code).join(", "));
+    Error.stackTraceLimit = stackTraceLimit;
     this.name = "ApiError";
     this.status = status;
     this.entries = entries;
