@@ -17,4 +17,6 @@ const formatByLanguage: Record<Language, Intl.DateTimeFormat> = {
 
 /** Renders a time in UTC, because the server does not know the visitor's time zone. */
 export const renderTime = (instant: Date, language: Language): Html =>
-  html`<time datetime="${instant.toISOString()}">${formatByLanguage[language].format(instant)} UTC</time>`;
+  html`<time datetime="${instant.toISOString()}"
+    >${formatByLanguage[language].format(instant)} UTC</time
+  >`;
