@@ -31,7 +31,7 @@ const earlyTransfersMax = 8;
 const linkDelayMsMin = 20_000;
 const linkDelayMsMax = 180_000;
 
-/** Runs the fault phase, in which every operation may fail. */
+/** Runs the fault phase, in which every operation can fail. */
 export const runWithFaults = async (episode: Episode): Promise<void> => {
   const { blockSchedule, faultProfile, processes, world } = episode;
   episode.isInjectingFaults = true;
@@ -47,8 +47,8 @@ export const runWithFaults = async (episode: Episode): Promise<void> => {
 };
 
 /**
- * Lets Bitcoin payers continue with few other faults, so that their payments are seen before they
- * are mined.
+ * Lets Bitcoin payers continue with few other faults, so that nodes report their payments before
+ * they are mined.
  */
 export const runWithFewFaults = async (episode: Episode): Promise<void> => {
   const { faultProfile, shop, world } = episode;
@@ -67,7 +67,7 @@ export const runWithFewFaults = async (episode: Episode): Promise<void> => {
 const listPayableOrders = ({ model }: Episode) =>
   model.orders.filter(({ reference }) => reference !== undefined);
 
-/** Lets payments be seen, then makes nodes lag when the payments become final. */
+/** Waits until payments are detected, and then makes nodes lag when the payments become final. */
 export const runWithLaggingNodes = async (episode: Episode): Promise<void> => {
   const { providerSchedule, shop, world } = episode;
   resetBehaviors(providerSchedule);
@@ -80,7 +80,7 @@ export const runWithLaggingNodes = async (episode: Episode): Promise<void> => {
   await runWithoutNewFaults(episode, lagMs);
 };
 
-/** Runs steps and mines blocks, without faults other than those of `onStep`. */
+/** Runs steps and mines blocks. The only faults are those of `onStep`. */
 const runWithoutNewFaults = async (
   episode: Episode,
   ms: number,
@@ -102,7 +102,7 @@ const runWithoutNewFaults = async (
 const injectDisturbance = async (episode: Episode): Promise<void> => {
   const { model, faultProfile, operatorState, providerSchedule, shop, world } = episode;
   const { random } = world;
-  // Actions that no one would repeat would be lost between a dump and its restore.
+  // Otherwise, actions that are not repeated would be lost between a dump and its restore.
   const canPlaceOrders =
     operatorState.storedDump?.name !== "links-api" && !operatorState.isRecovering;
   const byNotice = operatorState.storedDump?.name !== "settlement-listener";
@@ -134,8 +134,8 @@ const injectDisturbance = async (episode: Episode): Promise<void> => {
 };
 
 /**
- * Changes the providers' behavior. May restart the listeners while a provider serves another chain,
- * which they must detect.
+ * Changes the providers' behavior. Sometimes restarts the listeners while a provider serves another
+ * chain. The listeners must detect this.
  */
 export const changeProviderBehaviors = async (episode: Episode): Promise<void> => {
   const { faultProfile, processes, providerSchedule, shop, world } = episode;
@@ -147,9 +147,14 @@ export const changeProviderBehaviors = async (episode: Episode): Promise<void> =
 const hasLateLinks = ({ faultProfile, shop }: Episode): boolean =>
   faultProfile.rareTroubles.has("late links") && shop.kind === bitcoin;
 
+/**
+ * Loads the transactions that the listener stored before the current millisecond. Of a transfer and
+ * a link in the same millisecond, neither is known to be older.
+ */
 const loadKnownTransactionHashes = async ({ admin, shop }: Episode): Promise<void> => {
   const { rows } = await admin.query<{ hash: string }>(
-    "SELECT transaction_hash AS hash FROM settlement_listener.chain_transfers",
+    "SELECT transaction_hash AS hash FROM settlement_listener.chain_transfers WHERE seen_at < $1",
+    [shop.world.now()],
   );
   shop.knownTransactionHashes = new Set(rows.map(({ hash }) => hash));
 };
@@ -161,7 +166,7 @@ const loadKnownOwnerAddresses = async ({ admin, shop }: Episode): Promise<void> 
   for (const { address } of rows) shop.knownOwnerAddresses.add(address);
 };
 
-/** Makes the listener receive links late from now on, or in time again. */
+/** Starts or stops delaying links for the listener. */
 const delayLinkEvents = ({ bus, world }: Episode): void => {
   const { random } = world;
   if (random.chance(0.3)) return bus.setDelay(undefined);
@@ -217,7 +222,7 @@ const injectProcessFaults = async ({
     world.trace(`the broker is down: ${bus.isBrokerDown()}`);
     world.count("the broker stops or starts");
   }
-  // After a restore, no process may be running.
+  // After a restore, it is possible that no process is running.
   if (random.chance(faultProfile.killChance) && processes.replicas.length > 0) {
     const replica = random.pick(processes.replicas);
     world.trace(`kill ${replica.simProcess.name}`);
