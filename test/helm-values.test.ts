@@ -1,20 +1,14 @@
-import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { describe, expect, test } from "@jest/globals";
 import { connectPool } from "@payment-links/postgres";
 import { createLog } from "@payment-links/runtime";
 import { parse } from "yaml";
 import { chartDirectory, readDirectory, renderText, buildSetArgs } from "./helm/render-chart.ts";
 import { requireTools } from "./helm/require-tools.ts";
-import { findTool } from "./rig/find-tool.ts";
 import { projectRoot } from "./rig/child.ts";
 
-const run = promisify(execFile);
 const helmSuite = requireTools("helm");
-const helmDocsPath = findTool("helm-docs");
-const helmDocsSuite = requireTools("helm-docs");
 
 type Schema = {
   $ref?: string;
@@ -33,7 +27,7 @@ const values = parse(readFileSync(join(chartDirectory, "values.yaml"), "utf8"), 
   merge: true,
 }) as unknown;
 
-/** Resolves a property's schema with all its references. */
+/** Resolves a property's schema, including all references. */
 const resolveSchema = (schemaNode: Schema): Schema => {
   const name = (schemaNode.$ref ?? schemaNode.allOf?.find(({ $ref }) => $ref)?.$ref)
     ?.split("/")
@@ -44,7 +38,10 @@ const resolveSchema = (schemaNode: Schema): Schema => {
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Returns the paths at which values and schema differ, or at which the schema accepts a misspelled name. */
+/**
+ * Returns the paths at which the values and the schema differ, or at which the schema accepts a
+ * misspelled name.
+ */
 const listDifferences = (value: unknown, schemaNode: Schema, path: string): string[] => {
   const { properties, additionalProperties } = resolveSchema(schemaNode);
   if (properties === undefined) return [];
@@ -76,7 +73,8 @@ describe("invalid values", () => {
     expect(files.length).toBeGreaterThanOrEqual(80);
   });
 
-  // The first lines of each file say what one error must contain: every fault, with its path.
+  // The comments at the top of each file are texts that the error must contain. They name each
+  // wrong value with its path.
   for (const { name, text } of files) {
     const expected = [...text.matchAll(/^# (.*)\n/gm)].map(([, line]) => line ?? "");
     helmSuite.test(`${name} is rejected: ${expected.join("; ")}`, async () => {
@@ -117,13 +115,6 @@ describe("invalid values", () => {
 });
 
 describe("the chart's README", () => {
-  helmDocsSuite.test("is what helm-docs generates from the values", async () => {
-    const args = ["--chart-search-root", chartDirectory, "--dry-run", "--skip-version-footer"];
-    const { stdout } = await run(helmDocsPath ?? "", args, { timeout: 60_000 });
-    const readme = readFileSync(join(chartDirectory, "README.md"), "utf8");
-    expect(stdout.trim()).toBe(readme.trim());
-  });
-
   test("lists Postgres URLs that the services accept", async () => {
     const readme = readFileSync(join(chartDirectory, "README.md"), "utf8");
     const queryStrings = [...readme.matchAll(/postgres:\/\/.*?\?(.*?)"/g)].map(
