@@ -1,5 +1,5 @@
-// The first step of every command. It is plain JavaScript, so that any Node 20 or later can run it. It
-// installs missing dependencies, which include Node 24, and then runs the command on Node 24.
+// The first step of every npm script. It is plain JavaScript, because it must run on Node 20 or later.
+// It installs missing dependencies, including Node 24, and then runs the command on Node 24.
 import { execFileSync, spawn } from "node:child_process";
 import { mkdir, open, readFile, realpath, rm, stat } from "node:fs/promises";
 import { constants } from "node:os";
@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { hasDevPackages, hasRequiredPackages, listPackagesToInstall } from "./package-sets.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-/** The Node 24 executable, once it is installed. */
+/** The path of the Node 24 executable, which may not be installed yet. */
 export const node24Path = join(root, "node_modules", ".bin", "node");
 const installLockPath = join(root, "node_modules", ".payment-links-installing");
 
@@ -19,7 +19,7 @@ const lockStaleMs = 15_000;
 const lockWaitMsMax = 600_000;
 const progressIntervalMs = 5_000;
 
-/** Hides the warnings about type stripping, and about negative timeouts, which kafkajs sets. */
+/** Hides warnings about type stripping, and about the negative timeouts that kafkajs sets. */
 export const nodeFlags = [
   "--disable-warning=ExperimentalWarning",
   "--disable-warning=TimeoutNegativeWarning",
@@ -40,15 +40,15 @@ export const runOnNode24 = async (scriptPath, args, options) => {
     process.exit(1);
   }
   const nodeArgs = [...nodeFlags, resolve(root, scriptPath), ...args];
-  // Replaces this process where Node supports it, which leaves a single process to signal and kill.
+  // If Node supports it, replaces this process, so that signals reach the script directly.
   if (process.execve) process.execve(node24Path, [node24Path, ...nodeArgs], process.env);
   const { code, signal } = await runChild(node24Path, nodeArgs, { stdio: "inherit" });
   process.exit(code ?? 128 + constants.signals[signal]);
 };
 
 /**
- * Installs the packages of the committed lockfile that node_modules lacks; throws if that fails.
- * Without `withDev`, devDependencies are not required, but existing ones stay.
+ * Installs the packages of the lockfile that are missing in node_modules; throws if that fails.
+ * Without `withDev`, it does not install devDependencies, but keeps those that are installed.
  * @param {{ withDev?: boolean }} [options]
  */
 export const ensureDependencies = async ({ withDev = true } = {}) => {
@@ -59,14 +59,14 @@ export const ensureDependencies = async ({ withDev = true } = {}) => {
   await mkdir(join(root, "node_modules"), { recursive: true });
   const releaseLock = await acquireInstallLock();
   try {
-    // Another process may have installed them while this one waited for the lock.
+    // Another process may have installed the packages while this one waited for the lock.
     if (!(await hasInstalledDependencies({ withDev }))) await installDependencies({ withDev });
   } finally {
     await releaseLock();
   }
 };
 
-/** Returns true if node_modules has every required package of the lockfile and a working Node 24. */
+/** Returns true if node_modules contains all required packages and a working Node 24. */
 const hasInstalledDependencies = async ({ withDev }) => {
   try {
     const lockedPackages = await readLockedPackages();
@@ -83,7 +83,7 @@ const readPackageEntries = async (path) =>
   JSON.parse(await readFile(join(root, path), "utf8")).packages;
 const readLockedPackages = () => readPackageEntries("package-lock.json");
 
-/** Reads the list of installed packages, which npm writes at the end of an install. */
+/** Reads npm's list of installed packages, which npm writes at the end of an install. */
 const readInstalledPackages = () =>
   readPackageEntries("node_modules/.package-lock.json").catch(() => ({}));
 
@@ -105,12 +105,13 @@ const installDependencies = async (options) => {
   // The explicit --include or --omit overrides NODE_ENV.
   const args = ["install", "--no-save", "--no-audit", "--no-fund"];
   args.push(withDev ? "--include=dev" : "--omit=dev", "--loglevel=error", "--no-progress");
-  // npm must not run on the Node that it may replace, so node_modules is removed from PATH.
+  // npm may replace the Node in node_modules, so it must not run on it. PATH therefore excludes
+  // node_modules.
   const pathFolders = (process.env.PATH ?? "").split(delimiter);
   const PATH = pathFolders.filter((folder) => !folder.includes("node_modules")).join(delimiter);
   const spawnOptions = { cwd: root, env: { ...process.env, PATH }, stdio: ["ignore", 2, 2] };
-  // --prefer-offline saves one of two registry requests per package. The second try goes without it,
-  // because cached metadata may be older than the version in the lockfile.
+  // --prefer-offline saves one of two registry requests per package. The second attempt omits it, because
+  // cached metadata can be older than the version in the lockfile.
   let npmExit;
   try {
     npmExit = await runChild("npm", [...args, "--prefer-offline"], spawnOptions);
@@ -127,15 +128,15 @@ const installDependencies = async (options) => {
         "(npm config get ignore-scripts); otherwise, remove node_modules and try again",
     );
   }
-  // Removes 70 MB of C++ headers that nothing compiles with. The executable has a hard link elsewhere.
+  // Removes 70 MB of C++ headers that are never used. The executable has a hard link elsewhere.
   await rm(join(root, "node_modules/node/node_modules"), { recursive: true, force: true });
   printToStderr(`installed ${description} (${formatElapsed()})`);
 };
 
 /**
- * Waits until no other process installs into this clone; returns a function that releases the lock. The
- * holder updates the lock file's time, so a stale time shows that it was killed. A process ID could
- * have been reused.
+ * Waits for the lock that prevents concurrent installs into this clone, and returns a function that
+ * releases it. The owner updates the lock file's modification time, so an old time shows that the owner
+ * was killed. The lock does not rely on a process id, because the system could have reused it.
  */
 const acquireInstallLock = async () => {
   const deadline = performance.now() + lockWaitMsMax;
@@ -166,8 +167,8 @@ const acquireInstallLock = async () => {
 };
 
 /**
- * Runs a child process and forwards termination signals to it. The terminal also signals the child
- * directly, so it may receive one Ctrl-C twice, as it does under npm.
+ * Runs a child process and forwards termination signals to it. The terminal also sends Ctrl-C to the
+ * child directly, so the child can receive it twice, as with npm.
  */
 const runChild = async (command, args, options) => {
   const child = spawn(command, args, options);

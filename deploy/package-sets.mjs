@@ -1,8 +1,8 @@
-// Decides which packages of the lockfile a command requires, by the flags that npm writes there.
-// `npm start` requires the dependencies; every other command also requires the devDependencies.
+// Determines which packages of the lockfile a command requires. `npm start` requires the dependencies;
+// all other commands also require the devDependencies. npm marks these in the lockfile.
 
 /**
- * Returns true if every required package of the lockfile is installed in the same version.
+ * Returns true if every required package is installed in the version of the lockfile.
  * `installedPackages` is npm's record of node_modules.
  */
 export const hasRequiredPackages = (lockedPackages, installedPackages, { withDev }) =>
@@ -11,8 +11,8 @@ export const hasRequiredPackages = (lockedPackages, installedPackages, { withDev
   );
 
 /**
- * Returns the paths of the required packages. Optional packages are never required: they are builds
- * for other platforms, and compilers that a library may use.
+ * Returns the paths of the required packages. Optional packages are not required, because they are
+ * builds for other platforms or compilers that a library can do without.
  */
 export const listRequiredPackages = (lockedPackages, { withDev }) =>
   Object.entries(lockedPackages)
@@ -22,15 +22,15 @@ export const listRequiredPackages = (lockedPackages, { withDev }) =>
     .map(([path]) => path);
 
 /**
- * Returns true if a devDependency is installed. An update must then install all of them, because npm
- * would otherwise remove the installed ones.
+ * Returns true if any devDependency is installed. In this case, an update must install all of them,
+ * because npm would otherwise remove the installed ones.
  */
 export const hasDevPackages = (installedPackages) =>
   Object.values(installedPackages).some(({ dev }) => dev === true);
 
 /**
- * Returns the paths of the packages that the next install writes. An install that was killed may have
- * left half of a package, which npm would consider complete.
+ * Returns the paths of the packages that the next install writes. A killed install may have left an
+ * incomplete package there, which npm would consider complete.
  */
 export const listPackagesToInstall = (lockedPackages, installedPackages) =>
   Object.keys(lockedPackages).filter(

@@ -1,5 +1,5 @@
-// `node deploy/with-node24.mjs [--omit=dev] <script> [arguments]`: installs missing dependencies, then
-// runs a script of this repository on Node 24. As in npm, `--omit=dev` skips devDependencies.
+// `node deploy/with-node24.mjs [--omit=dev] <script> [arguments]` installs missing dependencies and
+// then runs a script of this repository on Node 24. As with npm, `--omit=dev` skips devDependencies.
 import { runOnNode24 } from "./node24.mjs";
 
 const cliArgs = process.argv.slice(2);

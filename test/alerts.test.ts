@@ -51,15 +51,15 @@ describe("alerts and runbooks", () => {
     expect(alerts.filter(isIncomplete).map(({ alert }) => alert)).toEqual([]);
   });
 
-  // Prometheus 3 stores a bound of 15 as `15.0`, Prometheus 2 as written.
+  // Prometheus 3 stores a bucket bound of 15 as `15.0`. Prometheus 2 stores it as written.
   test("an expression finds a bucket of whole seconds in Prometheus 2 and 3", () => {
     const expressions = [...chartRules.map(({ expr }) => expr), ...dashboardQueries];
     expect(expressions.filter((expr) => expr.includes("le=~")).length).toBeGreaterThan(0);
     expect(expressions.filter((expr) => /le="\d+"/.test(expr))).toEqual([]);
   });
 
-  // An on-call engineer opens the dashboards first and may doubt an alert whose metric is missing
-  // there.
+  // An on-call engineer opens the dashboards first. An alert is hard to verify if its metric is
+  // missing there.
   test("a dashboard shows every metric that an alert reads", () => {
     const drawnMetrics = new Set(dashboardQueries.flatMap(extractMetricNames));
     const undrawnMetrics = alerts.flatMap(({ alert, expr }) =>

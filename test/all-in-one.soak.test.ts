@@ -30,11 +30,11 @@ const singleTokenCatalogue: CatalogueData = {
 
 const dataFolder = useDataFolder();
 
-/** The log is written after the console output, so a log line may come after "ready". */
+/** Logs are written asynchronously, so a log line can appear after "ready" on the console. */
 const waitUntilLogged = (child: Child, line: string) =>
   waitUntil(`the output contains "${line}"`, () => child.output().includes(line));
 
-/** Returns the pid of the database; NaN if none has started. */
+/** Returns the process ID of the database, or NaN if no database has started. */
 const readPostgresPid = async (): Promise<number> => {
   const file = join(dataFolder.dataDir, "postgres/data/postmaster.pid");
   return Number((await readFile(file, "utf8").catch(() => "none")).split("\n")[0]);
@@ -56,7 +56,7 @@ describe("the all-in-one", () => {
       return !second.isRunning();
     });
     expect(second.output()).toContain(
-      "WEBHOOK_SECRET_KEYS: stored secrets need missing keys, add them: local-",
+      "WEBHOOK_SECRET_KEYS: stored secrets are encrypted with keys that are not listed here, add them: local-",
     );
     expect(await second.terminate("SIGTERM")).toBe(2);
   });
@@ -105,7 +105,8 @@ describe("the all-in-one", () => {
   });
 
   test("starts the demo without a wallet, and says so, when the catalogue has none of its tokens", async () => {
-    // Outside the data folder: a folder that is not empty is not initialized with a demo.
+    // This file is outside the data folder, because the demo is only created in an empty data
+    // folder.
     const file = `${dataFolder.dataDir}.json`;
     await writeFile(file, JSON.stringify(singleTokenCatalogue));
     const child = await dataFolder.startAndWait({ CATALOGUE_FILE: file });

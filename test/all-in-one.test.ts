@@ -59,7 +59,8 @@ describe("the all-in-one", () => {
     expect(await child.terminate("SIGTERM")).toBe(2);
   });
 
-  // Two chains with the same id would be treated as two providers of one chain that never agree.
+  // Two chains with the same ID would be treated as two providers of one chain. These providers
+  // would never agree.
   test.each([
     ["EVM_RPC_URLS", "31337", "Local devnet", "local-evm"],
     ["RPC_URLS", "local-tron", "Local Tron", "local-tron"],
@@ -105,7 +106,7 @@ describe("the all-in-one", () => {
     const child = dataFolder.start(env);
     await waitUntil("the process exits", () => !child.isRunning());
     expect(child.output()).toContain(name);
-    // The logger is created first, and must accept the invalid level.
+    // The logger is created before the settings are validated, so it must accept an invalid level.
     expect(child.output()).not.toContain("verbose");
     expect(await child.terminate("SIGTERM")).toBe(2);
   });

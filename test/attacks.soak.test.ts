@@ -6,8 +6,8 @@ import { startTarget } from "./attacks/start-target.ts";
 import { startAttack } from "./attacks/start-attack.ts";
 
 /**
- * The product's limit per address. On loopback the kernel buffers up to 1 MB for each client that
- * does not read; ten times as many clients exhaust its TCP memory.
+ * The product's connection limit per address. On loopback, the kernel buffers up to 1 MB for each
+ * client that does not read. Ten times this many clients would exhaust the kernel's TCP memory.
  */
 const socketsMax = 256;
 const requiredHeldCount = 200;
@@ -17,7 +17,10 @@ const hasResponses =
   ({ responses }: Counts): boolean =>
     statuses.every((status) => (responses[status] ?? 0) > 0);
 
-/** Whether an attack has the effect that its name promises, from the attacker's view. */
+/**
+ * Returns whether an attack has the effect that its name describes, according to the attacker's
+ * counts.
+ */
 const isEffective: Record<AttackName, (counts: Counts) => boolean> = {
   "not-reading": (counts) => holdsEnough(counts) && counts.bytesRead === 0,
   "one-byte-per-second": (counts) => holdsEnough(counts) && counts.bytesRead > 0,
@@ -30,13 +33,13 @@ const isEffective: Record<AttackName, (counts: Counts) => boolean> = {
   streams: (counts) => hasResponses(200, 429)(counts) && counts.held >= 100,
   "sign-in-links": hasResponses(401),
   "siwe-nonces": hasResponses(200),
-  // An image whose host does not respond is reported as not found after 5 seconds.
+  // The product responds with 404 if the image's host does not respond within 5 seconds.
   images: hasResponses(404),
   "qr-codes": hasResponses(200),
   "deep-offsets": hasResponses(200, 429),
   "invented-keys": hasResponses(401),
   notices: hasResponses(401),
-  // The payer of the requests has no tokens.
+  // The payer in these requests has no tokens.
   "solana-requests": hasResponses(409),
   logos: hasResponses(200),
   "not-found": hasResponses(404),

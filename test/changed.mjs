@@ -1,5 +1,5 @@
-// Lists the files that changed since `main`, including uncommitted and untracked ones, and the tests that
-// these changes may affect.
+// Lists the files that changed since `main`, including uncommitted and untracked files, and the
+// tests that these changes can affect.
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -16,7 +16,10 @@ const runGit = async (...args) => {
   return stdout.split("\n").filter((line) => line !== "");
 };
 
-/** Returns the changed files and the tests that they may affect, or the reason why that is unknown. */
+/**
+ * Returns the changed files and the tests that they can affect, or the reason why the tests are
+ * unknown.
+ */
 export const listChangedTests = async () => {
   const changedFiles = await listChangedFiles().catch(() => undefined);
   if (changedFiles === undefined) return { reason: "git or the branch main is missing" };
@@ -40,8 +43,8 @@ const listChangedFiles = async () => {
 };
 
 /**
- * Returns the modules that the changes may affect. Jest knows which tests import a TypeScript module. Any
- * other file, and a deleted module, may affect its whole workspace.
+ * Returns the modules that the changes can affect. Jest can find the tests that import a TypeScript
+ * module. Any other file, or a deleted module, can affect its whole workspace.
  */
 const findAffectedModules = async (changedFiles) => {
   const modules = new Set();

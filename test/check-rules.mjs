@@ -1,6 +1,6 @@
-// `node test/check-rules.mjs [folder]`: checks the references to our rules (packages/contracts/RULES.md).
-// Each rule is defined once, each reference names a defined rule, and each rule appears in the title of
-// at least one test.
+// `node test/check-rules.mjs [folder]`: checks the references to our rules
+// (packages/contracts/RULES.md). Each rule must be defined once, each reference must name a defined
+// rule, and each rule must appear in the title of at least one test.
 import { readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -42,7 +42,7 @@ const testFilePattern = /(?<!\.soak)\.test\.ts$|\.contract\.ts$/;
 const commentPattern = /^[ \t]*(?:\/\/.*|\/\*[^]*?\*\/)/gm;
 const stringPattern = /"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`/.source;
 const stringLiteralPattern = new RegExp(stringPattern, "g");
-/** Matches a test's title and the preceding table of `each`, whose rows also contain titles. */
+/** Matches a test's title and the preceding `each` table, whose rows also contain titles. */
 const testTitlePattern = new RegExp(
   String.raw`^[ \t]*(?:test|describe)(?:\.each\b([^]*?)\))?\(\s*(${stringPattern})`,
   "gm",

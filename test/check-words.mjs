@@ -1,6 +1,6 @@
-// `node test/check-words.mjs [folder]`: keeps words of a private dialect out of identifiers, prose (comments,
-// quoted strings with a space, Markdown) and page texts. Anyone who knows the field must be able to read
-// every file.
+// `node test/check-words.mjs [folder]`: rejects private jargon in identifiers, prose (comments,
+// quoted strings with a space, Markdown) and page texts. Anyone who knows the field must be able to
+// read every file.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -29,16 +29,6 @@ const exceptions = [
     word: "foresee",
     reason: "value of the metric label `duty`",
   },
-  {
-    file: "services/links-api/src/http/describe-console-api.ts",
-    word: "whoever",
-    reason: "`contact.name` of the published document",
-  },
-  {
-    file: "services/links-api/src/http/describe-public-api.ts",
-    word: "whoever",
-    reason: "`contact.name` of the published document",
-  },
   { file: "test/alerts/causes.test.ts", word: "unheard", reason: "name of an alert" },
 ];
 const exceptionsMax = 20;
@@ -60,7 +50,10 @@ const commentPattern = /^[ \t]*\/\/.*|^[ \t]*\/\*[^]*?\*\/|(?<=\s)\/\/ .*/gm;
 const configCommentPattern = /#.*|\{\{-? *\/\*[^]*?\*\//g;
 const fencedCodePattern = /^ *```[^]*?^ *```|`[^`\n]*`/gm;
 const stringPattern = /"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`/g;
-/** Strings of several words, such as messages, test titles and log lines; not templates, which hold SQL. */
+/**
+ * Strings of several words, such as messages, test titles and log lines. Excludes template
+ * literals, because they contain SQL.
+ */
 const sentencePattern = /"(?:\\.|[^"\\\n])* (?:\\.|[^"\\\n])*"/g;
 
 /**

@@ -5,8 +5,9 @@ import { fileURLToPath } from "node:url";
 const root = fileURLToPath(new URL("..", import.meta.url));
 
 /**
- * Each step runs under turbo, which skips a step that passed for the same sources. Types and lint use one
- * thread: more threads would repeat work and double the memory while tests run in parallel.
+ * Each step runs under turbo, which skips a step that already passed for the same sources. The type
+ * check and the linter use one thread each. More threads would repeat work and use twice the memory
+ * while tests run in parallel.
  */
 const steps = [
   ["types", "//#check:types"],

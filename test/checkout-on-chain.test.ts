@@ -6,7 +6,7 @@ import { sampleAccount, shopAddress } from "../services/links-api/src/testing/sa
 
 type PaymentStep = { kind: string; to: string; value: string; data: string };
 
-/** One of the rig's payers, who approved the proxy earlier. */
+/** One of the rig's payers, who has already approved the proxy. */
 const payerAddress = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
 const gas = "0x7a120";
 
@@ -60,7 +60,7 @@ const sendStep = async ({ to, value, data }: PaymentStep) => {
   return chain.client.getTransactionReceipt({ hash: hash as `0x${string}` });
 };
 
-// Verifies the calldata itself: a real node executes what the wallet receives.
+// Verifies the calldata: a real node executes what the wallet receives.
 describe("the steps that the checkout gives a payer", () => {
   test.each([
     ["usdc", "25.000001", 25_000_001n, ["approve", "pay"]],

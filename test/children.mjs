@@ -1,5 +1,5 @@
-// Starts the processes of a test run. Each leads its own process group, and all of them end together with
-// this process.
+// Starts the processes of a test run. Each process leads its own process group. All of them are
+// terminated when this process is interrupted.
 import { spawn } from "node:child_process";
 import { chmod, mkdtemp, readFile, readdir, readlink, rm } from "node:fs/promises";
 import { constants, tmpdir } from "node:os";
@@ -9,7 +9,7 @@ import { root } from "./jest/jest.mjs";
 
 const killMsMax = 20_000;
 
-/** The running children, which a signal terminates. */
+/** The running child processes. They are terminated when this process receives a signal. */
 const children = new Set();
 let interruptSignal;
 
@@ -19,7 +19,10 @@ export const getInterruptSignal = () => interruptSignal;
 /** Prints progress. Standard output is reserved for results. */
 export const printToStderr = (line) => process.stderr.write(`${line}\n`);
 
-/** Starts Node 24 as the leader of a new process group, which a terminal's Ctrl-C does not signal. */
+/**
+ * Starts Node 24 as the leader of a new process group, so that Ctrl-C in the terminal does not
+ * signal it.
+ */
 export const startNode = (args, options) => {
   const child = spawn(node24Path, [...nodeFlags, ...args], {
     cwd: root,
@@ -42,7 +45,7 @@ export const startNode = (args, options) => {
   return child;
 };
 
-/** Waits until a child exits, and terminates it after the timeout; returns the exit code. */
+/** Waits until a child exits and returns its exit code. Terminates the child after the timeout. */
 export const waitForExit = async (child, timeoutMs) => {
   const timer = setTimeout(() => {
     printToStderr(`timed out after ${timeoutMs / 60_000} minutes`);
@@ -61,17 +64,18 @@ const killIfRunning = (pid) => {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // It has already exited.
+    // The process has already exited.
   }
 };
 
 /**
- * Runs a task whose processes use a new directory for temporary files. Afterwards kills the processes
- * that still work there and removes the directory.
+ * Runs a task with a new directory for its temporary files. Afterwards, kills the processes that
+ * still work in this directory and removes it.
  */
 export const withTemporaryDirectory = async (prefix, task) => {
   const directory = await mkdtemp(join(tmpdir(), prefix));
-  // When root runs the tests, Postgres runs as another user, who needs access.
+  // When root runs the tests, Postgres runs as another user. This user needs access to the
+  // directory.
   await chmod(directory, 0o711);
   try {
     return await task({ directory, env: { ...process.env, TMPDIR: directory } });
@@ -85,9 +89,9 @@ export const getExitCode = (code) =>
   interruptSignal ? 128 + constants.signals[interruptSignal] : code;
 
 /**
- * Kills the leftover processes of a run and removes its directories. An interrupted test may leave a
- * database running in a session of its own. It belongs to this run if its working directory is below
- * the run's directory or its replacement.
+ * Kills the leftover processes of a run and removes its directories. An interrupted test can leave
+ * a database running in a session of its own. The database belongs to this run if its working
+ * directory is below the run's directory or one of its replacements.
  */
 const cleanUpDirectory = async (directory) => {
   const ownDirectories = [directory, ...(await listReplacementDirectories(directory))];
@@ -105,8 +109,9 @@ const cleanUpDirectory = async (directory) => {
 };
 
 /**
- * Lists the replacements of a directory. When root starts a database below a directory that the user
- * `postgres` cannot access, the database uses a replacement.
+ * Lists the directories that databases use instead of the given one. When root starts a database
+ * below a directory that the user `postgres` cannot access, the database uses a replacement
+ * directory.
  */
 const listReplacementDirectories = async (directory) => {
   const parent = "/var/lib/payment-links";

@@ -10,19 +10,20 @@ import { type RealSystem, startRealSystem } from "./rig/real-system.ts";
 import { startReceiver } from "./rig/receiver.ts";
 import { buildShopEnv } from "./rig/shop-env.ts";
 
-// Tests what an attacker can do who controls a service: they hold its credentials and see every
-// request that it receives. The processes, roles and Kafka users are those of the chart.
+// Tests what an attacker who controls a service can do. The attacker has the service's credentials
+// and sees every request that it receives. The processes, database roles and Kafka users are the
+// same as in the chart.
 
 const generateSecret = () => randomBytes(24).toString("hex");
 const operatorToken = generateSecret();
-/** An account's key descriptor; it reveals all payments to the account. */
+/** A Bitcoin account key. It reveals all payments to the account. */
 const descriptorKey =
   "xpub6CatWdiZiodmUeTDp8LT5or8nmbKNcuyvz7WyksVFkKB4RHwCD3XyuvPEbvqAQY3rAPshWcMLoP2fMFMKHPJ4ZeZXYVUhLv1VMrjPC7PW6V";
 
 let system: RealSystem;
 let receiver: Awaited<ReturnType<typeof startReceiver>>;
 let merchant: Merchant & { walletId: string; keyId: string };
-/** A browser session of the merchant with a fresh proof of presence. */
+/** The cookies of the merchant's browser session, which has a recent proof of presence. */
 let cookieJar: ReturnType<typeof createCookieJar>;
 
 beforeAll(async () => {
@@ -62,7 +63,7 @@ afterAll(async () => {
   await receiver?.close();
 });
 
-/** The paths at which a signed-in user's browser calls each service. */
+/** The paths of each service that a signed-in user's browser requests. */
 const pathsByService = {
   "webhook-dispatcher": ["/console/api/webhook-endpoints", "/console/api/webhook-deliveries/whd_1"],
   "links-api": [
@@ -77,7 +78,10 @@ const pathsByService = {
 } as const;
 type CompromisedService = keyof typeof pathsByService;
 
-/** Returns every cookie value that a service receives, under every name that auth-keys or a service reads. */
+/**
+ * Returns every cookie value that the service receives, combined with every cookie name that
+ * auth-keys or a service reads.
+ */
 const listReplayedCookies = (service: CompromisedService): string[] => {
   const headers = pathsByService[service].map((path) => cookieJar.getCookieHeader(path));
   const cookieValues = headers.flatMap((header) =>
@@ -196,7 +200,7 @@ describe.each(Object.keys(pathsByService) as CompromisedService[])(
       }
       expect([...introspectedServices.keys()]).toEqual([service]);
       const isDescriptorKnown = introspectedServices.get(service)?.includes(descriptorKey) ?? false;
-      // links-api derives each link's address from the descriptor.
+      // links-api derives each link's address from the account key.
       expect(isDescriptorKnown).toBe(service === "links-api");
     });
 
@@ -233,7 +237,7 @@ describe.each(Object.keys(pathsByService) as CompromisedService[])(
   },
 );
 
-/** The topics that carry wallets, and those that complete a link. */
+/** The topics whose events contain wallets, and the topics whose events can complete a link. */
 const forbiddenTopics = {
   "webhook-dispatcher": {
     produces: [topics.accounts, topics.paymentLinks, topics.settlements],
@@ -278,7 +282,8 @@ usersSuite.each(Object.keys(pathsByService) as CompromisedService[])(
             expect.stringMatching(deniedPattern),
           ]);
         }
-        // Publishing to its own topic succeeds, so the rejections have no other reason.
+        // Publishing to its own topic succeeds. This shows that the rejections are caused by the
+        // missing privileges.
         const ownTopic = `${system.topicPrefix}${topicUsage[service].produces[0]}`;
         const sendResult = producer.send({
           topic: ownTopic,
@@ -302,7 +307,8 @@ usersSuite.each(Object.keys(pathsByService) as CompromisedService[])(
             expect.stringMatching(deniedPattern),
           ]);
         }
-        // It can read the topics that it needs, so the rejections have no other reason.
+        // It can read the topics that it needs. This shows that the rejections are caused by the
+        // missing privileges.
         for (const topic of topicUsage[service].consumes) {
           expect([topic, await readOffsets(topic)]).toEqual([topic, "done"]);
         }

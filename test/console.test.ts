@@ -13,7 +13,10 @@ const sources = readdirSync(appDirectory, { recursive: true, encoding: "utf8" })
 
 const firstLoadBytesMax = 160 * 1024;
 
-/** The browser is redirected there, and returns to a page of ours. */
+/**
+ * The identity provider redirects the browser to this operation, which then redirects to one of our
+ * pages.
+ */
 const operationsCalledByBrowsers = new Set(["finishOidc"]);
 
 describe("the console's calls", () => {

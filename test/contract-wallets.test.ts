@@ -36,7 +36,7 @@ const deployer = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266";
 const sessionPath = "/console/api/session";
 const rejectedResult = "401 INVALID_SIWE_MESSAGE";
 const unavailableResult = "503 SIWE_CHAIN_UNAVAILABLE";
-/** A provider's response limit. */
+/** The timeout for an RPC provider's response. */
 const responseMsMax = 4_000;
 
 const abi = parseAbi([
@@ -90,7 +90,7 @@ const deploy = async (data: Hex): Promise<Hex> => {
 const walletCode = (owner: Hex, name = "TestWallet"): Hex =>
   encodeDeployData({ abi, bytecode: bytecodes[name] ?? "0x", args: [owner] });
 
-/** Plans a wallet whose address is known before it is deployed. */
+/** Computes the address of a wallet before it is deployed, and the calldata that deploys it. */
 const planWallet = (owner: Hex, salt = pad(owner)) => ({
   address: getContractAddress({
     from: factory,
@@ -104,7 +104,7 @@ const planWallet = (owner: Hex, salt = pad(owner)) => ({
 type SignInAttempt = {
   address: Hex;
   signer: Signer;
-  /** Wraps the signature; by default leaves it unchanged. */
+  /** Wraps the signature. By default, the signature is unchanged. */
   wrapSignature?: (signature: Hex) => Hex;
   targetRig?: Rig;
   chain?: number;
@@ -189,7 +189,8 @@ describe("a deployed contract wallet", () => {
     } as never);
     await send({ from: formerOwner.address, to: address, data });
     expect(summarizeResponse(await signIn({ address, signer: formerOwner }))).toBe(rejectedResult);
-    // If the wallet had no code yet, its creation call would make the former owner its owner again.
+    // If the signature's deployment call were run, it would create the wallet with the former
+    // owner.
     const wrapSignature = createErc6492Wrapper(
       factory,
       planWallet(formerOwner.address).creationCalldata,
@@ -200,7 +201,7 @@ describe("a deployed contract wallet", () => {
     expect((await signIn({ address, signer: newOwner })).body["id"]).toBe(body["id"]);
   });
 
-  // ERC-6492 would let the signature's call prepare the contract first.
+  // With ERC-6492, the call in the signature could first change the contract's state.
   test("is verified without running the call that a signature contains", async () => {
     const attacker = createWallet();
     const address = await deploy(walletCode(createWallet().address, "OpenWallet"));
@@ -253,7 +254,7 @@ describe("a contract wallet that is not deployed", () => {
     ).toBe(rejectedResult);
   });
 
-  // The call that a signature contains runs first, and may be anything.
+  // The call in the signature runs first, and it can be any call.
   test("cannot be claimed through the call that a signature contains", async () => {
     const attacker = createWallet();
     const alwaysValidWallet = await deploy(bytecodes["YesSayer"] ?? "0x");
@@ -263,7 +264,7 @@ describe("a contract wallet that is not deployed", () => {
       createErc6492Wrapper(alwaysValidWallet, "0x1234"),
       createErc6492Wrapper(factory, attackerWallet.creationCalldata),
       createErc6492Wrapper(attackerWallet.address, "0x"),
-      // Unwrapped once, this is still a wrapped signature.
+      // This signature is wrapped twice.
       (signature: Hex) =>
         createErc6492Wrapper(
           alwaysValidWallet,

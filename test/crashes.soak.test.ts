@@ -29,7 +29,7 @@ describe("500 payments on 50 links while services are killed", () => {
       replicasPerService: 1,
       env: {
         ...buildShopEnv(receiver),
-        // Retries a killed dispatcher's attempts soon, to keep the test short.
+        // The attempts of a killed dispatcher are retried soon, which keeps the test short.
         WEBHOOK_RETRY_SCHEDULE_SECONDS: "0,1,1,1,1,1",
         WEBHOOK_TIMEOUT_SECONDS: "2",
         RATE_LIMIT_PER_IP: "10000:10000",
@@ -60,7 +60,8 @@ describe("500 payments on 50 links while services are killed", () => {
       );
       const totalCents = amounts.reduce((sum, amount) => sum + BigInt(amount.replace(".", "")), 0n);
       const exactAmount = `${totalCents / 100n}.${(totalCents % 100n).toString().padStart(2, "0")}`;
-      // Half of the links complete by their amount, half by their number of payments.
+      // Half of the links complete when their amount is reached, and the other half after a number
+      // of payments.
       const body =
         index % 2 === 0
           ? { toAmount: exactAmount }

@@ -23,14 +23,15 @@ let children: Child[];
 let baseUrl: string;
 let internalUrl: string;
 let receiver: WebhookReceiver;
-/** Environment variables that a test adds to the common ones. */
+/** Environment variables that a test sets in addition to the common ones. */
 let extraEnv: Record<string, string>;
 
 beforeEach(async () => {
   receiver = await startReceiver();
   extraEnv = {};
   dataDir = await mkdtemp(join(tmpdir(), "payment-links-"));
-  // When root starts Postgres, it runs as another user, who needs access to this directory.
+  // If root starts Postgres, Postgres runs as another user. This user needs access to the
+  // directory.
   await chmod(dataDir, 0o755);
   const [port = 0, internalPort = 0, devnetPort = 0] = await findFreePorts(3);
   ports = { port, internalPort, devnetPort };
@@ -66,7 +67,7 @@ const startAllInOne = async (...args: string[]): Promise<Child> => {
   return child;
 };
 
-/** Runs the operator's command line; returns its exit code and its output. */
+/** Runs the operator's CLI. Returns its exit code and its output. */
 const runAdmin = async (...args: string[]) => {
   const child = startChild(
     "deploy/src/admin.ts",
@@ -96,7 +97,7 @@ const addWallet = async (
   expect([walletResponse.status, walletResponse.body["isDefault"]]).toEqual([201, true]);
 };
 
-/** An address that belongs to no one: payments to it have no value. */
+/** An address without an owner. */
 const shopAddress = "0x8617E340B3D01FA5F11F306F4090FD50E238070D";
 
 const createLink = async ({ apiKey }: Merchant, body: object): Promise<string> => {
@@ -133,7 +134,10 @@ const callNode = async (method: string, ...params: unknown[]) => {
   return response.body["result"];
 };
 
-/** A wallet on a local chain, the format of its transaction ids, and an amount with two parts of it. */
+/**
+ * A wallet on a local chain, the format of the chain's transaction IDs, and an amount with two
+ * parts that add up to it.
+ */
 type LocalWallet = {
   tokenId: string;
   walletAddress: string;
@@ -174,8 +178,8 @@ const bitcoinWallet: LocalWallet = {
 };
 
 /**
- * Returns the link's webhook types in order of arrival, without duplicates. An invalid signature
- * shows as `unsigned`.
+ * Returns the types of the link's webhooks in alphabetical order. A webhook with an invalid
+ * signature appears as `unsigned`.
  */
 const listWebhookTypes = (secret: string, linkId: string): string[] =>
   receiver.received
@@ -184,8 +188,8 @@ const listWebhookTypes = (secret: string, linkId: string): string[] =>
     .sort();
 
 /**
- * Returns a Node option that makes a package impossible to import, as on a machine where it cannot
- * be installed.
+ * Returns a Node option that makes the import of a package fail, as on a machine where the package
+ * cannot be installed.
  */
 const buildMissingPackageOption = (name: string): string =>
   `--import=data:text/javascript,${encodeURIComponent(
@@ -213,7 +217,7 @@ const createLinks = async (merchant: Merchant, wallets: readonly LocalWallet[]) 
   for (const wallet of wallets) {
     const { tokenId, walletAddress, amounts } = wallet;
     await addWallet(merchant, { tokenId, walletAddress });
-    // A new default wallet takes effect within 1 second (rule CALLER-3).
+    // A new default wallet applies to new links within 1 second (rule CALLER-3).
     const linkId = await waitUntil("a new link uses this wallet", async () => {
       const id = await createLink(merchant, { toAmount: amounts[0] });
       return (await getTokenId(id)) === tokenId && id;
@@ -301,7 +305,7 @@ describe("the development chain of npm start", () => {
     await runAdmin("devnet", "pay", "--link", linkId, "--amount", "4.999999");
     await waitUntilReceived(linkId, "15");
     await secondRun.terminate("SIGKILL");
-    // Its node ends later than the process, once it has written its state.
+    // The chain's node exits later than this process, after it has written its state.
     await waitUntil("the port is free", () =>
       callNode("eth_chainId").then(
         () => false,
@@ -351,8 +355,8 @@ describe("the development chain of npm start", () => {
     await runAdmin("devnet", "pay", "--link", twicePaidLinkId);
     await expectLatePayment(twicePaidLinkId, "25", "completed");
 
-    // Block times are whole seconds: a block mined in the second of the expiry would still be in
-    // time.
+    // Block times are whole seconds. A payment in a block that is mined in the second of the
+    // expiration would still be on time.
     const expirationDate = new Date((Math.ceil(Date.now() / 1_000) + 1) * 1_000).toISOString();
     await expectLatePayment(
       await createLink(merchant, { toAmount: "3", expirationDate }),
@@ -367,15 +371,15 @@ describe("the development chain of npm start", () => {
     expect(await balanceOf(shopAddress)).toBe(57_000_000n);
   });
 
-  // Covers the same path on the other families, and that a chain's stored state matches its
-  // watcher's.
+  // Covers the same path on the other chain families. Also covers that a chain's stored state
+  // matches the state of its watcher.
   test(
     "lets a link on each other local chain be paid in parts, across a crash, and notifies its owner",
     () => payAcrossCrash(otherWallets),
     crashTestMsMax,
   );
 
-  // The README promises that a watcher of the old chain follows the new one.
+  // The README promises that a watcher of the old chain continues on the new chain.
   test("starts from scratch when its files are deleted, and links on it are paid", () =>
     payOnResetChains([evmWallet, ...otherWallets]));
 

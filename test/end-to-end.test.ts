@@ -13,7 +13,7 @@ import { createWallet } from "./rig/wallet.ts";
 const { describe, test } = requireChromium();
 
 const payerAddress = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
-/** An address that belongs to no one: payments to it have no value. */
+/** An address without an owner. */
 const shopAddress = "0x8617E340B3D01FA5F11F306F4090FD50E238070D";
 
 let system: Awaited<ReturnType<typeof startAllInOneSystem>>;
@@ -63,7 +63,7 @@ const storeSecret = async (tab: Tab): Promise<string> => {
   return secret;
 };
 
-/** Completes the setup as the overview lists it; returns the first link and a webhook secret. */
+/** Completes the setup steps of the overview. Returns the first link and a webhook secret. */
 const completeSetup = async (tab: Tab) => {
   const getField = (label: string) => tab.page.getByLabel(label, { exact: true });
   await openSetupStep(tab, "Choose handle");
@@ -123,7 +123,7 @@ describe("npm start with its development chain, end to end", () => {
     });
     await payLink(await payerUser.openTab(), url);
 
-    // The owner's tab still shows the link, and updates by itself.
+    // The owner's tab still shows the link. It updates without a reload.
     const expectedTexts = [
       "Payment seen",
       "Payment settled",

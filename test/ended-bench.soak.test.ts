@@ -11,7 +11,8 @@ import { projectRoot } from "./rig/child.ts";
 let directory: string;
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "payment-links-ended-"));
-  // When root starts Postgres, it runs as another user, who needs access to this directory.
+  // If root starts Postgres, Postgres runs as another user. This user needs access to the
+  // directory.
   await chmod(directory, 0o755);
 });
 afterAll(() => rm(directory, { recursive: true, force: true }));
@@ -21,7 +22,10 @@ type DescendantProcess = { pid: number; name: string };
 const listDescendants = (pid: number): DescendantProcess[] =>
   listChildren(pid).flatMap((child) => [child, ...listDescendants(child.pid)]);
 
-/** An exited process whose exit code was not collected yet has no command line. */
+/**
+ * Returns whether a process is running. A zombie process has no command line, so it does not count
+ * as running.
+ */
 const isRunning = async ({ pid }: DescendantProcess): Promise<boolean> =>
   (await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "")) !== "";
 

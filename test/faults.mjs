@@ -1,7 +1,8 @@
-// `npm run test:faults [-- <package or name> ...]`: reintroduces past defects, one at a time, in a copy of
-// this work tree, and shows which test catches each. A fault is a patch below `test/faults`. Prints a
-// line per fault and the totals; exits with 1 if a fault is missed or a patch does not apply.
-// `--no-verify-clean` skips the check that the named tests pass without a fault.
+// `npm run test:faults [-- <package or name> ...]`: reintroduces past defects, one at a time, in a
+// copy of this work tree, and shows which test catches each of them. A fault is a patch below
+// `test/faults`. Prints a line for each fault and the totals. Exits with 1 if a fault is missed or
+// a patch does not apply. `--no-verify-clean` skips the check that the named tests pass without a
+// fault.
 import { execFile } from "node:child_process";
 import { cp, mkdir, readdir, readlink, realpath, symlink } from "node:fs/promises";
 import { availableParallelism } from "node:os";
@@ -21,7 +22,7 @@ import { compileCachePath, isCommitTest, listTests, root } from "./jest/jest.mjs
 import { buildConsole, withServers } from "./setup.mjs";
 import { findRequiredServers } from "./tiers.mjs";
 
-// A fault can make a test run until its time limit.
+// A fault can make a test run until it times out.
 const fileMsMax = 1_800_000;
 const testMsMax = 90_000;
 const exitMsMax = 10_000;
@@ -38,7 +39,7 @@ const main = async (queries, { verifyClean }) => {
     const serverNames = await findRequiredServers(await listAffectedTests(faults));
     return await withServers({ env }, serverNames, async (serverEnv) => {
       await buildConsole({ env });
-      // Jest names files by their real paths.
+      // Jest uses the real paths of files.
       const copy = join(await realpath(directory), "copy");
       await copyWorkTree(copy);
       const { configs, globalConfig } = await readJestJson(copy, "--showConfig");
@@ -50,7 +51,7 @@ const main = async (queries, { verifyClean }) => {
   });
 };
 
-/** Lists the test files that a fault names and those that import a changed file. */
+/** Lists the test files that the faults name, and the test files that import a changed file. */
 const listAffectedTests = async (faults) => {
   const modules = faults.flatMap(({ changedFiles }) => changedFiles.filter(isSourceFile));
   const relatedTests =
@@ -58,7 +59,10 @@ const listAffectedTests = async (faults) => {
   return [...faults.flatMap(({ caughtBy }) => caughtBy), ...relatedTests];
 };
 
-/** Runs Jest in a clone and parses its JSON output. It takes seconds, so test files run without it. */
+/**
+ * Runs the Jest CLI in a clone and parses its JSON output. The CLI takes seconds to start, so test
+ * files are run without it.
+ */
 const readJestJson = async (clone, ...args) => {
   const nodeArgs = [...nodeFlags, join(clone, "node_modules/jest/bin/jest.js"), "--rootDir", clone];
   const options = { cwd: clone, maxBuffer: outputBytesMax };
@@ -69,14 +73,15 @@ const readJestJson = async (clone, ...args) => {
 const isSourceFile = (file) => /\.(ts|tsx|mjs|js)$/.test(file);
 
 /**
- * Copies the tracked and untracked files, except ignored ones, in their current state. Links the installed
- * packages. The relative links of this repository's own packages are copied, so they lead to the copy.
+ * Copies the tracked and untracked files in their current state, without ignored files. Symlinks
+ * the installed packages. The symlinks of this repository's own packages are relative, so their
+ * copies point into the copy.
  */
 const copyWorkTree = async (copy) => {
   const listArgs = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
   const { stdout } = await runCommand("git", listArgs, { cwd: root, maxBuffer: outputBytesMax });
   for (const file of new Set(stdout.split("\0").filter((name) => name !== ""))) {
-    // A deleted file may still be in git's index.
+    // A deleted file can still be in git's index.
     await cp(join(root, file), join(copy, file)).catch((error) => {
       if (error.code !== "ENOENT") throw error;
     });
@@ -99,7 +104,7 @@ const linkPackages = async (copy) => {
       await symlink(join(sourceFolder, name), join(copyFolder, name));
     }
   }
-  // Jest's cache depends on the clone's files, so only Node's cache is shared.
+  // Shares only Node's cache, because Jest's cache depends on the files of the clone.
   const cachePath = "node_modules/.cache/node";
   await mkdir(join(root, cachePath), { recursive: true });
   await mkdir(join(copy, dirname(cachePath)), { recursive: true });
@@ -119,7 +124,10 @@ const copyBuiltConsole = (copy) => {
   return cp(join(root, builtFolder), join(copy, builtFolder), { recursive: true, force: true });
 };
 
-/** Runs the named test files without a fault; maps each file that fails, or skips all tests, to the reason. */
+/**
+ * Runs the named test files without a fault. Returns the reason for each file that fails or skips
+ * all its tests.
+ */
 const findUnusableTests = async (context, faults) => {
   const files = [...new Set(faults.flatMap(({ caughtBy }) => caughtBy))];
   printToStderr(`running ${files.length} test files without a fault`);
@@ -174,7 +182,7 @@ const checkFault = async (context, fault) => {
     () => false,
   );
   if (!isApplied) return describeError(id, "the patch no longer applies");
-  // The console's own tests import its sources; other tests use its build.
+  // The console's own tests import its sources. Other tests use its build.
   const needsConsoleBuild = changedFiles.some(isConsoleFile) && !caughtBy.every(isConsoleFile);
   try {
     if (needsConsoleBuild) await buildConsole(context, context.copy);
@@ -196,7 +204,9 @@ const applyPatch = ({ copy, directory, env }, { path }, ...options) =>
     env: { ...env, GIT_CEILING_DIRECTORIES: directory },
   });
 
-/** Runs the named test files, then those that import a changed file, until one fails. */
+/**
+ * Runs the named test files and then the test files that import a changed file, until one fails.
+ */
 const findDetection = async (context, { id, caughtBy, changedFiles }) => {
   const failure = await findFirstFailure(context, caughtBy);
   if (failure !== undefined) return { status: "caught", line: describeDetection(id, failure) };
@@ -212,10 +222,16 @@ const findDetection = async (context, { id, caughtBy, changedFiles }) => {
   };
 };
 
-/** These tests compare file digests, so they fail on any change and prove nothing. */
+/**
+ * These tests compare file digests. They fail on any change, so a failure does not show that they
+ * detect the fault.
+ */
 const digestTests = new Set(["test/faults.test.ts", "test/pictures.test.ts"]);
 
-/** Lists the test files that import a changed file: those of `npm test` and of the same folder first. */
+/**
+ * Lists the test files that import a changed file. Tests that `npm test` runs and tests in the same
+ * folder come first.
+ */
 const listRelatedTests = async ({ copy }, changedFiles) => {
   const changedModules = changedFiles.filter(isSourceFile);
   if (changedModules.length === 0) return [];
@@ -236,7 +252,7 @@ const listRelatedTests = async ({ copy }, changedFiles) => {
 const isInChangedFolder = (file, changedModules) =>
   changedModules.some((changedModule) => dirname(changedModule) === dirname(file));
 
-/** Returns the first failed test of the files; throws if a file does not load. */
+/** Returns the first failed test of the files. Throws if a file cannot be loaded. */
 const findFirstFailure = async (context, files) => {
   for (const file of files) {
     if (getInterruptSignal()) return undefined;
@@ -250,7 +266,7 @@ const findFirstFailure = async (context, files) => {
 const describeDetection = (id, { file, title }) =>
   `caught ${id} by ${file}: ${title} (${isCommitTest(file) ? "npm test" : "only npm run test:all"})`;
 
-/** Runs a test file in the copy, in a separate process as our Jest runner does. */
+/** Runs a test file of the copy in a separate process, as our Jest runner does. */
 const runTestFile = async ({ config, copy, env, globalConfig }, file, workerId = "1") => {
   const child = startNode([join(copy, "test/jest/run-file.mjs")], {
     cwd: copy,
@@ -266,7 +282,7 @@ const runTestFile = async ({ config, copy, env, globalConfig }, file, workerId =
   child.once("message", (message) => {
     reply = message;
     child.send("end", () => undefined);
-    // It exits immediately, unless a system call hangs.
+    // The child exits immediately, unless a system call hangs.
     const killTimer = setTimeout(() => child.kill("SIGKILL"), exitMsMax);
     child.exited.then(() => clearTimeout(killTimer));
   });
@@ -280,7 +296,8 @@ const runTestFile = async ({ config, copy, env, globalConfig }, file, workerId =
   }
   const listTestsByStatus = (status) => result.testResults.filter((test) => test.status === status);
   const failed = listTestsByStatus("failed").map(({ fullName }) => fullName);
-  // An error outside of all tests, such as a missing import, reports no failed test.
+  // If an error occurs outside of all tests, for example a missing import, no test is reported as
+  // failed.
   const isLoaded = failed.length > 0 || !result.testExecError;
   return { failed, isLoaded, passedCount: listTestsByStatus("passed").length };
 };

@@ -111,7 +111,7 @@ describe("a planted fault", () => {
     expect(selectIds("packages/bus")).toEqual(allIds);
     expect(selectIds("loses-an-event")).toEqual(["packages/bus/loses-an-event"]);
     expect(selectIds("packages/bus/loses-an-event")).toEqual(["packages/bus/loses-an-event"]);
-    expect(() => selectIds("loses")).toThrow("no fault and no folder is named loses");
+    expect(() => selectIds("loses")).toThrow("there is no fault or folder named loses");
   });
 });
 

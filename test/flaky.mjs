@@ -1,7 +1,7 @@
-// `npm run test:flaky -- [--times 20] [path patterns]`: repeats the tests that the changes since `main` may
-// affect, or those whose paths match, next to 4 busy processes and with IDs in random order. Prints a
-// line per run, then how often each test failed; exits with 1 if any run failed. A test that fails here
-// depends on the machine's speed, on another test, or on chance.
+// `npm run test:flaky -- [--times 20] [path patterns]`: repeats tests next to 4 busy processes and
+// with IDs in random order. Without patterns, it repeats the tests that the changes since `main`
+// can affect. Prints a line for each run and then how often each test failed. Exits with 1 if any
+// run failed. A test that fails here depends on the machine's speed, on another test, or on chance.
 import { readFile, rm } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { parseArgs } from "node:util";
@@ -22,7 +22,7 @@ const timesDefault = 20;
 const busyProcessCount = 4;
 const runMsMax = 4_200_000;
 
-/** Keeps a processor busy until the parent process exits. */
+/** Keeps a CPU busy until the parent process exits. */
 const busyLoopScript = `
   process.once("disconnect", () => process.exit(0));
   const compute = () => {
@@ -65,7 +65,7 @@ const listSelectedTests = async (patterns) => {
   return tests;
 };
 
-/** Runs the tests `runCount` times; returns true if no run failed. */
+/** Runs the tests `runCount` times. Returns true if no run failed. */
 const runRepeatedly = async (runCount, context) => {
   const failures = new Map();
   let [completedRunCount, failedRunCount] = [0, 0];
@@ -108,7 +108,7 @@ const runTestsOnce = async ({ env, directory, tests }) => {
   const outputFile = join(directory, "flaky.json");
   await rm(outputFile, { force: true });
   const args = buildJestArgs("--json", `--outputFile=${outputFile}`, "--runTestsByPath", ...tests);
-  // The output is ignored, because the results include the failure messages.
+  // The output is ignored, because the results contain the failure messages.
   const child = startNode(args, { env, stdio: "ignore" });
   const exitCode = await waitForExit(child, runMsMax);
   const resultsJson = await readFile(outputFile, "utf8").catch(() => undefined);

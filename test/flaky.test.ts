@@ -7,11 +7,11 @@ import { waitUntil } from "@payment-links/runtime/testing";
 import { projectRoot } from "./rig/child.ts";
 import { listDescendants } from "./rig/descendants.ts";
 
-/** Jest finds this file; no test reads the folder. */
+/** Jest must be able to find this file. Other tests do not read the folder. */
 const plantedTestPath = join(projectRoot, `test/jest/planted-${process.pid}.test.ts`);
 afterEach(() => rmSync(plantedTestPath, { force: true }));
 
-/** Passes at first, and fails in every later run of the same command. */
+/** This test passes in the first run and fails in every later run of the same command. */
 const flakyTestSource = `
   import { existsSync, writeFileSync } from "node:fs";
   import { tmpdir } from "node:os";

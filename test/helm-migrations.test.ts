@@ -203,7 +203,7 @@ helmSuite.describe("the migrations Job", () => {
     expect(new Set(requiredPaths)).toEqual(new Set([...requiredSecretKeys, ...configMapKeys]));
 
     const { projected } = job.spec.template.spec.volumes.find(({ name }) => name === "needs") ?? {};
-    // Names are enough: with this mode only root can read a value.
+    // The Job needs only the names of the files. With this mode, only root can read their values.
     expect(projected?.defaultMode).toBe(0);
     const projectedPaths = (projected?.sources ?? []).flatMap((source) =>
       Object.entries(source).flatMap(([sourceType, { name, optional: isOptional, items }]) => {
@@ -256,7 +256,7 @@ helmSuite.describe("the migrations Job", () => {
       onExitCodes: { containerName, operator: "In", values: [78] },
     }));
     expect(job.spec.podFailurePolicy).toEqual({ rules });
-    // Without hooks no Helm command waits for the Job, so it is retried.
+    // Without hooks, no Helm command waits for the Job, so the Job is retried.
     const jobWithoutHooks = await renderJob("gitops");
     expect(jobWithoutHooks.job.spec.podFailurePolicy).toBeUndefined();
   });

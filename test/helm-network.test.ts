@@ -29,7 +29,7 @@ const createAddressEndpoint = (ipAddress: string): NetworkEndpoint => ({ address
 
 const [publicPort, internalPort] = [8080, 8081];
 
-/** The locations of the dependencies, according to the values of the topology `production`. */
+/** The addresses of the dependencies in the values of the `production` topology. */
 const dependencyEndpoints: Record<string, { to: NetworkEndpoint; port: number }> = {
   postgres: { to: createAddressEndpoint("10.30.0.5"), port: 5432 },
   kafka: { to: createForeignPodEndpoint("data"), port: 9093 },
@@ -37,7 +37,7 @@ const dependencyEndpoints: Record<string, { to: NetworkEndpoint; port: number }>
   tracing: { to: createForeignPodEndpoint("observability"), port: 4318 },
 };
 
-/** Addresses of every kind that a webhook must never reach. */
+/** One address of each kind that webhooks must never reach. */
 const reservedAddresses = [
   "0.0.0.0",
   "10.30.0.5",
@@ -175,7 +175,7 @@ helmSuite.describe("the network policies", () => {
         isAllowedAfterChange({ from, to: createAddressEndpoint(ipAddress), port: 8443 }),
       ),
     ).toEqual([]);
-    // The networks of contract wallets stay on their own port.
+    // The rule for contract wallets still uses its own port.
     const walletArgs = buildSetArgs({ "authKeys.contractWallets": true });
     const isAllowedWithWallets = createPolicyEvaluator(
       await renderChart("production", [...overrideArgs, ...walletArgs]),

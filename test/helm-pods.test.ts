@@ -13,7 +13,9 @@ import { requireTools } from "./helm/require-tools.ts";
 
 const helmSuite = requireTools("helm");
 
-/** Each block of values that has a pod, and the name of that pod's object. */
+/**
+ * Each key in values.yaml that configures a pod, with the name of the object that creates the pod.
+ */
 const namesByBlock = { ...serviceBlocks, migrations: "migrations", test: "test" };
 
 const findManifest = (manifests: readonly Manifest[], kind: RegExp, name: string): Manifest => {
@@ -28,7 +30,7 @@ const findManifest = (manifests: readonly Manifest[], kind: RegExp, name: string
 type Metadata = { labels?: Record<string, string>; annotations?: Record<string, string> };
 type Template = { metadata: Metadata; spec: Record<string, unknown> };
 
-/** Returns the pod template of a Deployment, of the Job or of the test. */
+/** Returns the pod template of a Deployment or the Job, or the pod of the test. */
 const getPodTemplate = (manifests: readonly Manifest[], name: string): Template => {
   const manifest = findManifest(manifests, /^(?:Deployment|Job|Pod)$/, name);
   if (manifest.kind === "Pod") return manifest as unknown as Template;
@@ -505,7 +507,7 @@ helmSuite.describe("common labels and annotations", () => {
   });
 
   test.each(topologies)("are on everything that %s creates, and select nothing", (topology) => {
-    // Extra objects belong to the operator.
+    // Extra objects belong to the operator and not to the chart.
     const chartManifests = (rendered.get(topology) ?? []).filter(
       ({ metadata }) => !metadata.name.endsWith("-extra"),
     );

@@ -97,7 +97,8 @@ requireTools("helm").describe("a quickstart", () => {
     const jobs = manifests.filter(({ kind }) => kind === "Job");
     expect(jobs.map(({ metadata }) => Object.keys(metadata.annotations))).toEqual([[]]);
     const waitStep = listContainers(jobs).find(({ name }) => name === "wait-for-servers");
-    // As long as the Job may take, because images are pulled meanwhile.
+    // This is as long as the Job is allowed to take, because the images are pulled during this
+    // time.
     const env = new Map(waitStep?.env.map((candidate) => [candidate.name, candidate]));
     expect(env.get("WAIT_SECONDS")?.value).toBe("3600");
     expect(env.get("KAFKA_BROKERS")?.value).toBe(`${releaseFullName}-kafka:9092`);
@@ -123,7 +124,7 @@ requireTools("helm").describe("a quickstart", () => {
     const locations = [
       ...data["origin.conf"].matchAll(/location (= )?(\S+) \{ proxy_pass http:\/\/(\S+):8080; \}/g),
     ];
-    // nginx picks an exact location first, then the longest matching prefix.
+    // nginx first looks for an exact location and then for the longest matching prefix.
     const findServiceByNginxRules = (path: string) =>
       (
         locations.find(

@@ -73,7 +73,7 @@ helmSuite.describe("scaling by pending work", () => {
       expect(manifests.filter(({ kind }) => kind === "HorizontalPodAutoscaler")).toEqual([]);
       const deployment = findManifest(manifests, "Deployment", name);
       expect(deployment?.["spec"]).not.toHaveProperty("replicas");
-      // Disruption budgets and shares of limits use the scaler's minimum.
+      // The disruption budget and the rate limit per replica are based on the scaler's minimum.
       expect(findManifest(manifests, "PodDisruptionBudget", name)).toBeDefined();
       const [container] = listContainers(deployment === undefined ? [] : [deployment]);
       expect(container?.env).toContainEqual({ name: "RATE_LIMIT_REPLICAS", value: "2" });
@@ -221,7 +221,10 @@ helmSuite.describe("scaling by CPU", () => {
   });
 });
 
-/** Stops all services; production scales one by CPU and another by lag. */
+/**
+ * Values that stop all services. In production, one service scales on CPU and another on consumer
+ * lag.
+ */
 const stopAllValues = Object.keys(serviceBlocks).map((block) => `${block}.replicas=0`);
 const listScalers = (manifests: readonly Manifest[]) =>
   manifests
@@ -257,16 +260,16 @@ const listShellBlocks = (text: string) =>
   [...text.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, commands = ""]) => commands);
 
 /**
- * If this step reports a stop too early, the operator restores data under running services, which
- * then write to it.
+ * If this command reported a stop too early, the operator would restore data while services are
+ * still running and writing.
  */
 describe("the stop command in the chart's after-install page", () => {
   const pageText = readFileSync(join(chartDirectory, "after-install.md"), "utf8");
   const [helperScript = ""] = listShellBlocks(pageText);
 
   /**
-   * Runs the script with stubs of Helm and kubectl that print their calls; `left` is what still
-   * runs at the end.
+   * Runs the script with stubs of Helm and kubectl that print their calls. `left` lists the pods
+   * that are still running at the end.
    */
   const runStop = async ({ left = "", metadata = "" }) => {
     const script = `${helperScript}
@@ -312,14 +315,18 @@ describe("the stop command in the chart's after-install page", () => {
     expect(await getUpgradeCommand("APPLY_METHOD: server-side apply")).toContain(
       "--force-conflicts",
     );
-    // Helm 4 rejects the flag for a release of Helm 3, and Helm 3 does not know it.
+    // Helm 4 rejects this flag for releases that were installed with Helm 3. Helm 3 does not have
+    // this flag.
     for (const releaseInfo of ["APPLY_METHOD: client-side apply (defaulted)", "STATUS: deployed"]) {
       expect(await getUpgradeCommand(releaseInfo)).not.toContain("--force-conflicts");
     }
   });
 });
 
-/** Helm 4 refuses to change a replica count that it did not set, and Helm 3 reverts it. */
+/**
+ * If pods are added without Helm, Helm 4 fails to change the replica count later, and Helm 3
+ * reverts it.
+ */
 helmSuite.describe("additional pods", () => {
   const files = [
     ...readDirectory(join(chartDirectory, "runbooks"), ".md"),
@@ -350,7 +357,10 @@ helmSuite.describe("additional pods", () => {
   });
 });
 
-/** Without this step, the upgrade that removes `replicas` from a manifest leaves a single pod. */
+/**
+ * Without this step, only one pod remains after the upgrade that removes `replicas` from the
+ * manifest.
+ */
 describe("a scaler that is enabled", () => {
   test("receives the current number of pods before the upgrade removes it", async () => {
     const pageText = readFileSync(join(chartDirectory, "after-install.md"), "utf8");
@@ -368,15 +378,15 @@ describe("a scaler that is enabled", () => {
       metadata: { name: "payment-links-links-api" },
       spec: { replicas: 7 },
     });
-    // Under Helm's own field manager, Helm could still remove the number.
+    // The field manager must not be Helm's, because Helm could then still remove the field.
     expect(applyCommand).toMatch(/ apply --server-side --field-manager scaler /);
     expect(upgradeCommand).toMatch(/^helm upgrade .* --set linksApi\.autoscaling\.enabled=true$/);
   });
 });
 
 /**
- * A Job that is not a hook keeps its name when only a Secret or the database changes, so an upgrade
- * leaves it unchanged.
+ * If only a Secret or the database changes, a Job that is not a hook keeps its name. An upgrade
+ * then does not run the Job again.
  */
 helmSuite.describe("the migrations Job without hooks", () => {
   const readChartFile = (name: string) => readFileSync(join(chartDirectory, name), "utf8");
@@ -398,7 +408,7 @@ helmSuite.describe("the migrations Job without hooks", () => {
       const { stdout } = await run("bash", ["-c", `set -euo pipefail\n${script}`]);
       const [deleteCommand, upgradeCommand] = stdout.split("\n");
       expect(deleteCommand).toContain(" delete job --selector app.kubernetes.io/");
-      // Only the Job's end shows that the new role exists.
+      // The new role is only certain to exist when the Job has completed.
       expect(upgradeCommand).toMatch(/^helm upgrade payment-links .* --wait-for-jobs$/);
     },
   );
@@ -422,7 +432,9 @@ helmSuite.describe("the migrations Job without hooks", () => {
   });
 });
 
-/** The release's name prefixes its objects' names alone only if it contains the chart's name. */
+/**
+ * Helm uses only the release's name as the prefix of object names if it contains the chart's name.
+ */
 helmSuite.describe("a release whose name is not the chart's", () => {
   const pageText = readFileSync(join(chartDirectory, "after-install.md"), "utf8");
   const [helperScript = ""] = listShellBlocks(pageText);

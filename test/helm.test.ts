@@ -25,7 +25,7 @@ import { projectRoot } from "./rig/child.ts";
 const run = promisify(execFile);
 const helmSuite = requireTools("helm");
 
-/** Containers that run a program of the chart, with its own variables. */
+/** Containers that run a program of the chart. They have their own environment variables. */
 const containersWithOwnVariables = new Set([
   "smoke",
   "first-payment",
@@ -111,7 +111,7 @@ helmSuite.describe("every topology", () => {
   });
 });
 
-/** Removes the values that each render of quickstart generates. */
+/** Removes the values that are different in each render of the quickstart. */
 const hideGeneratedValues = (manifest: Manifest): Manifest =>
   manifest.kind === "Secret" && manifest.metadata.name === `${releaseFullName}-quickstart`
     ? { ...manifest, data: Object.keys(manifest["data"] ?? {}) }
@@ -332,8 +332,8 @@ helmSuite.describe("the single origin", () => {
   ];
 
   /**
-   * Returns the service that a controller picks by the rules of Prefix and PathPrefix: whole
-   * segments, and the longest match wins.
+   * Returns the service that a controller selects by the rules of Prefix and PathPrefix: it
+   * compares whole path segments, and the longest match wins.
    */
   const findServiceByPrefix = (rules: readonly { path: string; service: string }[], path: string) =>
     rules
@@ -594,7 +594,7 @@ describe("kube-score", () => {
     readFileSync(join(projectRoot, "test/helm/kube-score-ignore.yaml"), "utf8"),
   ) as IgnoredFinding[];
 
-  /** Returns every finding of kube-score below "almost ok". */
+  /** Returns every kube-score finding that is worse than "almost ok". */
   const listFindings = async (topology: string) => {
     const args = ["score", "--output-format", "json", "-"];
     const scoredObjects = JSON.parse(
@@ -644,7 +644,7 @@ const runWithInput = async (
 ): Promise<string> => {
   const childPromise = run(tool, args, { timeout: 60_000, maxBuffer: 50_000_000 });
   childPromise.child.stdin?.end(input);
-  // Both tools also report findings by their exit code; the findings themselves are on stdout.
+  // Both tools exit with an error if there are findings. The findings are on stdout.
   return childPromise.then(
     ({ stdout }) => stdout,
     (error: { stdout?: string; message: string }) => error.stdout ?? error.message,

@@ -16,12 +16,12 @@ afterAll(() => system?.close());
 
 const evilHost = "evil.example";
 
-/** Fills a path's parameters with a placeholder. */
+/** Replaces a path's parameters with a placeholder. */
 const fillParameters = (path: string): string => path.replaceAll(/:\w+/g, "x");
 
 const getOwnHost = (): string => new URL(system.baseUrl).host;
 
-/** Sends a raw request that no client would write, and parses the single response. */
+/** Sends a raw request that no HTTP client would send, and parses the single response. */
 const sendRawRequest = async (...lines: string[]) => {
   const { hostname, port } = new URL(system.baseUrl);
   const socket = connect(Number(port), hostname);
@@ -75,7 +75,7 @@ describe("a mail scanner", () => {
       }
     }
     const body = { token };
-    // Some scanners run the page's script, which asks whose link it is.
+    // Some scanners run the page's script, which requests the owner of the sign-in link.
     await call(`${system.baseUrl}/console/api/session/link`, { method: "POST", body });
     const signInResponse = await call(`${system.baseUrl}/console/api/session`, {
       method: "POST",
@@ -111,7 +111,8 @@ describe("another site's page", () => {
       for (const origin of [`https://${evilHost}`, "null", `${system.baseUrl}.${evilHost}`]) {
         expect(await sendOrder({ origin })).toBe("403 CROSS_SITE_REQUEST");
       }
-      // Only a program of our own site could send this; even then, a form does not create a link.
+      // Only a page of our own site could send this header. Even then, a form does not create a
+      // link.
       const ownSiteResult = await sendOrder({ "sec-fetch-site": "same-origin" });
       expect(ownSiteResult).toBe(
         type === "application/json" ? "200 " : "422 model_attributes_type",
@@ -120,7 +121,9 @@ describe("another site's page", () => {
   );
 });
 
-/** The content types that any site's form can send without a preflight, and those that it can imitate. */
+/**
+ * Content types that a form on any site can send without a preflight request, and variants of them.
+ */
 const formTypes = [
   "application/x-www-form-urlencoded",
   "text/plain",
@@ -152,12 +155,12 @@ describe("a form on another site", () => {
     const foreignHeaders = [
       { "sec-fetch-site": "cross-site", origin: `https://${evilHost}` },
       { "sec-fetch-site": "same-site", origin: "http://other.127.0.0.1" },
-      // From browsers without Fetch Metadata; one hides the origin.
+      // Browsers without Fetch Metadata send these headers. The second browser hides the origin.
       { origin: `https://${evilHost}` },
       { origin: "null" },
     ] as Record<string, string>[];
     for (const route of listWriteRoutes()) {
-      // This route's error is a page for the user.
+      // This route responds with an HTML page instead of an error code.
       const code = route.path.endsWith("/form") ? "" : " CROSS_SITE_REQUEST";
       for (const type of formTypes) {
         for (const headers of foreignHeaders) {
@@ -235,14 +238,14 @@ describe("a cookie set by a sibling domain", () => {
   };
 
   test("is no session under any name that browsers allow it to use", async () => {
-    // A sibling domain can set every cookie except the `__Host-` one, and the others are ignored
-    // without it.
+    // A sibling domain can set every cookie except the one with the `__Host-` prefix. Without that
+    // cookie, the others are ignored.
     const [siblingCookie = "", token = ""] = attacker.cookie.split(/; __Host-session=/);
     expect(siblingCookie).toMatch(/^__Secure-session=/);
     expect(await identify(siblingCookie)).toBe(401);
     expect(await identify(`${siblingCookie}; ${victim.cookie}`)).toBe(401);
     expect(await identify(attacker.cookie)).toBe(attacker.userId);
-    // Browsers enforce the rules of `__Host-` case-insensitively, for names that start with it.
+    // For names that start with `__Host-` in any case, browsers enforce the prefix's rules.
     const names = [
       "session",
       "__Secure-session",
@@ -267,7 +270,7 @@ describe("a cookie set by a sibling domain", () => {
         victim.userId,
       ]);
     }
-    // A cookie without a name can look like one with that name.
+    // A cookie without a name can look like a cookie with that name.
     expect(await identify(`=__Host-session=${token}; ${victim.cookie}`)).toBe(victim.userId);
     expect(await identify(`x="; ${attacker.cookie}"; ${victim.cookie}`)).not.toBe(victim.userId);
   });
@@ -283,7 +286,7 @@ describe("a cookie set by a sibling domain", () => {
 
 describe("the target of a redirect", () => {
   const names = ["next", "redirect", "redirect_uri", "return_to", "returnTo", "url", "continue"];
-  /** Targets that some parser takes for a path and a browser for a URL. */
+  /** Targets that a browser parses as a URL although some parsers treat them as a path. */
   const targets = [
     `https://${evilHost}/`,
     `https:${evilHost}`,

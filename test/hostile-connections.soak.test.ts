@@ -13,7 +13,7 @@ const slowConnectionCount = 2_000;
 const dripIntervalMs = 5_000;
 const requestCount = 400;
 const growthBytesMax = 256 * 1024 * 1024;
-/** A delay that a caller would notice on an idle machine. */
+/** A delay that would be noticeable to a caller on an idle machine. */
 const noticeableMs = 1_500;
 const pipelinedCount = 9;
 const unreadConnectionCount = 20;
@@ -23,7 +23,10 @@ const pipelineMs = 50;
 
 const head =
   "POST /console/api/session HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n";
-/** Requests that make a server wait; each has sent almost as much as the server buffers of a request. */
+/**
+ * The beginnings of requests that make a server wait for the rest. Most of them are almost as large
+ * as the server's buffer for a request.
+ */
 const partialRequests = [
   `${head}X-Long: ${"x".repeat(12_000)}`,
   `${head}Content-Length: 64000\r\n\r\n{"token":"${"x".repeat(60_000)}`,
@@ -51,7 +54,7 @@ beforeAll(async () => {
 });
 afterAll(() => system?.close());
 
-/** Opens slow connections, and reopens each one that is cut, until stopped. */
+/** Opens slow connections until stopped. Reopens each connection that the server closes. */
 const openSlowConnections = (port: number) => {
   const sockets = new Set<Socket>();
   const cutIndexes = new Set<number>();
@@ -83,7 +86,7 @@ const openSlowConnections = (port: number) => {
   };
 };
 
-/** Returns the 99th percentile of one caller's response times, for sequential requests. */
+/** Sends sequential requests of one caller. Returns the 99th percentile of the response times. */
 const measureP99 = async (port: number): Promise<number> => {
   const waitsMs: number[] = [];
   for (let index = 0; index < requestCount; index += 1) {
@@ -99,8 +102,9 @@ const measureP99 = async (port: number): Promise<number> => {
 };
 
 /**
- * Sends ten requests repeatedly and reads no response. The kernel buffers the first responses; the
- * rest wait in the server until it cuts the connection. Reconnects whenever it is cut.
+ * Sends ten requests repeatedly without reading the responses. The kernel buffers the first
+ * responses. The others wait in the server until it closes the connection. Reconnects whenever the
+ * connection is closed.
  */
 const openUnreadConnection = (port: number, cookie: string) => {
   const pipelinedRequest = `GET /console/api/account HTTP/1.1\r\nHost: 127.0.0.1\r\nCookie: ${cookie}\r\n\r\n`;
@@ -161,7 +165,8 @@ describe("2,000 slow connections with requests that never end", () => {
         `p99 ${p99BeforeMs.toFixed(0)} ms before, ${p99DuringMs.toFixed(0)} ms during (${(p99DuringMs / p99BeforeMs).toFixed(2)}); ` +
           `resident ${formatMib(residentBefore)} before, ${formatMib(maxResidentBytes)} at most\n`,
       );
-      // Detects responses that wait until a slow connection is cut. The ratio is printed.
+      // Detects responses that are delayed until a slow connection is closed. The ratio is only
+      // printed.
       expect(p99DuringMs).toBeLessThan(hangLimitMs(noticeableMs));
       expect(maxResidentBytes - residentBefore).toBeLessThan(growthBytesMax);
     } finally {

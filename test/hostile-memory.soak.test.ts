@@ -20,12 +20,15 @@ const endpointsPerAccount = 5;
 const endpointCount = accountCount * endpointsPerAccount;
 const waveCount = 3;
 const warmUpCount = 4_000;
-/** Shorter than the default: it is enforced in the same way, and three waves wait for it. */
+/**
+ * Shorter than the default to save time, because three waves wait for this timeout. It is enforced
+ * in the same way.
+ */
 const timeoutMs = 4_000;
 const dripMs = 100;
 const growthBytesMax = 64 * 1024 * 1024;
 
-/** How long the connections of one kind of receiver lasted, and how many are open now. */
+/** How long the connections to one kind of receiver lasted, and how many are currently open. */
 type ConnectionStats = { openCount: number; durationsMs: number[] };
 
 const listen = (server: ReturnType<typeof createServer>): Promise<number> =>
@@ -34,8 +37,8 @@ const listen = (server: ReturnType<typeof createServer>): Promise<number> =>
   );
 
 /**
- * Starts receivers that respond 200 immediately, byte by byte, or with an endless body as fast as
- * it is read.
+ * Starts three kinds of receivers. They respond with 200 immediately, byte by byte, or with an
+ * endless body.
  */
 const startReceivers = async () => {
   const connectionStats = {
@@ -138,7 +141,7 @@ describe("100 endpoints that drip and 100 with endless bodies", () => {
     return replica;
   };
 
-  /** Returns the dispatcher's own count of used slots. */
+  /** Returns the number of delivery slots in use, from the dispatcher's own metric. */
   const readInFlightCount = async (): Promise<number> => {
     const { body } = await request(`http://127.0.0.1:${getDispatcher().internalPort}/metrics`);
     const text = await body.text();
@@ -157,8 +160,8 @@ describe("100 endpoints that drip and 100 with endless bodies", () => {
   };
 
   /**
-   * Publishes one event for every account: an attempt at each of the 200 endpoints. Half of the
-   * attempts last until the deadline.
+   * Publishes one event for every account. It causes an attempt at each of the 200 endpoints. Half
+   * of the attempts last until they time out.
    */
   const runWave = async (): Promise<void> => {
     const { drip, endless } = receivers.connectionStats;
@@ -169,7 +172,7 @@ describe("100 endpoints that drip and 100 with endless bodies", () => {
       () => drip.openCount === endpointCount / 2,
     );
     expect(await readInFlightCount()).toBeGreaterThanOrEqual(endpointCount / 2);
-    // Without a deadline, these attempts would never end.
+    // Without a timeout, these attempts would never end.
     await waitUntil("all slots are free again", async () => (await readInFlightCount()) === 0);
     expect([drip, endless].map(({ durationsMs }) => durationsMs.length)).toEqual(
       endedCountsBefore.map((count) => count + endpointCount / 2),

@@ -114,7 +114,10 @@ const violations: [string, string, string][] = [
   ["the all-in-one imports a Kafka client", "deploy/src", `import "kafkajs";`],
 ];
 
-/** Writes a file for each violation, and two files that import each other's types, and lints them all. */
+/**
+ * Writes a file for each violation, and two files that import each other's types. Then lints all of
+ * them.
+ */
 const lintPlantedFiles = (): string => {
   const plantedFiles = violations.map(([, layer, source], index) => ({
     file: getPlantedPath(layer, index),

@@ -1,4 +1,5 @@
-// Finds the tests that import a module, by Jest's dependency graph. It is built once per process.
+// Finds the tests that import a module, using Jest's dependency graph. The graph is built once per
+// process.
 import { availableParallelism } from "node:os";
 import { join, relative } from "node:path";
 import { SearchSource } from "jest";
@@ -18,15 +19,15 @@ const getSearch = async () => await (searchPromise ??= createSearch());
 
 const listPaths = ({ tests }) => tests.map(({ path }) => relative(root, path));
 
-/** Returns the paths of all test files from the root, including soak tests. */
+/** Returns the paths of all test files relative to the root, including soak tests. */
 export const listAllTests = async () => {
   const { globalConfig, projectConfig, source } = await getSearch();
   return listPaths(await source.getTestPaths(globalConfig, projectConfig));
 };
 
 /**
- * Returns the test files that import one of the modules, directly or indirectly, and those of the modules
- * that are tests themselves.
+ * Returns the test files that import one of the modules directly or indirectly. Includes modules
+ * that are test files themselves.
  */
 export const findImportingTests = async (...modules) => {
   const { source } = await getSearch();

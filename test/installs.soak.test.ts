@@ -14,12 +14,15 @@ const installMsMax = 900_000;
 let directory = "";
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "payment-links-installs-"));
-  // When root starts Postgres, it runs as another user, who needs access to this directory.
+  // If root starts Postgres, Postgres runs as another user. This user needs access to the
+  // directory.
   await chmod(directory, 0o755);
 });
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
-/** Creates a fresh clone: all files except installed, built and stored ones. */
+/**
+ * Creates a fresh clone: copies all files except installed packages, build output and stored data.
+ */
 const createClone = async (name: string): Promise<string> => {
   const clone = join(directory, name);
   await mkdir(clone);
@@ -34,7 +37,9 @@ const createClone = async (name: string): Promise<string> => {
 
 type CommandOptions = { omitsDevDependencies?: boolean; env?: Record<string, string> };
 
-/** Runs what every command runs first; here, before a script that prints Node's version. */
+/**
+ * Runs the wrapper that every command uses. In this test, the wrapped script prints Node's version.
+ */
 const spawnCommand = (
   clone: string,
   { omitsDevDependencies = false, env = {} }: CommandOptions,
@@ -60,7 +65,7 @@ const runCommand = async (clone: string, options: CommandOptions): Promise<strin
   return output.stderr;
 };
 
-/** Returns every file that an install has written, in each workspace too. */
+/** Returns every file that an install has written, including the files in each workspace. */
 const listInstalledFiles = async (clone: string): Promise<string[]> => {
   const entries = await readdir(clone, { recursive: true, withFileTypes: true });
   return entries
@@ -155,7 +160,7 @@ describe("a fresh clone", () => {
       await waitUntil("the install has started", isInstalling, installMsMax);
       process.kill(-(child.pid ?? 0), "SIGKILL");
       await exited;
-      // What a kill may leave of a package: its name and version, and no code.
+      // What a killed install can leave of a package: its name and version without code.
       const { version } = JSON.parse(
         await readFile(join(clone, "node_modules/knip/package.json"), "utf8"),
       ) as { version: string };
@@ -203,7 +208,7 @@ describe("the container images", () => {
             cwd: clone,
             env,
             encoding: "utf8",
-            // Jest's time limit cannot end a call that blocks the process.
+            // Jest's timeout cannot interrupt a call that blocks the process.
             timeout: installMsMax,
           },
         );

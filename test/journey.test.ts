@@ -232,5 +232,7 @@ describe.each(wiringVariants)("%s", (_case, startSystem) => {
   });
 });
 
-/** The all-in-one has its own database and topics; it stores the same data as the services. */
+/**
+ * The all-in-one has its own database and topics. It stores the same data as the separate services.
+ */
 const isRealSystem = (system: System): system is RealSystem => "topicPrefix" in system;

@@ -18,28 +18,46 @@ const dispatcherCount = 3;
 const killCount = 10;
 const slotsPerEndpoint = 20;
 const attemptsMax = 6;
-/** How long the receiver takes to respond: long enough for kills to happen during deliveries. */
+/**
+ * How long the receiver takes to respond. This is long enough for kills to happen during
+ * deliveries.
+ */
 const responseDelayMs = 250;
-/** Every 50th attempt takes longer: long enough to reveal a lease that expires too early. */
+/** Every 50th attempt takes longer, which reveals leases that expire too early. */
 const slowAttemptInterval = 50;
 const slowResponseDelayMs = 1_500;
-/** For every 4th event, the second endpoint fails at first while the first one responds 2xx. */
+/**
+ * For every 4th event, the second endpoint fails at first while the first endpoint responds with
+ * 2xx.
+ */
 const rejectedEventInterval = 4;
-/** The receiver's delay while it is ahead of the kills, which a busy machine delays. */
+/**
+ * The receiver's delay while the deliveries progress faster than the kills. A busy machine delays
+ * the kills.
+ */
 const aheadDelayMs = 2_000;
-/** A 2xx older than this at a kill has certainly been stored, even on a busy machine. */
+/**
+ * If a 2xx response is older than this at a kill, it has certainly been stored, even on a busy
+ * machine.
+ */
 const writeMsMax = 8_000;
-/** After this many turns of the event loop since a process's exit, all its connections have ended. */
+/**
+ * After a process has exited, all its connections are closed within this many turns of the event
+ * loop.
+ */
 const eventLoopTurnsMax = 10;
 const waitMsMax = 120_000;
 
-/** One attempt as the receiver saw it; times are milliseconds of this process's clock. */
+/** An attempt as recorded by the receiver. Times are in milliseconds of this process's clock. */
 type Attempt = {
   path: string;
   linkId: string;
   deliveryId: string;
   startedAt: number;
-  /** When the 2xx was sent; undefined if the attempt was rejected or the sender was gone. */
+  /**
+   * The time when the 2xx response was sent. Undefined if the attempt was rejected or the sender
+   * was gone.
+   */
   succeededAt?: number;
   connection: Connection;
 };
@@ -75,7 +93,7 @@ const startReceiver = async () => {
       inFlightCounts.set(deliveryId, (inFlightCounts.get(deliveryId) ?? 0) - 1),
     );
     const linkId = await readLinkId(req).catch(() => undefined);
-    // The sender died in the middle of its own request.
+    // The sender was killed while it was sending the request.
     if (linkId === undefined) return;
     const connection = connections.get(req.socket) ?? {};
     const attempt: Attempt = { path: req.url ?? "", linkId, deliveryId, startedAt, connection };
@@ -102,16 +120,16 @@ const startReceiver = async () => {
     port: (server.address() as AddressInfo).port,
     attempts,
     /**
-     * Adjusts the pace to the kills done so far, so that the remaining attempts last for the
+     * Adjusts the pace to the number of completed kills, so that enough attempts remain for the
      * remaining kills.
      */
     spreadAttempts: (killsDone: number) => {
       const fraction = (killsDone + 1) / (killCount + 1);
       attemptsBeforeKill = killsDone === killCount ? Infinity : deliveryCount * fraction;
     },
-    /** Deliveries with an attempt that arrived while another was in progress. */
+    /** Deliveries with an attempt that arrived while another attempt was in progress. */
     overlappingDeliveryIds,
-    /** Returns how many attempts wait for a response now. */
+    /** Returns the number of attempts that are waiting for a response. */
     getInFlightCount: () => [...inFlightCounts.values()].reduce((sum, count) => sum + count, 0),
     close: () =>
       new Promise<void>((resolve) => {
@@ -137,10 +155,10 @@ describe("20,000 deliveries while dispatchers are killed", () => {
     const env = {
       ...buildShopEnv(receiver),
       WEBHOOK_ENDPOINT_CONCURRENCY: String(slotsPerEndpoint),
-      // The default deadline. A dispatcher that has just started on a busy machine may need seconds
-      // for its first attempts, and an attempt that times out after its response was sent looks
-      // like a repeated one. A lease ends 20 s after the deadline, and interrupted attempts are
-      // retried soon.
+      // The default timeout. A dispatcher that has just started on a busy machine can need several
+      // seconds for its first attempts. An attempt that times out after the response was sent would
+      // look like a repeated attempt. A lease ends 20 s after the timeout, and interrupted attempts
+      // are then retried soon.
       WEBHOOK_TIMEOUT_SECONDS: "10",
       WEBHOOK_RETRY_SCHEDULE_SECONDS: "0,0.2,0.2,0.2,0.2,0.2",
       RATE_LIMIT_PER_IP: "10000:10000",
@@ -181,13 +199,14 @@ describe("20,000 deliveries while dispatchers are killed", () => {
     await publisher.close();
 
     const kills = await killDispatchersInTurn();
-    // There may be no pending delivery for a moment while a dispatcher is still receiving events.
+    // The number of pending deliveries can briefly be 0 while a dispatcher is still receiving
+    // events.
     await waitUntil(
       "all deliveries are finished",
       async () =>
         (await countEndedDeliveries()) >= deliveryCount && (await countPendingDeliveries()) === 0,
     );
-    // A result may be stored just before the receiver records its response.
+    // A result can be stored shortly before the receiver records its response.
     await waitUntil("all responses are sent", () => receiver.getInFlightCount() === 0);
 
     const attemptsByDelivery = Map.groupBy(receiver.attempts, ({ deliveryId }) => deliveryId);
@@ -198,7 +217,7 @@ describe("20,000 deliveries while dispatchers are killed", () => {
     );
     expect(attemptsByDelivery.size).toBe(deliveryCount);
     expect(receiver.overlappingDeliveryIds).toEqual([]);
-    // Without these, the assertions below would prove nothing.
+    // Without repeated attempts, the assertions below would be meaningless.
     expect(repeatedAttemptCount).toBeGreaterThan(eventCount / rejectedEventInterval);
 
     const attemptsByEvent = Map.groupBy(
@@ -228,7 +247,7 @@ describe("20,000 deliveries while dispatchers are killed", () => {
     expect(rows[0]?.attempts).toBeLessThanOrEqual(attemptsMax);
   });
 
-  /** Kills one dispatcher after another during attempts, and restarts each. */
+  /** Kills one dispatcher after another during attempts, and restarts each of them. */
   const killDispatchersInTurn = async (): Promise<Kill[]> => {
     const dispatchers = system.replicas.filter(({ service }) => service === "webhook-dispatcher");
     const kills: Kill[] = [];
@@ -260,15 +279,18 @@ describe("20,000 deliveries while dispatchers are killed", () => {
 
 const attemptsPerKill = 300;
 
-/** A kill, and when this process had noticed the end of each of its connections. */
+/**
+ * A kill, and the time by which this process had detected that all connections of the killed
+ * process were closed.
+ */
 type Kill = { killedAt: number; noticedAt: number; inFlightCount: number };
 
 const hasNoSuccess = ({ succeededAt }: Attempt): boolean => succeededAt === undefined;
 
 /**
  * Returns true if a delivery was repeated after its 2xx without a valid reason. The only valid
- * reason is that its process was killed before it could store the 2xx; its connection then ended
- * with that kill.
+ * reason is that its process was killed before it could store the 2xx. In this case, its connection
+ * was closed by the kill.
  */
 const wasResent = (attempts: readonly Attempt[], kills: readonly Kill[]): boolean => {
   const lastStartedAt = Math.max(...attempts.map(({ startedAt }) => startedAt));

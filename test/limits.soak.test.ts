@@ -11,9 +11,9 @@ type LimitedProcess = { child: Child; pool: Pool; internalPort: number };
 type Sample = { status: number; sentAtMs: number; error?: string };
 
 const unlimitedRate = "900000:900000";
-/** On a busy machine Redis is slow, and must not be treated as unavailable. */
+/** Redis is slow on a busy machine. It must not be treated as unavailable then. */
 const slowRedisEnv = { REDIS_ANSWER_MS: "20000" };
-/** Enough calls to prove a claim. */
+/** Enough calls for an assertion to be meaningful. */
 const requiredCallCount = 30;
 
 describe("limits of two processes that share a Redis", () => {
@@ -86,13 +86,13 @@ describe("limits of two processes that share a Redis", () => {
           load.getSamples(calmKey, sinceMs, Infinity).length > requiredCallCount &&
           load.getSamples(busyKey, sinceMs, Infinity).some(({ status }) => status === 429),
       );
-    // Uses up the burst before Redis loses it.
+    // Uses up the burst before Redis loses its state.
     await waitForCallsSince(0);
     const outageStartMs = performance.now();
     for (let killIndex = 0; killIndex < 3; killIndex += 1) {
       const killedAtMs = performance.now();
       await redis.kill();
-      // Redis stays down until these calls are answered, so no call waits for it.
+      // Redis stays down until these calls have responses, so no call can wait for Redis to return.
       await waitForCallsSince(killedAtMs);
       expect(await Promise.all(startedProcesses.map(readDegradedGauge))).toEqual([1, 1]);
       await redis.start();
@@ -113,10 +113,12 @@ describe("limits of two processes that share a Redis", () => {
     const allowedCount = (perSecond * (endMs - outageStartMs)) / 1000;
     const fraction = (passedSamples.length / allowedCount).toFixed(2);
     process.stderr.write(`Redis killed: ${fraction} of the limit passed\n`);
-    // The bucket was empty before, and a Redis that lost it does not refill it completely.
+    // The bucket was empty before the kills. A bucket that Redis has lost must not be completely
+    // full again.
     expect(passedSamples.length).toBeLessThanOrEqual(1.2 * allowedCount);
     expect(passedSamples.length).toBeGreaterThan(0);
-    // One process may grant the whole burst again; after that the other process sees it.
+    // One process can grant the whole burst again. After that, the other process must see the used
+    // tokens.
     for (const key of laterKeys) {
       const startedAtMs = performance.now();
       const firstPassedCount =
@@ -136,7 +138,7 @@ describe("limits of two processes that share a Redis", () => {
     const env = {
       RATE_LIMIT_PER_KEY: "0.001:1000",
       REDIS_URL: `redis://127.0.0.1:${proxy.port}`,
-      // Longer than Redis takes on a busy machine.
+      // Longer than Redis takes to respond on a busy machine.
       REDIS_ANSWER_MS: "400",
     };
     const [limitedProcess] = await startProcesses([key], env, 1);
@@ -145,7 +147,7 @@ describe("limits of two processes that share a Redis", () => {
       for (let sentCount = 0; sentCount < count; sentCount += 1)
         expect((await sendRequest(limitedProcess, key)).status).toBe(200);
     };
-    /** Returns how often Redis was queried for the key's bucket. */
+    /** Returns the number of Redis calls for the key's bucket. */
     const countBucketRequests = () => proxy.getSentText().split(":key:").length - 1;
     await sendCalls(50);
     const stallCount = 3;
@@ -159,7 +161,7 @@ describe("limits of two processes that share a Redis", () => {
       await proxy.forward();
       await waitUntilShared([limitedProcess]);
     }
-    // What was taken meanwhile is not granted again.
+    // Tokens that were taken during the outage are not granted again.
     const { headers } = await limitedProcess.pool.request(buildRequest(key));
     expect(headers["ratelimit"]).toContain(`"key";r=${1000 - 50 - stallCount * 51 - 1}`);
   });
@@ -175,7 +177,7 @@ const sendRequest = async ({ pool }: LimitedProcess, key: string): Promise<Sampl
   return { status: statusCode, sentAtMs };
 };
 
-/** Sends concurrent calls to all processes in turn; returns the number of responses per status. */
+/** Sends concurrent calls to all processes in turn. Returns the number of responses per status. */
 const countConcurrentStatuses = async (
   startedProcesses: readonly LimitedProcess[],
   key: string,
@@ -225,7 +227,7 @@ const startLoad = (startedProcesses: readonly LimitedProcess[], streams: readonl
   };
 };
 
-/** Returns the gauge: 1 while a process counts without Redis. */
+/** Returns the gauge. It is 1 while a process limits rates without Redis. */
 const readDegradedGauge = async ({ internalPort }: LimitedProcess): Promise<number> => {
   const { body } = await request(`http://127.0.0.1:${internalPort}/metrics`);
   const gaugeMatch = /^payment_links_rate_limit_degraded\{[^}]*\} (\d)$/m.exec(await body.text());

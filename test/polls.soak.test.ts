@@ -4,12 +4,13 @@ import { createTestDatabase } from "@payment-links/postgres/testing";
 import { settlementListenerMigration } from "@payment-links/settlement-listener";
 import { fillPollTables, measurePolls } from "@payment-links/settlement-listener/testing/polls";
 
-/** Designed for `ROWS=100000000`, with a Postgres that has 1.6 KB of space per row. */
+/** Designed for `ROWS=100000000`. Postgres needs 1.6 KB of disk space per row. */
 const rowCount = Number(process.env["ROWS"] ?? 300_000);
 const buffersMax = 200;
 const hoursMax = 6;
 
-// Detects polls that slow down with the number of past payments, for example because of dead rows.
+// Detects polls that become slower with the number of past payments, for example because of dead
+// rows.
 test(
   `with ${rowCount} payments and transfers, a fifth of them dead, no poll of settlement-listener reads ${buffersMax} buffers`,
   async () => {

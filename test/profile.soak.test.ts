@@ -17,8 +17,8 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
-// A short run shows only that each stage and each process is measured, not how fast they are. It is
-// long enough to measure an idle process, which rarely runs.
+// A short run is sufficient to check that each stage and each process is measured. It must be long
+// enough to measure an idle process, which rarely uses the CPU.
 test("the payment profile contains all stages in order, and what each process computed", async () => {
   const profile = await profileLatency({
     perSecond: 5,

@@ -25,7 +25,7 @@ test("readCpuShares returns a process's busy time by package, without idle time"
     createNode(6, "write", "node:net"),
     createNode(7, "stringify", ""),
   ];
-  // A sample lasts until the next one; the last one has no duration.
+  // A sample lasts until the next one. The last sample has no duration.
   const samples = [1, 2, 3, 4, 4, 5, 6, 7, 1];
   const timeDeltas = [500, 9_000, 1_000, 2_000, 3_000, 1_000, 1_000, 1_000, 1_000];
   await writeFile(path, JSON.stringify({ nodes, samples, timeDeltas }));

@@ -9,7 +9,7 @@ import { readBlocks } from "./rig/read-blocks.ts";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { findOrBuildBtcd } from "@payment-links/settlement-listener/testing/find-btcd";
 
-/** If btcd is not available, Bitcoin's code block and its output are left out. */
+/** If btcd is not available, the code block for Bitcoin and its output are omitted. */
 const hasBitcoin = typeof (await findOrBuildBtcd()) === "string";
 
 const splitLines = (text: string): string[] => text.trim().split("\n");
@@ -25,7 +25,8 @@ describe("README.md and deploy/LOCAL-CHAINS.md", () => {
     localChainsPage = await readFile(join(projectRoot, "deploy/LOCAL-CHAINS.md"), "utf8");
     operationsPage = await readFile(join(projectRoot, "deploy/OPERATIONS.md"), "utf8");
     directory = await mkdtemp(join(tmpdir(), "payment-links-readme-"));
-    // When root starts Postgres, it runs as another user, who needs access to this directory.
+    // If root starts Postgres, Postgres runs as another user. This user needs access to the
+    // directory.
     await chmod(directory, 0o755);
   });
 
@@ -44,7 +45,8 @@ describe("README.md and deploy/LOCAL-CHAINS.md", () => {
     const outputBlocks = blocks.filter(({ language }) => language === "");
     if (startBlock === undefined || outputBlocks.length === 0)
       throw new Error("a section is missing");
-    // Two terminals in a clone: the same sources, with a `.data` folder and files of this test.
+    // Simulates two terminals in a clone. The clone has the same sources, and its own `.data`
+    // folder and files.
     const cloneResult = spawnSync("bash", ["-c", cloneScript], {
       env: { ...process.env, FROM: projectRoot, TO: directory },
       encoding: "utf8",
@@ -71,7 +73,7 @@ describe("README.md and deploy/LOCAL-CHAINS.md", () => {
         status: 0,
         stderr: "",
       });
-      // Page URLs and transaction ids differ each time; webhooks may arrive in any order.
+      // Page URLs and transaction IDs are different in each run. Webhooks can arrive in any order.
       const outputLines = splitLines(scriptResult.stdout).filter(
         (line) => !/^(http|\{)/.test(line),
       );
@@ -83,7 +85,8 @@ describe("README.md and deploy/LOCAL-CHAINS.md", () => {
         /^\{"transactionHash":"\w{64,88}","amount":"[\d.]+",.*\}$/gm,
       );
       expect([...paymentLines]).toHaveLength(hasBitcoin ? 4 : 3);
-      // Nothing that git, and with it the checks of `npm test`, would treat as part of the project.
+      // The commands must not create files that git, and therefore the checks of `npm test`, would
+      // treat as part of the project.
       const untrackedResult = spawnSync("git", ["ls-files", "--others", "--exclude-standard"], {
         cwd: directory,
         encoding: "utf8",
@@ -117,7 +120,10 @@ describe("README.md and deploy/LOCAL-CHAINS.md", () => {
   });
 });
 
-/** Links installed packages and copies sources, so that the original clone stays unchanged. */
+/**
+ * Symlinks the installed packages and copies the sources, so that the original clone stays
+ * unchanged.
+ */
 const cloneScript = `
   set -eu
   cd "$FROM"

@@ -22,13 +22,16 @@ const driversDirectory = join(projectRoot, "test/receiver-samples");
 
 type ReceiverSample = {
   tool: string;
-  /** Files to copy, by their path in the receiver's folder. */
+  /** The files to copy, by their path in the receiver's folder. */
   files: Readonly<Record<string, string>>;
   build?: readonly string[];
   run: (port: number) => readonly string[];
 };
 
-/** Node's receiver is the README's; the others are drivers of this test. */
+/**
+ * The receiver for Node.js is from the README. The receivers for other languages are part of this
+ * test.
+ */
 const samplesByLanguage: Readonly<Record<string, ReceiverSample>> = {
   "Node.js": {
     tool: "node",
@@ -65,7 +68,9 @@ const samplesByLanguage: Readonly<Record<string, ReceiverSample>> = {
   },
 };
 
-/** Sends a request chunk by chunk; returns the status, or the reason why there is none. */
+/**
+ * Sends a request in chunks. Returns the response status, or the reason why there is no response.
+ */
 const sendSample = async (port: number, { chunks }: SampleRequest): Promise<number | string> => {
   const socket = connect(port, "127.0.0.1");
   let response = "";
@@ -138,7 +143,7 @@ for (const [language, sample] of Object.entries(samplesByLanguage)) {
       for (const request of requests)
         statuses.push([request.name, await sendSample(port, request)]);
       const ids = new Set(requests.flatMap(({ id, isGenuine }) => (isGenuine ? [id] : [])));
-      // A receiver may process a webhook after its response.
+      // A receiver can process a webhook after it has responded.
       await stopChild(receiver);
       expect({ statuses, processedCount: output.match(/\n/g)?.length }).toEqual({
         statuses: requests.map(({ name, isGenuine }) => [name, isGenuine ? 204 : 401]),

@@ -112,7 +112,7 @@ const sources = [
 const getPlantedPath = (source: string) =>
   `packages/runtime/src/testing/planted-${process.pid}-${sources.indexOf(source)}.ts`;
 
-/** Writes a file for each source, lints them all, and removes them. */
+/** Writes each source to a file, lints all files, and removes them. */
 const lintPlantedFiles = (): string => {
   try {
     for (const source of sources)

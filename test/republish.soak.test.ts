@@ -12,18 +12,20 @@ import type { System } from "./rig/system.ts";
 
 const linkCount = Number(process.env["LINKS"] ?? 2_000);
 const paymentCount = Number(process.env["PAYMENTS"] ?? linkCount / 10);
-/** Few enough not to measure the machine's own queue. */
+/**
+ * The number of concurrent calls. With more calls, the test would measure the load of the machine.
+ */
 const concurrentCalls = 4;
 const payEveryMs = 200;
 /**
- * For a busy machine. If everything were republished in one batch, a webhook of the full run would
- * wait for all links.
+ * High enough for a busy machine. If everything were republished in one batch, a webhook in the
+ * full run would wait for all links and take longer than this.
  */
 const webhookMsMax = 60_000;
 const minutesMax = 3 + (linkCount + paymentCount) / 5_000;
 const testMsMax = minutesMax * 60_000;
 const quietLinkCount = 20;
-/** How long to measure webhooks on this machine without load, for comparison. */
+/** How long to measure webhooks without load, for comparison. */
 const baselineMs = 5_000;
 
 type WiredSystem = { system: System; getInternalUrl: (service: ServiceName) => string };
@@ -94,7 +96,7 @@ describe.each(wiringVariants)(
       return String(created.body["id"]);
     };
 
-    /** Pays a link of the quiet account; returns the time from the notice to its webhook. */
+    /** Pays a link of the quiet account. Returns the time from the notice to its webhook. */
     const payQuietLink = async (): Promise<number> => {
       paidCount += 1;
       const amount = `1.${String(paidCount).padStart(5, "0")}1`;
@@ -110,7 +112,10 @@ describe.each(wiringVariants)(
       return arrivedAt - sentAtMs;
     };
 
-    /** Makes payments repeatedly during an operation; reports and returns the webhooks' times. */
+    /**
+     * Makes payments repeatedly during an operation. Prints and returns the times until their
+     * webhooks arrive.
+     */
     const payDuring = async (
       description: string,
       operation: () => Promise<void>,
@@ -143,7 +148,7 @@ describe.each(wiringVariants)(
       testMsMax,
     );
 
-    /** Runs `work` many times, with limited concurrency. */
+    /** Runs `work` the given number of times with limited concurrency. */
     const repeatConcurrently = async (
       callCount: number,
       work: (index: number) => Promise<unknown>,

@@ -34,8 +34,8 @@ afterAll(async () => {
 });
 
 /**
- * A request that a parser may find inside another one, and the beginning of a request that swallows
- * the next one.
+ * A request that a parser could find inside another request, and the beginning of a request that
+ * swallows the next one.
  */
 const swallowingHead = "GET /smuggled HTTP/1.1\r\nHost: x\r\nX-Swallow: ";
 const smuggledRequest = `${swallowingHead}y\r\n\r\n`;
@@ -69,7 +69,7 @@ const transferEncodingVariants = [
   "Transfer-Encoding: chunked;q=1",
 ];
 
-/** Messages whose end two parsers may see in different places. */
+/** Messages for which two parsers could disagree on where the message ends. */
 const messages: (readonly [string, string])[] = [
   [
     "CL.TE",
@@ -187,17 +187,17 @@ const messages: (readonly [string, string])[] = [
   ],
 ];
 
-/** A response arrives immediately, unless the request is incomplete: then none arrives. */
+/** A response arrives immediately. If the request is incomplete, there is no response. */
 const responseMsMax = 500;
 
-/** Opens a connection that sends these bytes and stays open. */
+/** Opens a connection, sends the given bytes and keeps the connection open. */
 const sendRawBytes = (port: number, text: string) => {
   const socket = connect(port, "127.0.0.1");
   let receivedText = "";
   const closePromise = new Promise<void>((resolve) => void socket.once("close", () => resolve()));
   const responseStarted = new Promise<void>((resolve) => void socket.once("data", () => resolve()));
   socket.on("data", (data: Buffer) => (receivedText += data.toString("latin1")));
-  // A connection that is cut is a valid result, too.
+  // A closed connection is also a valid result.
   socket.on("error", () => {});
   socket.write(text, "latin1");
   return {
@@ -209,7 +209,10 @@ const sendRawBytes = (port: number, text: string) => {
   };
 };
 
-/** Asks for the caller's account over the proxy's single connection: each caller must get its own. */
+/**
+ * Requests the victim's account over the proxy's single connection. Every caller must get their own
+ * account.
+ */
 const identifyVictim = async (): Promise<string> => {
   const response = await request(`http://127.0.0.1:${nginx.port}/console/api/account`, {
     headers: { cookie: victim.cookie },
@@ -228,7 +231,7 @@ describe("behind a real nginx", () => {
 
   for (const [name, message] of messages) {
     test(`${name}: the next callers get their own responses`, async () => {
-      // The message that swallows the head of the next request comes last.
+      // Sends the message that swallows the head of the next request last.
       for (const text of [message, message.replace(smuggledRequest, swallowingHead)]) {
         const caller = sendRawBytes(nginx.port, text);
         await caller.waitForResponse();
@@ -242,7 +245,7 @@ describe("behind a real nginx", () => {
 });
 
 describe("sent to the product directly", () => {
-  // All parsers agree on these messages.
+  // All parsers agree on where these messages end.
   const harmlessPatterns = [
     /^(?:GET with|Expect|a target with an encoded|an Upgrade|a Content-Length that)/,
     /^TE\.TE "(?:Transfer_|transfer-|Transfer-Encoding:\\t)/,

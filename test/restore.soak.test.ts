@@ -69,7 +69,7 @@ describe(`${paymentCount} payments survive a disaster with the README's commands
     await receiver?.close();
   });
 
-  /** Creates links of 3 that are paid by 1 and 2, each payment a notice. */
+  /** Creates links with the amount 3, and notices of two payments of 1 and 2 for each link. */
   const createLinksWithNotices = async (count: number): Promise<SettlementNotice[][]> => {
     const links: SettlementNotice[][] = [];
     for (let index = 0; index < count; index += 1) {
@@ -122,7 +122,7 @@ describe(`${paymentCount} payments survive a disaster with the README's commands
     return rowCount === 0;
   };
 
-  /** Returns true if no consumer's position is beyond the end of its log any more. */
+  /** Returns true when no consumer's position is beyond the end of its log. */
   const haveConsumersRewound = async (): Promise<boolean> => {
     const { rows } = await admin.query<{ topic: string; partition: number; next: string }>(
       `SELECT topic, partition, next_offset AS next FROM (${allPositionsSql}) AS positions`,
@@ -144,8 +144,8 @@ describe(`${paymentCount} payments survive a disaster with the README's commands
   };
 
   /**
-   * Checks in the order in which a payment travels, so that an event that leaves one service is
-   * seen at the next.
+   * Checks the services in the order in which a payment passes through them. An event that leaves
+   * one service during the check is then detected at the next service.
    */
   const isIdle = async (): Promise<boolean> =>
     (await isEmpty("auth_keys.outbox")) &&
@@ -156,11 +156,11 @@ describe(`${paymentCount} payments survive a disaster with the README's commands
     (await isTopicConsumed("payment-links.v1")) &&
     (await isEmpty("webhook_dispatcher.deliveries"));
 
-  /** Waits until no work is pending: everything is published, consumed and delivered. */
+  /** Waits until all events are published and consumed and all webhooks are delivered. */
   const waitUntilIdle = (description: string) =>
     waitUntil(`all work is finished ${description}`, isIdle, waitMsMax);
 
-  /** Runs the commands of deploy/OPERATIONS.md, as an operator would. */
+  /** Runs the commands of deploy/OPERATIONS.md as an operator would. */
   const republishAll = async (): Promise<void> => {
     const page = await readFile(join(projectRoot, "deploy/OPERATIONS.md"), "utf8");
     const [, restoreSection = ""] = page.split("\n## Backup and restore\n");
@@ -185,7 +185,9 @@ describe(`${paymentCount} payments survive a disaster with the README's commands
     }
   };
 
-  /** Expects each link to be paid in full, and each of its facts to have arrived under one id. */
+  /**
+   * Expects each link to be paid in full, and each of its events to have arrived with a single ID.
+   */
   const expectLinksPaidOnce = async (links: readonly SettlementNotice[][]): Promise<void> => {
     const ids = links.flatMap(([firstNotice]) => firstNotice?.paymentLinkId ?? []);
     for (const id of ids) {
@@ -224,7 +226,9 @@ describe(`${paymentCount} payments survive a disaster with the README's commands
     expect(response.body).toMatchObject({ handle });
   };
 
-  /** Returns the handle in a link's page URL, and the reason why the link accepts no payment. */
+  /**
+   * Returns the handle in a link's page URL, and the reason why the link does not accept payments.
+   */
   const readCheckoutState = async (linkId: string) => {
     const { body } = await call(`${system.baseUrl}/checkout/payment-links/${linkId}`);
     return { handle: /@(\w+)\/pay/.exec(String(body["url"]))?.[1], reason: body["reason"] };
@@ -236,7 +240,10 @@ describe(`${paymentCount} payments survive a disaster with the README's commands
     expect(response.body).toMatchObject({ isSuspended: true });
   };
 
-  /** Makes the lost events older than a minute, as the README asks the operator to wait. */
+  /**
+   * Makes the lost events older than one minute. The documentation asks the operator to wait this
+   * long.
+   */
   const agePublishedState = async (): Promise<void> => {
     for (const table of ["links_api.accounts", "webhook_dispatcher.owner_images"]) {
       await admin.query(`UPDATE ${table} SET told_at = told_at - interval '2 minutes'`);
@@ -258,7 +265,7 @@ describe(`${paymentCount} payments survive a disaster with the README's commands
       const [originalHandle, newHandle] = [`alice${index}`, `alicia${index}`];
       const owner = await createOwner(originalHandle);
       const links = await createLinksWithNotices(paymentCount / 2);
-      // Some links are half paid when the dump is taken.
+      // Some links are partly paid when the dump is taken.
       await sendNotices(
         links.slice(0, links.length / 2).flatMap(([firstNotice]) => firstNotice ?? []),
       );
@@ -283,7 +290,7 @@ describe(`${paymentCount} payments survive a disaster with the README's commands
       );
       await agePublishedState();
       await republishAll();
-      // The last step in the README: providers send their notices since the dump again.
+      // The last documented step: providers resend the notices that they have sent since the dump.
       await sendNotices(links.flat());
       await waitUntilIdle("after the restore");
       await expectLinksPaidOnce(links);

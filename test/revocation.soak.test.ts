@@ -5,17 +5,17 @@ import { injectDelay } from "@payment-links/runtime/testing/inject-delay";
 import { type Merchant, call, createMerchant } from "./rig/client.ts";
 import { type RealSystem, startRealSystem } from "./rig/real-system.ts";
 
-/** One call of the load: when it was sent and answered, and its result. */
+/** A call of the load: the times of its request and response, and its result. */
 type Sample = { sentAtMs: number; answeredAtMs: number; status: number; linkId: string };
 
 const workersPerKey = 3;
 const paceMs = 20;
-/** Enough calls to show what holds from a given time on. */
+/** Enough calls to show how the system behaves after a given time. */
 const requiredCallCount = 30;
 const oldWallet = "0x52908400098527886E0F7030069857D2E4169EE7";
 /** The shift that `rig/move-clock.mjs` applies. */
 const clockShiftMs = 45_000;
-/** How long a process may take to apply the clock shift. */
+/** The maximum time that a process takes to apply the clock shift. */
 const clockNoticeMs = 1_000;
 const newWallet = "0x8617E340B3D01FA5F11F306F4090FD50E238070D";
 
@@ -64,7 +64,7 @@ describe("two replicas of links-api under load", () => {
     return performance.now();
   };
 
-  /** Sends calls through the ingress with short pauses, until stopped. */
+  /** Sends calls through the ingress with short pauses until stopped. */
   const startLoad = (method: "GET" | "POST", key: string) => {
     const samples: Sample[] = [];
     const runWorker = async (signal: AbortSignal) => {
@@ -149,7 +149,7 @@ describe("two replicas of links-api under load", () => {
     }
   });
 
-  /** Makes the other of the two wallets the default; returns its address. */
+  /** Makes the other one of the two wallets the default. Returns its address. */
   const switchDefaultWallet = async (): Promise<string> => {
     const { body } = await callConsole("GET", "/wallets");
     const wallets = body["data"] as { id: string; walletAddress: string; isDefault: boolean }[];
@@ -161,7 +161,9 @@ describe("two replicas of links-api under load", () => {
     expect(status).toBe(200);
     return otherWallet.walletAddress;
   };
-  /** Creates links as a console tab does, at every replica; returns the destination of each. */
+  /**
+   * Creates a link on every replica, as a console tab does. Returns the destination of each link.
+   */
   const createLinksInConsole = async (): Promise<string[]> => {
     const results: string[] = [];
     for (let index = 0; index < 4; index += 1) {
@@ -235,8 +237,8 @@ describe("two replicas of links-api under load", () => {
     await Promise.all(authKeys.map((replica) => replica.kill()));
     await waitForCalls(createLoad.samples, createRevokedMs + 1_000);
     await createLoad.stop();
-    // Makes a cached introspection 45 s older for processes that read its age only from their
-    // clock.
+    // Moves the clocks of the links-api processes ahead, so their cached introspections become 45 s
+    // older.
     for (const replica of system.replicas) {
       if (replica.service === "links-api") process.kill(replica.pid(), "SIGUSR2");
     }
@@ -247,7 +249,7 @@ describe("two replicas of links-api under load", () => {
     const lateCreates = filterSentAfter(createLoad.samples, createRevokedMs + 1_000);
     expect(lateCreates.length).toBeGreaterThan(10);
     expect(filterAccepted(lateCreates)).toEqual([]);
-    // Read requests continue for a while, as the 60 s allow.
+    // Read requests still succeed for some time, because a revoked key can read for up to 60 s.
     const callsAfterClockMove = filterSentAfter(listLoad.samples, movedAtMs + clockNoticeMs);
     expect(filterAccepted(callsAfterClockMove).length).toBeGreaterThan(20);
     const lateLists = filterSentAfter(listLoad.samples, listRevokedMs + 60_000 - clockShiftMs);

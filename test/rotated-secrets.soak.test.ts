@@ -27,7 +27,7 @@ const {
   logLevel,
 } = kafkajs;
 const perSecond = 50;
-/** A rotation without requests would prove nothing. */
+/** A rotation without requests would be a meaningless test. */
 const sentCountMin = 100;
 const rotationMsMax = 600_000;
 const services = [
@@ -46,7 +46,7 @@ const [oldServiceToken, newServiceToken, oldOperatorToken, newOperatorToken] = [
 ];
 const [oldSealingKey, newSealingKey] = [1, 2].map(() => randomBytes(32).toString("base64"));
 const databasePassword = generateSecret();
-/** Roles belong to the whole server, so this run has its own. */
+/** Roles belong to the whole database server, so this run has its own roles. */
 const getSuccessorRole = (service: ServiceName) =>
   `${getSchema(service)}_${oldServiceToken.slice(0, 8)}`;
 const getSchema = (service: ServiceName) => service.replaceAll("-", "_");
@@ -55,7 +55,7 @@ let system: RealSystem;
 let receiver: WebhookReceiver;
 let merchant: Merchant;
 let load: SteadyLoad;
-/** The token that the operator uses. */
+/** The token that the operator currently uses. */
 let operatorToken = oldOperatorToken;
 const endpoints: { id: string; secret: string }[] = [];
 const unpaidLinkIds: string[] = [];
@@ -73,7 +73,7 @@ beforeAll(async () => {
       WEBHOOK_SECRET_KEYS: `first=${oldSealingKey}`,
       RATE_LIMIT_PER_KEY: "10000:10000",
       RATE_LIMIT_PER_IP: "10000:10000",
-      // Time for the balancer to notice, as for an ingress.
+      // Gives the load balancer time to detect that a process is shutting down, as for an ingress.
       DRAIN_DELAY_SECONDS: "2",
     },
   });
@@ -88,7 +88,7 @@ afterAll(async () => {
   const adminUrl = system?.adminUrl;
   const roles = services.map(getSuccessorRole);
   if (adminUrl !== undefined) {
-    // Their privileges are dropped with the database.
+    // The roles' privileges are dropped with the database.
     const dropRolesSql = roles.map((role) => `DROP OWNED BY ${role}; DROP ROLE ${role}`).join("; ");
     await Promise.all(system.replicas.map((replica) => replica.kill()));
     await query(dropRolesSql).catch(() => []);
@@ -157,7 +157,7 @@ const calls = [
   { name: "operator", run: createSignInLink },
 ];
 
-/** Rolls out every service, one after the other. */
+/** Rolls out all services, one after the other. */
 const rollOutAll = async (getOverrides: (service: ServiceName) => Record<string, string>) => {
   for (const service of services) await system.rollOut(service, getOverrides(service));
 };
@@ -173,7 +173,7 @@ const query = async (text: string): Promise<Record<string, unknown>[]> => {
   }
 };
 
-/** Runs a rotation, and returns the failures of callers meanwhile. */
+/** Runs a rotation. Returns the failures that callers see during it. */
 const collectFailuresDuring = async (rotate: () => Promise<void>): Promise<readonly string[]> => {
   const [sentCountBefore, failureCountBefore] = [load.sentCount(), load.failures().length];
   const startedAt = performance.now();
@@ -185,7 +185,7 @@ const collectFailuresDuring = async (rotate: () => Promise<void>): Promise<reado
   const perSecond = ((load.sentCount() - sentCountBefore) * 1000) / (performance.now() - startedAt);
   process.stderr.write(`${perSecond.toFixed(0)} calls each second\n`);
   const faults = load.failures().slice(failureCountBefore);
-  // Only the services know why a call failed on their side.
+  // Only the logs of the services show why a call failed on their side.
   return faults.length === 0 ? [] : [...faults, ...errorsIn(system.output())];
 };
 
@@ -208,8 +208,8 @@ const runPrepareJob = async (service: ServiceName, env: Record<string, string>) 
 };
 
 /**
- * Revokes all access of a broker user in this system. Other systems of the run have the same users
- * with their own prefixes.
+ * Revokes all access of a broker user in this system. Other systems of the test run use the same
+ * users with other topic prefixes.
  */
 const revokeKafkaAccess = async (user: string) => {
   const admin = new Kafka({ brokers: getTestBrokers(), logLevel: logLevel.NOTHING }).admin();

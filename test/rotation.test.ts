@@ -7,7 +7,7 @@ const burst = 20;
 let system: Awaited<ReturnType<typeof startServicesInProcess>>;
 beforeAll(async () => {
   const perAddress = { tokensPerSecond: 100_000, burst: 100_000 };
-  // The clock stands still: a bucket refills only when a test advances it.
+  // The clock is stopped. A bucket refills only when a test advances the clock.
   const perKey = { tokensPerSecond: 0.001, burst };
   system = await startServicesInProcess({ limits: { perKey, perAddress } });
 });
@@ -72,8 +72,8 @@ describe("keys rotated from one another", () => {
     const newKey = await rotateKey(merchant, oldKey.id, { overlapSeconds: 3 });
     system.clock.advance(2_999);
     expect([await listLinks(oldKey.key), await listLinks(newKey.key)]).toEqual(["200", "200"]);
-    // This is within the 5 s for which an introspection is cached, but a key's expiry is checked on
-    // every use.
+    // The overlap ends while the introspection is still cached (5 s), but a key's expiration is
+    // checked on every use.
     system.clock.advance(1);
     expect([await listLinks(oldKey.key), await listLinks(newKey.key)]).toEqual([
       "EXPIRED_API_KEY",

@@ -15,7 +15,7 @@ import { presenceMsMax } from "@payment-links/identity";
 import { type Merchant, call, createMerchant, signInAgain } from "./rig/client.ts";
 import { startServicesInProcess } from "./rig/services-in-process.ts";
 
-/** Who may call a route: anyone, a key with a scope, or a signed-in user. */
+/** Who is allowed to call a route: anyone, an API key with a scope, or a signed-in user. */
 type CallerRule = "anyone" | "session" | Scope;
 
 /** The values of a path's parameters. */
@@ -28,11 +28,14 @@ type RouteExpectation = {
   body?: unknown;
   /** Creates the object that a path refers to, for one test. */
   createParameters?: (owner: Merchant) => PathParameters | Promise<PathParameters>;
-  /** Whether only the owner may see the object; for everyone else it does not exist. */
+  /** Whether only the owner is allowed to see the object. For other users, it does not exist. */
   isOwnerOnly?: boolean;
   /** Whether the user needs a recent proof of presence (rule CALLER-19). */
   needsPresence?: boolean;
-  /** The response to another site's page, if it is rejected although anyone may call. */
+  /**
+   * The response to a page of another site, if such requests are rejected although the route is
+   * public.
+   */
   crossSiteResponse?: string;
 };
 
@@ -65,7 +68,7 @@ const createWallet = (owner: Merchant) => {
 };
 const createEndpoint = (owner: Merchant) =>
   createResource(owner, "webhook-endpoints", endpointBody);
-/** Deposits come only from a chain, and there is none here. */
+/** These tests have no chain and no deposits, so the deposit does not exist. */
 const getMissingDeposit = async (): Promise<PathParameters> => ({
   id: "dep_00000000000000000000000000",
 });
@@ -91,7 +94,7 @@ const ownedRule = { caller: "session", expectedResponse: "200", isOwnerOnly: tru
 const sensitiveRule = { ...sessionRule, needsPresence: true } as const;
 const ownedSensitiveRule = { ...ownedRule, needsPresence: true } as const;
 
-/** Every public route of the four services: who may call it, and the response. */
+/** Every public route of the four services, with who is allowed to call it and the response. */
 const expectations: Record<string, RouteExpectation> = {
   "POST /v1/payment-link": {
     caller: "payment_link:create",
@@ -119,7 +122,7 @@ const expectations: Record<string, RouteExpectation> = {
     body: { token: "nobody's" },
     crossSiteResponse: "403 CROSS_SITE_REQUEST",
   },
-  // A page's form: its errors are pages.
+  // A form on a page. Errors are also pages.
   "POST /console/api/session/form": {
     ...anyoneRule,
     expectedResponse: "401",
@@ -138,7 +141,7 @@ const expectations: Record<string, RouteExpectation> = {
     expectedResponse: "200",
     crossSiteResponse: "403 CROSS_SITE_REQUEST",
   },
-  // The tests' address is an IP address, for which no passkey can be created.
+  // The tests use an IP address, and passkeys cannot be created for IP addresses.
   "GET /console/api/session/passkey": {
     ...unavailableRule,
     crossSiteResponse: "403 CROSS_SITE_REQUEST",
@@ -282,7 +285,7 @@ const expectations: Record<string, RouteExpectation> = {
     }),
   },
 
-  // Without a link id the parameter is missing; another account's link has an empty list.
+  // Without a link ID, the parameter is missing. For another account's link, the list is empty.
   "GET /console/api/webhook-deliveries": { ...sessionRule, expectedResponse: "422 missing" },
 
   "POST /settlement-notices/:provider": {
@@ -314,7 +317,7 @@ const expectations: Record<string, RouteExpectation> = {
     expectedResponse: "200",
     createParameters: createLink,
   },
-  // The stream of an existing link does not end.
+  // The link does not exist, because the stream of an existing link would not end.
   "GET /checkout/payment-links/:id/events": {
     ...anyoneRule,
     expectedResponse: "404 CANNOT_FIND_PAYMENT_LINK",
@@ -325,7 +328,7 @@ const expectations: Record<string, RouteExpectation> = {
     expectedResponse: "404 NOT_FOUND",
     createParameters: () => ({ id: "tx_none" }),
   },
-  // The link is on an EVM chain; other tests cover links on Solana.
+  // The link is on an EVM chain. Other tests cover links on Solana.
   "GET /checkout/solana/:id": {
     ...anyoneRule,
     expectedResponse: "404 NOT_FOUND",
@@ -352,7 +355,7 @@ const expectations: Record<string, RouteExpectation> = {
     expectedResponse: "200",
     createParameters: createLink,
   },
-  // The link is on an EVM chain, where no payment request can contain its reference.
+  // The link is on an EVM chain, where a payment request cannot contain its reference.
   "GET /checkout/qr/:id/payment.svg": {
     ...anyoneRule,
     expectedResponse: "404 NOT_FOUND",
@@ -481,7 +484,7 @@ describe("the routes of operators and other services", () => {
 describe("every kind of caller gets the expected response from", () => {
   test.each(Object.entries(expectations))("%s", async (name, expected) => {
     const staleMerchant = await createNewMerchant();
-    // A stale session may do what is not sensitive, and uses its own object.
+    // A stale session is allowed to call routes that are not sensitive. It uses its own object.
     const staleParameters = (await expected.createParameters?.(staleMerchant)) ?? {};
     system.clock.advance(1);
     const owner = { ...staleMerchant, cookie: await signInAgain(system, staleMerchant) };
@@ -516,7 +519,7 @@ type TestMerchants = Record<"owner" | "stale" | "other", Merchant>;
 const buildSessionCookies = (token: string): string =>
   ["session", "session-links", "session-webhooks"].map((name) => `${name}=${token}`).join("; ");
 
-/** The owner, whose last proof of presence in this session is 10 minutes old. */
+/** The owner, with a session whose last proof of presence is 10 minutes old. */
 const staleCallerName = "session: stale";
 
 describe("an authorized caller's non-object body is rejected by", () => {
@@ -533,8 +536,8 @@ describe("an authorized caller's non-object body is rejected by", () => {
 });
 
 /**
- * Creates every kind of caller. The caller who may change the object comes last, so that the object
- * is unchanged for all others.
+ * Creates every kind of caller. The caller who is allowed to change the object comes last, so that
+ * the object is unchanged for the others.
  */
 const createCallers = async ({
   owner,

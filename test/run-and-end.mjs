@@ -1,5 +1,6 @@
-// `node test/run-and-end.mjs SCRIPT [ARGUMENTS]`: runs a script and afterwards ends every process that it
-// started, also on a signal, and also a Postgres server in a session of its own.
+// `node test/run-and-end.mjs SCRIPT [ARGUMENTS]`: runs a script and then terminates every process
+// that it started. It also does this after a signal, and it also terminates a Postgres server in a
+// session of its own.
 import { getExitCode, withTemporaryDirectory, startNode } from "./children.mjs";
 
 await withTemporaryDirectory("payment-links-apart-", async ({ env }) => {

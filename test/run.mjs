@@ -1,11 +1,11 @@
 // Runs the tests. The last line of output has the counts.
-// - `npm test` installs missing packages, starts real servers, checks the code and runs all tests except
-//   the soak tests (`*.soak.test.ts`). It works on a fresh clone.
+// - `npm test` installs missing packages, starts real servers, checks the code and runs all tests
+//   except the soak tests (`*.soak.test.ts`). It works on a fresh clone.
 // - `npm run test:all` also runs the soak tests.
-// - `npm test -- <path patterns>` runs the tests of these paths, including soak tests, and starts only the
-//   servers that they need.
-// - `npm run test:quick` runs the tests that the changes since `main` may affect and that need no server
-//   or only Postgres.
+// - `npm test -- <path patterns>` runs the tests of these paths, including soak tests, and starts
+//   only the servers that they need.
+// - `npm run test:quick` runs the tests that the changes since `main` can affect, if they need no
+//   server or only Postgres.
 import { existsSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -35,8 +35,8 @@ import {
   servers as allServers,
 } from "./tiers.mjs";
 
-// Time limits for runs that hang. They allow for a machine at a third of the usual speed. Soak tests take
-// an hour on an idle machine.
+// Timeouts for runs that hang. They are long enough for a machine at a third of the usual speed.
+// Soak tests take an hour on an idle machine.
 const checkMsMax = 900_000;
 const jestMsMax = 4_200_000;
 const soakMsMax = 10_800_000;
@@ -55,8 +55,8 @@ const main = async (args) => {
 };
 
 /**
- * Runs the check and the tests that Jest's arguments select. Both run in parallel, because tests mostly
- * wait.
+ * Runs the static checks and the tests that Jest's arguments select. Both run in parallel, because
+ * tests spend most of their time waiting.
  */
 const runAllTests = (context, args) =>
   withServers(context, Object.keys(allServers), async (envPromise) => {
@@ -69,7 +69,8 @@ const runAllTests = (context, args) =>
   });
 
 /**
- * Runs the selected tests without the check, because code may be unfinished in the middle of a change.
+ * Runs the selected tests without the static checks, because the code can be unfinished in the
+ * middle of a change.
  */
 const runSelectedTests = async (context, args) => {
   const serverNames = await findRequiredServers(await listTests(...args));
@@ -91,7 +92,10 @@ const runQuickTests = async (context) => {
 /** A quick run includes at most this many tests that need Postgres. */
 const nearestTestsMax = 6;
 
-/** Lists the tests that the changes may affect; of those that need Postgres, only the nearest. */
+/**
+ * Lists the tests that the changes can affect. Includes only the nearest of the tests that need
+ * Postgres.
+ */
 const listQuickTests = async () => {
   const [changed, testsWithoutServers, postgresTests] = [
     await listChangedTests(),
@@ -113,7 +117,10 @@ const listQuickTests = async () => {
   return [...affectedWithoutServers, ...nearestPostgres];
 };
 
-/** Lists tests in a changed file's workspace: those that share most folders with it first, then by size. */
+/**
+ * Lists the tests in a changed file's workspace. Tests that share the most folders with the file
+ * come first, and then the smallest tests.
+ */
 const listNearestTests = async (tests, changedFiles) => {
   const candidates = await Promise.all(
     tests.map(async (test) => ({

@@ -38,7 +38,10 @@ describe("a shop that has installed the output of `npm pack`", () => {
   const runCommand = (program: string, ...args: string[]): string =>
     execFileSync(program, args, { cwd: shop, env, encoding: "utf8", timeout: commandMsMax });
 
-  /** Sends the receiver part of a body and disconnects; returns true if the receiver was listening. */
+  /**
+   * Sends part of a body to the receiver and disconnects. Returns true if the receiver was
+   * listening.
+   */
   const sendPartialRequest = async (): Promise<boolean> => {
     const socket = connect(receiverPort, "127.0.0.1");
     const isListening = await new Promise<boolean>((resolve) => {
@@ -69,7 +72,7 @@ describe("a shop that has installed the output of `npm pack`", () => {
       KEY: merchant.apiKey,
       SECRET: secret,
     };
-    // Word for word except for the port, which another test may use.
+    // The code is unchanged except for the port, because another test can use the same port.
     for (const heading of ["Request a payment", "Receive a payment"]) {
       const [program] = readBlocks(readme, heading);
       const [, name = ""] = /^\/\/ (\S+)\n/.exec(program?.text ?? "") ?? [];
@@ -99,14 +102,14 @@ describe("a shop that has installed the output of `npm pack`", () => {
     const [, url = "", id = ""] = /^Send the payer to (\S+\/(plink_\w+))$/.exec(createOutput) ?? [];
     expect(url).toBe(`${system.baseUrl}/@alice/pay/${id}`);
     expect(listOutput).toBe("Order 1001: 0 of 25");
-    // The same order again returns the same link.
+    // Repeating the order returns the same link.
     expect(runCommand(process.execPath, "ask.mjs").split("\n")).toEqual([
       createOutput,
       listOutput,
       "",
     ]);
 
-    // An unrelated request that ends halfway must not crash the receiver.
+    // An unrelated request that breaks off in the middle must not crash the receiver.
     await waitUntil("the receiver listens", sendPartialRequest);
     const notice = { id: "payment-1", paymentLinkId: id, amount: "25", status: "settled" as const };
     expect(await sendNotice(system.baseUrl, acmeProvider, notice)).toBe(202);

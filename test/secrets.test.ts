@@ -22,7 +22,7 @@ import { waitUntil } from "@payment-links/runtime/testing";
 const provider = { provider: "acme", secret: `whsec_${randomBytes(24).toString("base64")}` };
 const sealingKey = randomBytes(32).toString("base64");
 const origin = "https://console.example";
-/** Every cookie of a session. */
+/** All cookies of a session. */
 const sessionCookieNames = [
   "__Secure-session",
   "__Secure-session-links",
@@ -32,15 +32,15 @@ const sessionCookieNames = [
 const oidcPath = "/console/api/session/oidc";
 const scopes = ["payment_link:create", "payment_link:read"];
 const generateSecret = () => randomBytes(24).toString("hex");
-/** Both values of each token, as during a rotation. */
+/** Both values of each token, because a rotation uses two values. */
 const tokens = {
   services: [generateSecret(), generateSecret()],
   operators: [generateSecret(), generateSecret()],
 };
-/** Keys in the URLs of chain nodes; no node runs there. */
+/** Keys in the URLs of chain nodes. There are no nodes at these URLs. */
 const rpcKeys = { watched: generateSecret(), signIn: generateSecret() };
 const buildRpcUrl = (key: string) => `8453=http://127.0.0.1:9/v2/${key}`;
-/** A payer's identity: addresses and browser. No service may store it. */
+/** Data that identifies a payer: addresses and the browser. Services must not store it. */
 const payers = {
   "a payer's address": "203.0.113.177",
   "another payer's address": "2001:db8:5eed:cafe:77:88:99:aa",
@@ -54,7 +54,7 @@ describe("after a complete journey that includes rejected and invalid calls", ()
   let identityProvider: IdentityProvider;
   let dump: SystemDump;
   let linkId = "";
-  /** The secrets to look for, collected as they are issued. */
+  /** The secrets to search for. They are collected when they are issued. */
   const secrets: Record<string, string> = {
     "the provider's secret": provider.secret,
     "the sealing key": sealingKey,
@@ -92,7 +92,7 @@ describe("after a complete journey that includes rejected and invalid calls", ()
         SIGN_IN_RPC_URLS: buildRpcUrl(rpcKeys.signIn),
         TRUSTED_PROXIES: "127.0.0.1",
         LOG_LEVEL: "trace",
-        // Refills so slowly that the buckets still exist at the end.
+        // The refill is so slow that the buckets still exist at the end.
         RATE_LIMIT_PER_KEY: "0.01:1000",
         RATE_LIMIT_PER_IP: "0.01:1000",
         OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
@@ -222,7 +222,7 @@ describe("after a complete journey that includes rejected and invalid calls", ()
       const token = new RegExp(`${name}=([^;]+)`).exec(browser.cookies())?.[1] ?? "";
       secrets[`${name} from OpenID Connect`] = token;
     }
-    // Repeats the request with the same code, which is rejected.
+    // Repeats the request with the same code. The service rejects it.
     await browser.visit(callbackPage.url.href, {
       stopBefore: ({ pathname }) => pathname === "/console",
     });
@@ -273,7 +273,10 @@ describe("after a complete journey that includes rejected and invalid calls", ()
     }
   };
 
-  /** Signs with an invalid key signature, so that the chain is queried, whose node is unavailable. */
+  /**
+   * The signature is invalid for a key, so auth-keys queries the chain for a contract wallet. The
+   * chain's node is unavailable.
+   */
   const signInByContractWallet = async () => {
     const challenge = await requestOneTimeValue("a nonce", "nonce", "/console/api/session/nonce");
     const { address } = createWallet();
@@ -286,7 +289,9 @@ describe("after a complete journey that includes rejected and invalid calls", ()
     expect(response.status).toBe(503);
   };
 
-  /** Proves presence again, with a sign-in link created with the former operator token. */
+  /**
+   * Proves presence again with a sign-in link that was created with the previous operator token.
+   */
   const provePresence = async () => {
     const signInLinkResponse = await callAsOperator(
       "sign-in-links",
@@ -307,7 +312,7 @@ describe("after a complete journey that includes rejected and invalid calls", ()
     storeSession(renewedResponse);
   };
 
-  /** Opens payers' pages, and pages that do not exist, from both addresses. */
+  /** Opens the payer's pages, and pages that do not exist, from both addresses. */
   const visitAsPayers = async () => {
     const [address = "", otherAddress = "", userAgent = ""] = Object.values(payers);
     const paths = ["/@secretive/pay/", "/checkout/payment-links/", "/v1/payment-link/"].flatMap(
@@ -328,7 +333,7 @@ describe("after a complete journey that includes rejected and invalid calls", ()
     }
   };
 
-  /** Sends secrets in wrong places, as users do by mistake. */
+  /** Sends secrets in the wrong places, as users do by mistake. */
   const sendMistakes = async () => {
     const [apiKey = "", session = ""] = [
       secrets["the API key"],
@@ -395,7 +400,7 @@ describe("after a complete journey that includes rejected and invalid calls", ()
 
   test("the searched data is complete", () => {
     const expectInDump = (source: string, text: string) => expect(dump[source]).toContain(text);
-    // Only its hash is stored, as bytes; this looks for the hash itself.
+    // Only the hash of the key is stored, as bytes. This searches for the hash.
     expectInDump(
       "table auth_keys.api_keys",
       hashSecret(secrets["the API key"] ?? "").toString("hex"),

@@ -5,10 +5,13 @@ import { printToStderr, startNode, waitForExit } from "./children.mjs";
 import { root } from "./jest/jest.mjs";
 import { servers as allServers } from "./tiers.mjs";
 
-// A slow machine may take minutes; a build that takes longer hangs.
+// A build can take minutes on a slow machine. A build that takes longer than this hangs.
 const buildMsMax = 600_000;
 
-/** Builds a clone's console before any test, so that no two tests build it at the same time. */
+/**
+ * Builds a clone's console before the tests run, so that two tests do not build it at the same
+ * time.
+ */
 export const buildConsole = async ({ env }, cloneRoot = root) => {
   const options = { env, cwd: cloneRoot, stdio: "inherit" };
   const child = startNode([join(cloneRoot, "packages/console/ensure.ts")], options);
@@ -39,7 +42,10 @@ export const withServers = async ({ env }, serverNames, task) => {
   }
 };
 
-/** Starts the process that runs the servers. It stops them when its IPC channel closes, even by a crash. */
+/**
+ * Starts the process that runs the servers. It stops the servers when its IPC channel closes, even
+ * if this process crashes.
+ */
 const startServers = (env, serverNames) => {
   const child = startNode([join(root, "test/servers/main.ts"), ...serverNames], {
     env,

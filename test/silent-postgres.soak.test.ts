@@ -12,7 +12,9 @@ import { acmeProvider, buildShopEnv, unlimitedEnv } from "./rig/shop-env.ts";
 
 const configuredSeconds = process.env["SILENT_SECONDS"];
 const silentMs = 1_000 * Number(configuredSeconds ?? 20);
-/** A busy machine exceeds the promised 6 s. A run with a configured length must meet it. */
+/**
+ * A busy machine can exceed the limit of 6 s. A run with a configured length must meet the limit.
+ */
 const responseMsMax = configuredSeconds === undefined ? hangLimitMs(6_000) : 6_000;
 const baselineMs = Math.max(5_000, silentMs / 6);
 const callIntervalMs = 20;
@@ -44,7 +46,7 @@ let receiver: WebhookReceiver;
 let shop: Merchant;
 let paidLinkId: string;
 const responses: ObservedResponse[] = [];
-/** What each successful call created: the link by a create's idempotency key, or a notice. */
+/** What each successful call created: a link by its idempotency key, or a notice. */
 const linkIdsByKey = new Map<string, string>();
 const acceptedNoticeIds: string[] = [];
 let noticeCount = 0;
@@ -78,7 +80,10 @@ const createLink = (key: string) =>
     body: { toAmount: "999999999" },
   });
 
-/** Creates one call of a kind, repeated with the same key until it succeeds, as a careful caller does. */
+/**
+ * Creates a call of a kind. Like a careful client, it is repeated with the same idempotency key
+ * until it succeeds.
+ */
 const createCallByKind: Record<CallKind, () => () => Promise<number>> = {
   create: () => {
     const key = randomUUID();
@@ -130,7 +135,9 @@ const computeP99 = (samples: readonly ObservedResponse[]): number => {
   return Math.round(durationsMs[Math.ceil(durationsMs.length * 0.99) - 1] ?? 0);
 };
 
-/** Returns how long after the recovery the response times were back to at most twice the normal ones. */
+/**
+ * Returns the time from the recovery until the response times were at most twice as long as usual.
+ */
 const normalAfterMs = (returnedAtMs: number, normalP99Ms: number): number => {
   const lateResponses = responses.filter(
     ({ startedAtMs, durationMs, status }) =>
@@ -164,8 +171,8 @@ test(
         ),
       );
     await injectDelay("fault duration", silentMs);
-    // Postgres stays silent until each kind has a response, so that no response has to wait for the
-    // end of the silence.
+    // Postgres stays silent until each kind of call has a response. This shows that no call waits
+    // for the end of the silence.
     await waitUntil("each kind of call gets a response while Postgres is silent", () =>
       haveAllKindsResponded(stoppedAtMs, ({ status }) => !isSuccess(status)),
     );

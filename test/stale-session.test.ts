@@ -51,7 +51,7 @@ const summarizeResponse = ({
   body: Record<string, unknown>;
 }): string => [status, ...(body["errors"] as { code: string }[]).map(({ code }) => code)].join(" ");
 
-// The cookie is a copy of the victim's own, so the attacker may try everything that the victim's
+// The cookie is a copy of the victim's cookie, so the attacker can try everything that the victim's
 // browser can do.
 describe("an attacker with a stolen session without proof of presence for 10 minutes (rule CALLER-19)", () => {
   test("is rejected by every sensitive route, and changes nothing", async () => {

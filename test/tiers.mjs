@@ -1,10 +1,10 @@
-// Finds the servers that tests need. There is no list to maintain: a test needs a server if it imports,
-// directly or indirectly, the module that reads the server's address. A run gets no other server's
-// address, so a mistake makes the test fail.
+// Finds the servers that tests need. A test needs a server if it directly or indirectly imports the
+// module that reads the server's address, so there is no list to maintain. A run does not get the
+// addresses of other servers, so a mistake makes the test fail.
 import { findImportingTests, listAllTests } from "./imports.mjs";
 import { isCommitTest } from "./jest/jest.mjs";
 
-/** The servers that `servers/main.ts` can start, by their names there. */
+/** The servers that `servers/main.ts` can start, with the names that it uses. */
 export const servers = {
   postgres: { title: "Postgres", module: "packages/postgres/src/testing.ts" },
   kafka: { title: "Kafka", module: "packages/bus/src/testing/test-brokers.ts" },
@@ -12,9 +12,7 @@ export const servers = {
   chromium: { title: "Chromium", module: "test/rig/chromium-url.ts" },
 };
 
-/**
- * Tests in this folder, and those that import this module, start their own servers and processes.
- */
+/** Tests in this folder and tests that import this module start their own servers and processes. */
 const systemTestFolder = "test/";
 const embeddedPostgresModule = "deploy/src/embedded-postgres.ts";
 
@@ -29,7 +27,7 @@ export const findRequiredServers = async (tests) => {
   return names;
 };
 
-/** Tier 1: lists the tests that need no server. */
+/** Lists the tests of tier 1, which do not need a server. */
 export const listTestsWithoutServers = async () => {
   const modules = Object.values(servers).map(({ module }) => module);
   const excludedTests = new Set(await findImportingTests(embeddedPostgresModule, ...modules));
@@ -38,7 +36,7 @@ export const listTestsWithoutServers = async () => {
   return (await listAllTests()).filter(needsNoServer);
 };
 
-/** Tier 2: lists the tests that need only Postgres. */
+/** Lists the tests of tier 2, which need only Postgres. */
 export const listPostgresTests = async () => {
   const { postgres, kafka, redis } = servers;
   const excludedTests = new Set(

@@ -18,7 +18,7 @@ const getTraceId = (traceparent: unknown): string => String(traceparent).split("
 
 const LogLine = z.looseObject({ service: z.string(), trace_id: z.string().optional() });
 
-/** Returns the services with at least one log line that contains the trace id. */
+/** Returns the services with at least one log line that contains the trace ID. */
 const listServicesInTrace = (output: string, traceId: string): string[] => {
   const matchingLines = output
     .split("\n")
@@ -87,7 +87,7 @@ describe("a trace passes through the services", () => {
       { traceparent },
     );
     expect(status).toBe(202);
-    // Two events, with two attempts each.
+    // There are two events with two attempts each.
     await waitUntil("the retries arrive", () => receiver.received.length >= 4);
     const attempts = Map.groupBy(receiver.received, ({ body }) => body.id);
     for (const [firstAttempt, secondAttempt] of attempts.values()) {

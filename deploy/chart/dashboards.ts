@@ -21,13 +21,13 @@ const requestsMetric = "http_server_request_duration_seconds";
 
 const sloDashboard: Dashboard = {
   name: "slo",
-  title: "Payment Links / Objectives",
+  title: "Payment Links / SLOs",
   panels: burnRates.flatMap(({ severity, factor, longWindow, shortWindow }): Panel[] => [
     {
       title: `Bad ratio, ${longWindow} and ${shortWindow}`,
       description:
-        "The share of each objective's events that were bad. " +
-        `Both windows above ${factor} × (1 − objective) are a ${severity}.`,
+        "The fraction of bad events for each SLO. " +
+        `If both windows exceed ${factor} × (1 − target), the alert is a ${severity}.`,
       unit: "percentunit",
       queries: [longWindow, shortWindow].map((window) => ({
         expr: `${getRatioMetric(window)}{${namespaceSelector}}`,
@@ -36,7 +36,8 @@ const sloDashboard: Dashboard = {
     },
     {
       title: `Bad events, ${longWindow}`,
-      description: "An alert needs at least 10; for outbox-age, at least 2 bad minutes.",
+      description:
+        "An alert requires at least 10 bad events; for outbox-age, at least 2 bad minutes.",
       unit: "short",
       queries: [{ expr: `${getCountMetric(longWindow)}{${namespaceSelector}}`, legend: "{{slo}}" }],
     },
@@ -60,7 +61,7 @@ const requestsDashboard: Dashboard = {
     },
     {
       title: "Errors",
-      description: "Share of 5xx responses, by route.",
+      description: "Fraction of 5xx responses, by route.",
       unit: "percentunit",
       queries: [
         {
@@ -73,7 +74,7 @@ const requestsDashboard: Dashboard = {
     },
     ...[0.5, 0.95, 0.99].map((quantileRank) => ({
       title: `Duration, p${quantileRank * 100}`,
-      description: "From the arrival of a request to the end of its response.",
+      description: "From the arrival of a request until the end of the response.",
       unit: "s" as const,
       queries: [
         {
@@ -202,7 +203,7 @@ const eventsDashboard: Dashboard = {
   panels: [
     {
       title: "Oldest unsent event",
-      description: "Its wait in the outbox. Objective: under 5 s.",
+      description: "How long it has waited in the outbox. SLO: less than 5 s.",
       unit: "s",
       queries: [
         {
@@ -239,7 +240,7 @@ const eventsDashboard: Dashboard = {
     },
     {
       title: "Lag, p99",
-      description: "From an event to its application.",
+      description: "Delay from an event until it is applied.",
       unit: "s",
       queries: [
         {
@@ -255,7 +256,7 @@ const eventsDashboard: Dashboard = {
     },
     {
       title: "Events consumed",
-      description: "By outcome: applied, repeated, ignored or parked (dead letter).",
+      description: "By outcome: applied, repeated (duplicate), ignored or parked (dead letter).",
       unit: "reqps",
       queries: [
         {
@@ -266,7 +267,7 @@ const eventsDashboard: Dashboard = {
     },
     {
       title: "Time since last fetch",
-      description: "A working consumer fetches every second, also without new records.",
+      description: "A working consumer fetches every second, even if there are no new records.",
       unit: "s",
       queries: [
         {
@@ -277,7 +278,7 @@ const eventsDashboard: Dashboard = {
     },
     {
       title: "Time since last record",
-      description: "Also grows when nothing happens.",
+      description: "Also grows when there are no new records.",
       unit: "s",
       queries: [
         {
@@ -288,7 +289,8 @@ const eventsDashboard: Dashboard = {
     },
     {
       title: "All links received",
-      description: "Age of the sender's last marks; everything sent before them has been received.",
+      description:
+        "Age of the sender's last markers. All events sent before them have been received.",
       unit: "s",
       queries: [
         {
@@ -299,7 +301,8 @@ const eventsDashboard: Dashboard = {
     },
     {
       title: "Problems",
-      description: "Dead letters now; waits, crashes, position resets and version jumps per hour.",
+      description:
+        "Current dead letters; waits, crashes, offset resets and version jumps per hour.",
       unit: "short",
       queries: [
         {
@@ -316,7 +319,7 @@ const eventsDashboard: Dashboard = {
         },
         {
           expr: `sum by (group) (increase(payment_links_bus_positions_reset_total{${serviceSelector}}[1h]))`,
-          legend: "{{group}} position resets",
+          legend: "{{group}} offset resets",
         },
         {
           expr: `sum by (service) (increase(payment_links_version_jumps_total{${serviceSelector}}[1h]))`,
@@ -359,7 +362,7 @@ const settlementDashboard: Dashboard = {
     },
     {
       title: "Audit lag",
-      description: "Final blocks that were scanned and wait for the audit by another provider.",
+      description: "Scanned final blocks that another provider has not audited yet.",
       unit: "short",
       queries: [
         {
@@ -371,7 +374,7 @@ const settlementDashboard: Dashboard = {
     {
       title: "Stopped chains",
       description:
-        "1: halted until an operator decides, or rejected because it differs from the catalogue.",
+        "1: halted until an operator resumes it, or rejected because it differs from the catalogue.",
       unit: "short",
       queries: [
         {
@@ -386,7 +389,7 @@ const settlementDashboard: Dashboard = {
     },
     {
       title: "Unread mempool transactions",
-      description: "On chains whose unconfirmed transactions are read.",
+      description: "On chains whose mempool is tracked.",
       unit: "short",
       queries: [
         {
@@ -419,7 +422,7 @@ const settlementDashboard: Dashboard = {
     },
     {
       title: "Waiting payments",
-      description: "Deferred until their link is received, or processing until they are final.",
+      description: "Deferred until their link arrives, or processing until they are final.",
       unit: "short",
       queries: [
         {
@@ -476,7 +479,7 @@ const settlementDashboard: Dashboard = {
     {
       title: "Disagreements per hour",
       description:
-        "Between providers, scan and audit, and notices; failing background jobs; orphaned payments.",
+        "Between providers, between scan and audit, and between notices. Also failing background jobs and orphaned payments.",
       unit: "short",
       queries: [
         {
@@ -515,7 +518,8 @@ const settlementDashboard: Dashboard = {
     },
     {
       title: "Reorg depth and scan duration, p99",
-      description: "Blocks removed by a reorg; seconds from requesting blocks to their commit.",
+      description:
+        "Blocks removed by a reorg; seconds from the request for blocks until the commit.",
       unit: "short",
       queries: [
         {
@@ -577,7 +581,7 @@ const webhooksDashboard: Dashboard = {
     },
     {
       title: "Event to first attempt",
-      description: "Objective: under 10 s.",
+      description: "SLO: less than 10 s.",
       unit: "s",
       queries: [0.5, 0.99].map((quantileRank) => ({
         expr: `histogram_quantile(${quantileRank}, sum by (le) (rate(payment_links_webhook_first_attempt_delay_seconds_bucket{${namespaceSelector}}[${rateInterval}])))`,
@@ -597,7 +601,7 @@ const webhooksDashboard: Dashboard = {
     },
     {
       title: "Deliveries and attempts",
-      description: "Unfinished deliveries, counted up to 10,000, and running attempts.",
+      description: "Unfinished deliveries (counted up to 10,000) and running attempts.",
       unit: "short",
       queries: [
         {
@@ -645,7 +649,7 @@ const runtimeDashboard: Dashboard = {
     },
     {
       title: "Event loop",
-      description: "p99 of its delay, without the sampling interval of 500 ms.",
+      description: "p99 of the delay, without the sampling interval of 500 ms.",
       unit: "s",
       queries: [
         {
@@ -656,7 +660,7 @@ const runtimeDashboard: Dashboard = {
     },
     {
       title: "Garbage collection",
-      description: "Share of time.",
+      description: "Fraction of time.",
       unit: "percentunit",
       queries: [
         {
@@ -667,7 +671,7 @@ const runtimeDashboard: Dashboard = {
     },
     {
       title: "Clock",
-      description: "How far it is ahead of Postgres' clock, measured once a minute.",
+      description: "How far the pod's clock is ahead of Postgres' clock, measured once a minute.",
       unit: "s",
       queries: [
         {
@@ -733,8 +737,8 @@ const createVariables = () => [
     datasource,
     query: `label_values(payment_links_outbox_unsent_rows, ${label})`,
     includeAll: true,
-    // Without a namespace label, as in a Prometheus outside Kubernetes, this filter matches
-    // everything.
+    // This filter also matches series without a namespace label, for example of a Prometheus
+    // outside Kubernetes.
     allValue: ".*",
     multi: true,
     current: { text: "All", value: "$__all" },

@@ -2,7 +2,7 @@
 export type Schema = { readonly [keyword: string]: unknown };
 type Schemas = Readonly<Record<string, Schema>>;
 
-/** A string that matches the pattern; any string without one. */
+/** A string that matches the pattern, or any string if there is no pattern. */
 export const stringSchema = (pattern?: string, extraKeywords?: Schema): Schema => ({
   type: "string",
   ...(pattern === undefined ? {} : { pattern }),
@@ -29,7 +29,7 @@ export const arraySchema = (items: Schema, extraKeywords?: Schema): Schema => ({
   items,
   ...extraKeywords,
 });
-/** An object that only Kubernetes interprets, optionally with required names. */
+/** An object that only Kubernetes validates, optionally with required names. */
 export const openObjectSchema = (...required: string[]): Schema => ({
   type: "object",
   ...(required.length === 0 ? {} : { required }),
@@ -37,8 +37,8 @@ export const openObjectSchema = (...required: string[]): Schema => ({
 /** The same schema, or null. */
 export const nullable = (schema: Schema): Schema => ({ ...schema, type: [schema["type"], "null"] });
 /**
- * An object with exactly these names, so that a misspelled one is rejected. All are required except
- * nullable ones: Helm removes null values before validation.
+ * An object with exactly these names, so that a misspelled name is rejected. All names are required
+ * unless they are nullable, because Helm removes null values before validation.
  */
 export const objectSchema = (description: string | undefined, properties: Schemas): Schema => ({
   type: "object",

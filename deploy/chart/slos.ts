@@ -19,11 +19,11 @@ export type Slo = {
   objectiveText: string;
   /** The required good fraction; the rest is the error budget. */
   objective: number;
-  /** The bad fraction over a window, by namespace; no series if nothing happened. */
+  /** The PromQL query for the bad fraction over a window, by namespace. */
   badRatio: (window: Window) => string;
-  /** The number of bad events, or bad minutes, over a window. */
+  /** The PromQL query for the number of bad events, or bad minutes, over a window. */
   badCount: (window: Window) => string;
-  /** Fewer bad events than this never alert, however large their share of little traffic is. */
+  /** The minimum number of bad events for an alert, to ignore single errors when traffic is low. */
   badCountMin: number;
 };
 
@@ -33,8 +33,8 @@ const requestsMetric = "http_server_request_duration_seconds";
 type RangeQuery = (metric: string) => string;
 
 /**
- * For counted events: queries the bad ones and all of them with a Prometheus function over a
- * window.
+ * Builds the queries of an SLO that counts events: the ratio of bad events to all events, and the
+ * number of bad events.
  */
 const createEventRatio = (
   totalMetric: string,
@@ -50,7 +50,10 @@ const createEventRatio = (
   };
 };
 
-/** Events with the given labels are bad. Without any such event, the series is missing and counts as 0. */
+/**
+ * Counts the events with the given labels as bad. If there is no such event, the series is missing
+ * and the query returns 0.
+ */
 const createLabelRatio = (
   totalMetric: string,
   labels: { totalSelector: string; badSelector: string },
@@ -66,7 +69,7 @@ const createLabelRatio = (
 };
 
 /**
- * Events slower than the threshold are bad. The threshold must be a bucket of the histogram;
+ * Counts events slower than the threshold as bad. The threshold must be a bucket of the histogram;
  * otherwise the ratio has no series.
  */
 const createLatencyRatio = (metric: string, labels: string, thresholdSeconds: number) => {
@@ -80,19 +83,19 @@ const createLatencyRatio = (metric: string, labels: string, thresholdSeconds: nu
   );
 };
 
-/** Prometheus 3 stores the bound 15 as `15.0`; Prometheus 2 stores it unchanged. */
+/** Matches both label formats: Prometheus 3 stores the bound 15 as `15.0`, Prometheus 2 as `15`. */
 const getBucketSelector = (seconds: number): string =>
   Number.isInteger(seconds) ? `le=~"${seconds}|${seconds}[.]0"` : `le="${seconds}"`;
 
 const getLateRatio = (window: Window) =>
   `max by (namespace) (avg_over_time(payment_links:outbox_late:bool[${window}]))`;
 
-/** All SLOs. A threshold in seconds is a bucket of its histogram. */
+/** All SLOs. */
 export const slos: readonly Slo[] = [
   {
     name: "api-availability",
     alert: "PaymentLinksApiErrorBudgetBurn",
-    objectiveText: "public API calls are answered without a 5xx",
+    objectiveText: "public API requests get a response other than a 5xx",
     objective: 0.999,
     ...createLabelRatio(`${requestsMetric}_count`, {
       totalSelector: publicApiSelector,
@@ -102,14 +105,14 @@ export const slos: readonly Slo[] = [
   {
     name: "api-latency",
     alert: "PaymentLinksApiLatencyBudgetBurn",
-    objectiveText: "public API calls are answered within 300 ms",
+    objectiveText: "public API requests get a response within 300 ms",
     objective: 0.99,
     ...createLatencyRatio(requestsMetric, publicApiSelector, 0.3),
   },
   {
     name: "settlement-delay",
     alert: "PaymentLinksSettlementDelayBudgetBurn",
-    objectiveText: "payment events of settlement-listener are applied to their link within 15 s",
+    objectiveText: "payment events of settlement-listener are applied to links within 15 s",
     objective: 0.99,
     ...createLatencyRatio(
       "payment_links_consumer_lag_seconds",
@@ -120,14 +123,14 @@ export const slos: readonly Slo[] = [
   {
     name: "webhook-first-attempt",
     alert: "PaymentLinksFirstAttemptBudgetBurn",
-    objectiveText: "webhooks are first attempted within 10 s of their event",
+    objectiveText: "the first attempt of a webhook starts within 10 s of its event",
     objective: 0.99,
     ...createLatencyRatio("payment_links_webhook_first_attempt_delay_seconds", "", 10),
   },
   {
     name: "webhook-delivery",
     alert: "PaymentLinksWebhookDeliveryBudgetBurn",
-    objectiveText: "webhook attempts end with a response or receiver error, not an internal error",
+    objectiveText: "webhook attempts do not fail because of an internal error",
     objective: 0.995,
     ...createLabelRatio("payment_links_webhook_attempts_total", {
       totalSelector: "",
@@ -137,7 +140,8 @@ export const slos: readonly Slo[] = [
   {
     name: "outbox-age",
     alert: "PaymentLinksOutboxBudgetBurn",
-    objectiveText: "no event waits in an outbox for more than 5 s (share of time, worst service)",
+    objectiveText:
+      "no event waits in an outbox for more than 5 s (fraction of time, worst service)",
     objective: 0.999,
     badCountMin: 2,
     badRatio: getLateRatio,

@@ -56,7 +56,7 @@ const podProperties: Record<string, Schema> = {
   hostUsers: booleanSchema,
 };
 
-/** What operators may add to our pods. */
+/** Settings with which operators add to our pods. */
 const extraPodProperties: Record<string, Schema> = {
   extraEnv: extendRef("env"),
   extraEnvFrom: arraySchema(openObjectSchema()),
@@ -78,8 +78,8 @@ const profileSchema = nullable(
 );
 
 /**
- * The fields that pod and container security contexts share. Null removes the value common to all
- * blocks.
+ * The fields that pod and container security contexts have in common. Null removes a field that the
+ * common security context sets.
  */
 const securityProperties: Record<string, Schema> = {
   runAsNonRoot: nullable(booleanSchema),
@@ -98,15 +98,15 @@ const securityProperties: Record<string, Schema> = {
 };
 
 const kedaProperties: Record<string, Schema> = {
-  enabled: withDescription("Scale by waiting work and CPU.", booleanSchema),
+  enabled: withDescription("Scale on CPU and backlog.", booleanSchema),
   minReplicas: withDescription("Minimum number of pods.", integerSchema(1, 100)),
   maxReplicas: withDescription("Maximum number of pods.", integerSchema(1, 100)),
   targetCpuPercent: withDescription(
-    "Target use of the requested CPU, in percent.",
+    "Target CPU utilization, in percent of the CPU request.",
     integerSchema(1, 1000),
   ),
   lagSeconds: withDescription(
-    "Target seconds from an event to its application.",
+    "Target delay in seconds until an event is applied.",
     integerSchema(1, 86_400),
   ),
   behavior: withDescription("`behavior` of the HorizontalPodAutoscaler.", openObjectSchema()),
@@ -120,8 +120,8 @@ const createDeploymentSchema = (
     replicas: integerSchema(0, 100),
     databaseConnectionsMax: integerSchema(1, 200),
     image: withDescription("Image of this service.", extendRef("image")),
-    autoscaling: withDescription("Scaling by CPU.", extendRef("autoscaling")),
-    keda: objectSchema("Scaling by waiting work and CPU (KEDA).", kedaProperties),
+    autoscaling: withDescription("Scaling on CPU.", extendRef("autoscaling")),
+    keda: objectSchema("Scaling on CPU and backlog (KEDA).", kedaProperties),
     maxUnavailable: extendRef("maxUnavailable"),
     strategy: objectSchema("How an upgrade replaces pods.", {
       type: enumSchema("RollingUpdate", "Recreate"),
@@ -130,8 +130,7 @@ const createDeploymentSchema = (
         maxUnavailable: extendRef("podsOrShare"),
       }),
     }),
-    // Less than the 600 s after which Kubernetes reports a rollout as stuck; Kubernetes requires
-    // that.
+    // Must be less than the 600 s after which Kubernetes reports a rollout as stuck.
     minReadySeconds: integerSchema(0, 599),
     probes: objectSchema("Timing of the probes.", {
       startup: extendRef("probe"),
@@ -265,7 +264,7 @@ const valueSchemas: Record<string, Schema> = {
     }),
   }),
   webhookDispatcher: createDeploymentSchema("webhook-dispatcher.", {
-    keda: objectSchema("Scaling by waiting work and CPU (KEDA).", {
+    keda: objectSchema("Scaling on CPU and backlog (KEDA).", {
       ...kedaProperties,
       overdueSeconds: withDescription(
         "Target age of the oldest due webhook, in seconds.",
@@ -346,7 +345,7 @@ const valueSchemas: Record<string, Schema> = {
       ),
     ),
   }),
-  keda: objectSchema("Where KEDA reads the waiting work.", {
+  keda: objectSchema("The Prometheus that KEDA queries for the backlog.", {
     prometheus: objectSchema("The Prometheus.", {
       serverAddress: stringSchema(webUrlPattern),
       authModes: stringSchema("^((basic|bearer|tls|custom)(,(basic|bearer|tls|custom))*)?$"),
@@ -410,11 +409,11 @@ const definitions: Record<string, Schema> = {
     ports: withDescription("Ports.", arraySchema(createRef("port"), { minItems: 1 })),
   }),
   autoscaling: objectSchema(undefined, {
-    enabled: withDescription("Scale by CPU between the bounds.", booleanSchema),
+    enabled: withDescription("Scale on CPU between the bounds.", booleanSchema),
     minReplicas: withDescription("Minimum number of pods.", integerSchema(1, 100)),
     maxReplicas: withDescription("Maximum number of pods.", integerSchema(1, 100)),
     targetCpuPercent: withDescription(
-      "Target use of the requested CPU, in percent.",
+      "Target CPU utilization, in percent of the CPU request.",
       integerSchema(1, 1000),
     ),
     behavior: withDescription("`behavior` of the HorizontalPodAutoscaler.", openObjectSchema()),
@@ -497,12 +496,12 @@ export const renderValuesSchema = (valuesYaml: URL): string => {
   return `${JSON.stringify(schema, undefined, 2)}\n`;
 };
 
-/** Reads the text after `# --` above each value, by the value's path. */
+/** Returns the text after `# --` above each value, by the value's path. */
 const readDescriptions = (map: YAMLMap, parentPath = ""): Map<string, string> => {
   const descriptions = new Map<string, string>();
   for (const [index, { key: keyNode, value }] of map.items.entries()) {
     if (!isScalar(keyNode)) continue;
-    // The library attaches the comment above a map's first key to the map itself.
+    // The `yaml` package attaches the comment above a map's first key to the map itself.
     const comment = (index === 0 ? map.commentBefore : undefined) ?? keyNode.commentBefore ?? "";
     const valuePath = `${parentPath}.${String(keyNode.value)}`;
     const descriptionText = /^ -- ([^]*)/.exec(comment)?.[1];
@@ -519,7 +518,7 @@ const addDescriptions = (
   descriptionsByPath: ReadonlyMap<string, string>,
   valuePath: string,
 ): Schema => {
-  // Settings shared by the four Deployments are described only at the first one.
+  // values.yaml describes the settings that all services share only for links-api.
   const description =
     schema["description"] ??
     descriptionsByPath.get(valuePath) ??

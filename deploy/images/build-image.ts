@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { renderProvenance } from "./write-provenance.ts";
 
-/** Runs a program to completion and returns its output; throws if it fails. */
+/** Runs a program until it exits and returns its output; throws if it fails. */
 export type RunProgram = (program: string, args: readonly string[]) => string;
 
 type ImageBuildOptions = {
@@ -13,21 +13,23 @@ type ImageBuildOptions = {
   /** The image's full name, including registry and tag. */
   tag: string;
   shouldPush: boolean;
-  /** The folder for the two files about the image. */
+  /** The folder for the image's SBOM and provenance files. */
   outputFolder: string;
   builder: string;
   runProgram: RunProgram;
   now: () => Date;
 };
 
-/** The working tree has uncommitted changes, so no commit would identify the image's content. */
+/**
+ * Thrown if the working tree has uncommitted changes, because no commit would identify the image's
+ * content.
+ */
 export class UncommittedError extends Error {}
 
 /**
- * Builds the image of one service and writes two files about it: `<service>.cdx.json`, its contents
- * (CycloneDX), and `<service>.provenance.json`, how it was built (SLSA v1). If buildx is available,
- * a pushed image also carries both as BuildKit attestations. Returns the digest. Throws
- * `UncommittedError`.
+ * Builds the image of one service and returns its digest. Writes the SBOM to `<service>.cdx.json`
+ * (CycloneDX) and the provenance to `<service>.provenance.json` (SLSA v1). If buildx is available,
+ * a pushed image also has both as BuildKit attestations. Throws `UncommittedError`.
  */
 export const buildImage = (options: ImageBuildOptions): string => {
   const { runProgram, root, service, tag, outputFolder } = options;
@@ -113,7 +115,7 @@ const parseDigest = (text: string): string => {
   return digest;
 };
 
-/** Removes the tag, but not the port of a registry. */
+/** Removes the tag from an image name, but not the registry's port. */
 const withoutTag = (tag: string): string => tag.replace(/:[^:/]+$/, "");
 
 const findBaseImage = (dockerfile: string): string =>

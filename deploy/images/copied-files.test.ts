@@ -8,13 +8,13 @@ import { serviceBlocks } from "../chart/service-blocks.ts";
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const services = Object.values(serviceBlocks);
 
-/** Its COPY instructions list the files and folders that go into the images. */
+/** The Dockerfile. Its COPY instructions list the files and folders in the images. */
 const dockerfile = readFileSync(join(root, "deploy/Dockerfile"), "utf8");
 const copiedPaths = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(
   ([, sourceList = ""]) => sourceList.split(" "),
 );
 
-/** Returns what a file imports: paths from the repository root, and package names. */
+/** Returns the imports of a file: paths relative to the repository root, and package names. */
 const listImports = (file: string): { files: string[]; packages: string[] } => {
   const text = readFileSync(join(root, file), "utf8");
   const importNames = [...text.matchAll(/^(?:import|export)[^;]*? from "([^"]+)";/gm)]
@@ -29,8 +29,8 @@ const listImports = (file: string): { files: string[]; packages: string[] } => {
 };
 
 /**
- * Returns a file and all of our files that it imports, directly or not, with the packages that they
- * import.
+ * Returns the given file, all of our files that it imports directly or indirectly, and the packages
+ * that these files import.
  */
 const collectImports = (file: string): { files: Set<string>; packages: Set<string> } => {
   const files = new Set([file]);
@@ -49,7 +49,10 @@ const Manifest = z.object({ dependencies: DependencyRecord, devDependencies: Dep
 const readManifest = (folder: string) =>
   Manifest.parse(JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8")));
 
-/** Returns the packages in a service's image: its dependencies and those of our packages. */
+/**
+ * Returns the packages in a service's image: its own dependencies and those of our packages that it
+ * uses.
+ */
 const listInstalledPackages = (service: string): Set<string> => {
   const names = new Set<string>();
   const folders = [`services/${service}`];
@@ -90,8 +93,8 @@ test("no image installs packages that build the console or run a local chain", (
   const localChainPackages = Object.keys(
     readManifest("services/settlement-listener").devDependencies,
   );
-  // Services import these themselves: links-api renders QR codes, contracts derives Bitcoin
-  // addresses, and all services limit rates.
+  // Services also import these packages directly: links-api renders QR codes, contracts derives
+  // Bitcoin addresses, and all services apply rate limits.
   const sharedPackages = new Set(["qr", "@scure/btc-signer", "@payment-links/rate-limit"]);
   const developmentPackages = [...consoleBuildPackages, ...localChainPackages].filter(
     (name) => !sharedPackages.has(name),

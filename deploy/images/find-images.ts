@@ -1,14 +1,14 @@
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 
-/** A third-party image that one of our files names. */
+/** A third-party image and the file that names it. */
 export type ImageReference = { file: string; image: string };
 
-/** The folders that build, run or test images. */
+/** The folders with files that build, run or test images. */
 const folders = ["deploy", "helm", "test", ".ci", ".github"];
 const skippedFolders = new Set(["node_modules", "images", "schemas"]);
 
-/** How each kind of file names an image. */
+/** The pattern with which each kind of file names an image. */
 const imagePatterns: readonly (readonly [file: RegExp, image: RegExp])[] = [
   [/Dockerfile$/, /^(?:FROM\s+(?:--\S+\s+)?|ARG \w*IMAGE=)(\S+)/gm],
   [/values\.yaml$/, /^ {4}(?:postgres|kafka|redis|nginx):\s+(\S+)$/gm],
@@ -16,7 +16,7 @@ const imagePatterns: readonly (readonly [file: RegExp, image: RegExp])[] = [
   [/\.ts$|\/run$/, /\bimage = "([\w./-]+:\w[\w.:@-]*)"/gi],
 ];
 
-/** Excludes the images that we build, and placeholders that are filled in later. */
+/** Returns true unless we build the image ourselves or the name contains a placeholder. */
 const isThirdParty = (image: string): boolean =>
   !image.startsWith("payment-links/") && !/[${]/.test(image);
 

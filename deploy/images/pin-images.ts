@@ -4,12 +4,12 @@ import type { RunProgram } from "./build-image.ts";
 import { findImages } from "./find-images.ts";
 
 /**
- * Lists the images that are named by tag only, because their digest was never fetched from a
- * registry.
+ * The path of the list of images that have only a tag, because their digest has not been fetched
+ * from a registry.
  */
 export const unpinnedFile = "deploy/images/unpinned.txt";
 
-/** An image without a digest, and the reason. */
+/** An image without a digest, with the reason. */
 type Unpinned = { image: string; reason: string };
 
 /** Reads the list of images without a digest: one image and its reason per line. */
@@ -23,9 +23,9 @@ export const readUnpinned = (root: string): readonly Unpinned[] =>
     });
 
 /**
- * Fetches the current digest of each named image from its registry, with buildx. Writes it wherever
- * the image is named, replacing an older digest, and removes the image from the list. Returns the
- * digest of each image.
+ * Fetches the current digest of each third-party image from its registry with buildx. Writes the
+ * digest to every file that names the image, and removes the image from the list of unpinned
+ * images. Returns the digest of each image.
  */
 export const pinImages = (root: string, runProgram: RunProgram): Record<string, string> => {
   const references = findImages(root).map(({ file, image }) => ({
@@ -59,13 +59,10 @@ export const pinImages = (root: string, runProgram: RunProgram): Record<string, 
 
 const withoutDigest = (image: string): string => image.replace(/@.*$/, "");
 
-/** Among the characters of a name or tag, only the dot is special in a pattern. */
+/** In image names and tags, only the dot has a special meaning in a regular expression. */
 const escapeDots = (image: string): string => image.replaceAll(".", String.raw`\.`);
 
-/**
- * Matches an image by its tag, with or without a digest, but not an image with a longer name or
- * tag.
- */
+/** Matches an image name and tag, with or without a digest, but not a longer name or tag. */
 const createImagePattern = (image: string): RegExp =>
   new RegExp(`(?<![\\w./-])${escapeDots(image)}(?:@sha256:[0-9a-f]{64})?(?![\\w.@-])`, "g");
 

@@ -58,7 +58,7 @@ test("pinning writes each digest wherever its image is named, replaces old ones 
       join(copyFolder, "deploy/Dockerfile"),
       "ARG NODE_IMAGE=node:99\nFROM ${NODE_IMAGE}\n",
     );
-    // The tag of one image is a prefix of another's.
+    // The tag of the first image is a prefix of the second image's tag.
     writeFileSync(
       join(copyFolder, "deploy/compose.yaml"),
       `  image: redis:9\n  image: nginx:1${oldDigest}\n  image: nginx:1.2\n`,

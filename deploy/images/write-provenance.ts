@@ -1,14 +1,14 @@
-/** How an image was built. */
+/** The data about how an image was built. */
 export type BuildInfo = {
   service: string;
-  /** The image's name, and the digest from the builder or the registry. */
+  /** The image's name, and its digest as reported by the builder or the registry. */
   image: string;
   digest: string;
-  /** The commit that all of our files in the image come from. */
+  /** The commit from which the image was built. */
   commit: string;
   /** The base image, with its digest if the Dockerfile pins it. */
   baseImage: string;
-  /** SHA-256 of the lockfile, which pins every package. */
+  /** The SHA-256 of the lockfile, which pins every package. */
   lockDigest: string;
   sbomDigest: string;
   /** A URI that identifies the builder. */

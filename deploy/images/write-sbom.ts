@@ -1,5 +1,5 @@
-// The Dockerfile runs this in each image on plain Node, once the packages are installed:
-// node deploy/images/write-sbom.ts <service> <base image>
+// The Dockerfile runs this script in each image after it has installed the packages: node
+// deploy/images/write-sbom.ts <service> <base image>
 import { readFileSync } from "node:fs";
 
 type InstalledPackage = {
@@ -16,8 +16,8 @@ export type InstalledPackages = { packages: Readonly<Record<string, InstalledPac
 type SbomOptions = { service: string; baseImage: string; node: string };
 
 /**
- * Renders the content of an image as CycloneDX: its packages with their hashes, our own packages,
- * Node and the base image. Deterministic.
+ * Renders the SBOM of an image in CycloneDX format: the third-party packages with their hashes, our
+ * own packages, Node and the base image. The output is deterministic.
  */
 export const renderSbom = (
   { packages }: InstalledPackages,
@@ -54,7 +54,7 @@ const describePackage = (path: string, { name, version, license, integrity }: In
   };
 };
 
-/** Parses an integrity value such as `sha512-<base64>`, as in a lockfile. */
+/** Parses an integrity value from a lockfile, such as `sha512-<base64>`. */
 const parseIntegrity = (integrity: string) => {
   const [algorithm = "", base64 = ""] = integrity.split("-");
   return {

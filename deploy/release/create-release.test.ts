@@ -23,7 +23,10 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(outputFolder, { recursive: true }));
 
-/** Creates fakes of the required programs that record their commands; tar replaces `helm package`. */
+/**
+ * Creates fakes of the required programs that record their commands. The fake of `helm package`
+ * uses tar.
+ */
 const createFakeMachine = ({ missingProgram = "" }: { missingProgram?: string } = {}) => {
   const commandLines: string[] = [];
   const predicates: unknown[] = [];

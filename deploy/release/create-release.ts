@@ -8,11 +8,11 @@ import { type RunProgram, buildImage } from "../images/build-image.ts";
 
 type ReleaseOptions = {
   root: string;
-  /** Where images and chart are pushed, optionally with a path: `registry.example.com/shop`. */
+  /** The registry for images and chart, optionally with a path: `registry.example.com/shop`. */
   registry: string;
-  /** The product's home page, which the packaged chart lists as `home` and in `sources`. */
+  /** The home page of the product, for the fields `home` and `sources` of the packaged chart. */
   homeUrl: string | undefined;
-  /** The key for cosign's `--key` option; `keyless` uses the CI's own identity. */
+  /** The key for cosign's `--key` option, or `keyless` to sign with the CI's identity. */
   signingKey: string | undefined;
   outputFolder: string;
   builder: string;
@@ -20,7 +20,7 @@ type ReleaseOptions = {
   now: () => Date;
 };
 
-/** The result of a release: each artifact with its name and digest. */
+/** The artifacts of a release with their names and digests. */
 export type Release = {
   version: string;
   images: readonly { service: string; image: string; digest: string }[];
@@ -32,9 +32,10 @@ export type Release = {
 
 /**
  * Packs the SDK, builds and pushes the four images, packages the chart with their digests, and
- * pushes it as an OCI artifact. With a key, signs all five, and attests each image's SBOM
- * (CycloneDX) and provenance (SLSA v1). Writes these files, the SDK, the chart and `release.json`
- * with their checksums. If cosign is required but missing, throws before anything is pushed.
+ * pushes it as an OCI artifact. With a key, also signs the images and the chart, and attests the
+ * SBOM (CycloneDX) and provenance (SLSA v1) of each image. Writes these files, the SDK, the chart,
+ * `release.json` and checksums to the output folder. If a key is given but cosign is missing,
+ * throws before it pushes anything.
  */
 export const createRelease = (options: ReleaseOptions): Release => {
   const { root, registry, runProgram, outputFolder, signingKey } = options;
@@ -98,7 +99,7 @@ const signImage = (
   const statement = JSON.parse(readFileSync(provenance ?? "", "utf8")) as { predicate: object };
   const tempFolder = mkdtempSync(join(tmpdir(), "predicate-"));
   try {
-    // cosign creates the statement around the predicate.
+    // cosign wraps the predicate in an in-toto statement itself.
     const predicate = join(tempFolder, "predicate.json");
     writeFileSync(predicate, JSON.stringify(statement.predicate));
     const attestArgs = ["attest", ...getSigningArgs(signingKey)];
@@ -117,7 +118,7 @@ const signImage = (
   }
 };
 
-/** Packages a copy of the chart with the images' digests and the home page. */
+/** Packages a copy of the chart that contains the images' digests and the home page. */
 const packChart = (
   { registry, homeUrl, outputFolder, runProgram }: ReleaseOptions,
   { chart, version, images }: { chart: string; version: string; images: Release["images"] },
@@ -166,7 +167,9 @@ const listImageFiles = (service: string): readonly string[] => [
 
 const getChartFileName = (version: string): string => `payment-links-${version}.tgz`;
 
-/** Skips the confirmation prompt, because CI cannot answer it. */
+/**
+ * Returns cosign's signing options. `--yes` skips the confirmation prompt, which CI cannot answer.
+ */
 const getSigningArgs = (signingKey: string): readonly string[] =>
   signingKey === "keyless" ? ["--yes"] : ["--yes", "--key", signingKey];
 

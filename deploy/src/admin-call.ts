@@ -25,10 +25,10 @@ export const adminConfig = z.object({
   WEBHOOK_DISPATCHER_INTERNAL_URL: internalUrlSchema,
 });
 
-/** A valid command that failed; the message is for the operator. */
+/** Thrown if a valid command fails. The message is meant for the operator. */
 export class CommandError extends Error {}
 
-/** One call to the internal port of a service. */
+/** A request to the internal port of a service. */
 export type AdminCall = {
   service: ServiceName;
   method: "GET" | "POST";
@@ -36,16 +36,17 @@ export type AdminCall = {
   body?: Record<string, string | number>;
   /** The operator's name, for the audit log. */
   operator?: string | undefined;
-  /** The meaning of a 404 response, unless it means a wrong URL. */
+  /** The error message for a 404 response, unless the 404 is caused by a wrong URL. */
   notFound?: string;
 };
 
-/** Long, because a replay may take minutes. */
+/** The request timeout. It is long because a replay can take minutes. */
 const timeoutMs = 600_000;
 
 /**
- * Sends a call and returns the response. Throws `CommandError`, which says what to do, if the
- * service is unreachable or returns an error; `ConfigError` if a variable is invalid.
+ * Sends a request and returns the response. If the service is unreachable or returns an error,
+ * throws a `CommandError` that explains what to do. If a variable is invalid, throws a
+ * `ConfigError`.
  */
 export const sendCall = async (call: AdminCall, environment: Environment): Promise<unknown> => {
   const url = parseConfig(adminConfig, environment)[urlVariables[call.service]];
@@ -106,14 +107,17 @@ const explainErrorResponse = (
   return formatErrors(text) ?? `${serviceLocation} responded with status ${status}`;
 };
 
-/** Formats an error envelope, one line per entry; undefined if the text is not one. */
+/**
+ * Formats an error envelope with one line per entry. Returns undefined if the text is not an error
+ * envelope.
+ */
 const formatErrors = (text: string): string | undefined => {
   const body = ErrorBody.safeParse(parseJson(text));
   if (!body.success) return undefined;
   return body.data.errors.map(({ code, message }) => `${code}: ${message}`).join("\n");
 };
 
-/** Parses JSON; undefined if the text is not JSON. */
+/** Parses JSON. Returns undefined if the text is not JSON. */
 const parseJson = (text: string): unknown => {
   try {
     return JSON.parse(text);

@@ -52,7 +52,7 @@ WEBHOOK_DISPATCHER_INTERNAL_URL are the services' internal URLs (default: http:/
 the all-in-one); OPERATOR_TOKEN or OPERATOR_TOKEN_FILE is the operator's token for these URLs.
 `;
 
-/** A command line that is invalid; the message says why. */
+/** Thrown if the command line is invalid. The message gives the reason. */
 class UsageError extends Error {}
 
 type CommandOptions = Record<string, string | undefined>;
@@ -66,7 +66,7 @@ type Command = {
 
 const headerValuePattern = /^[\x20-\x7e\xa0-\xff]+$/;
 
-/** Creates a command that is a single call to one service, as most are. */
+/** Creates a command that sends a single request to one service, as most commands do. */
 const createCallCommand = (
   options: readonly string[],
   buildCall: (options: CommandOptions) => AdminCall,
@@ -92,7 +92,7 @@ const createRepublishCommand = (service: AdminCall["service"], resource: string)
 
 const accountOptions = ["handle", "user-id"] as const;
 
-/** Creates a call about the account with the given handle or id. */
+/** Creates a request about the account with the given handle or id. */
 const createAccountCall = (
   path: string,
   { handle, "user-id": userId, reason }: CommandOptions,

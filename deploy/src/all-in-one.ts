@@ -67,9 +67,9 @@ type AllInOneOptions = {
   environment: Environment;
   stopList: StopList;
   log: Log;
-  /** Whether to start development chains; with NODE_ENV=production there are none. */
+  /** Whether to start development chains. With NODE_ENV=production, they never start. */
   isDevnetEnabled: boolean;
-  /** Prints to the user who started the process; this is not a log line. */
+  /** Prints a message for the user who started the process, not a log line. */
   printLine: (line: string) => void;
 };
 
@@ -80,7 +80,7 @@ const connectionsMaxPerService = 10;
 /**
  * Runs the four services in this process on one origin, with an embedded Postgres in `DATA_DIR`,
  * the local bus and in-process token buckets. Outside production it also runs development chains.
- * The services are the same as in separate processes; only the wiring differs.
+ * The services run the same code as in separate processes; only their dependencies differ.
  */
 export const startAllInOne = async (options: AllInOneOptions): Promise<void> => {
   const { environment, stopList, log, printLine } = options;
@@ -138,7 +138,7 @@ export const startAllInOne = async (options: AllInOneOptions): Promise<void> => 
   printLine(`Payment Links is ready at ${config.BASE_URL ?? urls.baseUrl}`);
 };
 
-/** Returns the URL at which this process reaches its own port. */
+/** Returns the URL at which this process can reach its own port. */
 const formatUrl = (host: string, port: number): string => {
   const isWildcardHost = host === "0.0.0.0" || host === "::";
   return `http://${toHostName(isWildcardHost ? "127.0.0.1" : host)}:${port}`;
@@ -146,7 +146,7 @@ const formatUrl = (host: string, port: number): string => {
 
 const isProduction = ({ NODE_ENV: nodeEnv }: AllInOneConfig): boolean => nodeEnv === "production";
 
-/** Creates the demo. If the configuration prevents that, everything else still starts. */
+/** Creates the demo account. If that fails, logs a warning; the services run without it. */
 const createDemo = async (
   { environment, log, printLine }: AllInOneOptions,
   dataDir: DataDir,
@@ -191,8 +191,8 @@ const addPaymentRoute = (
 };
 
 /**
- * Checks the ports before the database starts: a port in use is the most common reason for a failed
- * start.
+ * Checks that the ports are free, before the database starts. A port in use is the most common
+ * reason for a failed start.
  */
 const requireFreePorts = async (config: AllInOneConfig): Promise<void> => {
   const handler = () => {};
@@ -203,7 +203,7 @@ const requireFreePorts = async (config: AllInOneConfig): Promise<void> => {
   for (const port of ports) await (await listen({ handler, ...port })).close();
 };
 
-/** What the four services share. */
+/** The dependencies that the four services share. */
 type SharedContext = Omit<
   ServiceContext,
   | "pool"
@@ -262,8 +262,8 @@ const startServices = async (
   );
   const { requestIntrospection } = authKeys;
   const services = {
-    // Consumers start before the producers of their events and stop after them, so events that a
-    // service publishes during its stop are still received.
+    // Consumers start before the services that publish their events and stop after them, so they
+    // also receive events that are published during the shutdown.
     "webhook-dispatcher": createWebhookDispatcher(
       await createServiceContext(
         "webhook-dispatcher",
@@ -301,15 +301,15 @@ const startPostgres = async (
   const startingPostgres = startEmbeddedPostgres({
     directory: dataDir.postgres,
     report: printLine,
-    // Only a restart can recover from this. During a stop, Postgres may have received the signal as
-    // well.
+    // Only a restart can recover from this. During a shutdown, Postgres may have received the same
+    // signal as this process.
     onUnexpectedExit: () => {
       if (stopList.isStopping()) return;
       throw new Error("PostgreSQL exited unexpectedly, and the services cannot run without it");
     },
   });
-  // Also stops one that is still starting, which would outlive this process. The caller reports its
-  // errors.
+  // Also stops a server that is still starting, because it would otherwise keep running after this
+  // process. The caller reports errors of the start.
   stopList.add("postgres", async () => (await startingPostgres.catch(() => undefined))?.stop());
   return startingPostgres;
 };
@@ -343,13 +343,13 @@ type SettlementClients = {
 };
 
 /**
- * Connects links-api to settlement-listener, which is created later. Calls fail until `connect` is
- * called.
+ * Creates clients for settlement-listener, for services that are created before it. Their calls
+ * fail until `connect` is called.
  */
 const createListenerLink = () => {
   let connectedListener: SettlementClients | undefined;
   const requireListener = (): SettlementClients => {
-    if (connectedListener === undefined) throw new Error("settlement-listener is not created yet");
+    if (connectedListener === undefined) throw new Error("settlement-listener does not exist yet");
     return connectedListener;
   };
   const clients: SettlementClients = {
@@ -399,7 +399,7 @@ const createContextFactory =
 const isConfigured = (environment: Environment, name: string): boolean =>
   [name, `${name}_FILE`].some((variable) => (environment[variable] ?? "") !== "");
 
-/** Returns the secrets from the data folder that the environment does not set. */
+/** Returns the data folder's secrets, except those that the environment sets. */
 const getDefaultSecrets = (environment: Environment, dataDir: DataDir): Environment => ({
   ...(isConfigured(environment, "WEBHOOK_SECRET_KEYS")
     ? {}
@@ -409,7 +409,10 @@ const getDefaultSecrets = (environment: Environment, dataDir: DataDir): Environm
     : { SETTLEMENT_PROVIDER_SECRETS: `demo=${dataDir.demoSecret}` }),
 });
 
-/** Migrates a service's schema and gives its role a new password that exists only in memory. */
+/**
+ * Migrates a service's schema, gives its role a new password, and returns the database URL. The
+ * password is kept only in memory.
+ */
 const prepareSchema = async (
   adminUrl: string,
   { schema, folders }: SchemaMigration,

@@ -10,7 +10,7 @@ const Compose = z.object({
   ),
 });
 
-/** The processes that may receive each secret. */
+/** The processes that are allowed to receive each secret. */
 const variableHolders: Record<string, readonly string[]> = {
   MIGRATION_DATABASE_URL: [
     "auth-keys-prepare",

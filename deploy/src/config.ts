@@ -10,7 +10,7 @@ const LocalChainNames = CommaList.refine((names) => names.every(isLocalChainName
   error: `must be a comma-separated list of ${localChainNames.join(", ")}`,
 }).transform((names) => localChainNames.filter((name) => names.includes(name)));
 
-/** The all-in-one process's own variables, in addition to those of every process (rule OPS-3). */
+/** The variables that only the all-in-one process has (rule OPS-3). */
 export const allInOneConfig = z
   .object({
     DATA_DIR: z.string().default(".data"),

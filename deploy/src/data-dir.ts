@@ -2,23 +2,29 @@ import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 
-/** The folder with all data of the all-in-one process; to back it up, copy it while stopped. */
+/**
+ * The folder with all data of the all-in-one process. To back it up, stop the process and copy the
+ * folder.
+ */
 export type DataDir = {
   path: string;
   /** The database's folder. */
   postgres: string;
-  /** The key that seals webhook secrets, and whether this start created it. */
+  /** The key that encrypts webhook secrets, and whether this start created it. */
   webhookSecretKeys: { value: string; isNew: boolean; file: string };
-  /** The demo provider's secret; only if the folder was empty at first, and never in production. */
+  /**
+   * The secret of the demo provider. It exists only if the folder was empty at the first start, and
+   * is never used in production.
+   */
   demoSecret: string | undefined;
-  /** Whether the demo account still has to be created. */
+  /** Whether the demo account must still be created. */
   isDemoWanted: boolean;
   markDemoCreated: () => void;
 };
 
 const privateFileMode = 0o600;
 
-/** Prepares the folder and creates missing files, each readable only by its owner. */
+/** Prepares the folder and creates missing files, which only their owner can read. */
 export const prepareDataDir = (
   path: string,
   { isDemoAllowed }: { isDemoAllowed: boolean },
@@ -33,7 +39,8 @@ export const prepareDataDir = (
   }
   const keyFile = join(root, "secret.key");
   const isNew = !existsSync(keyFile);
-  // A unique name: if the file is lost, its secrets are not attributed to the next key.
+  // The name is unique: if the file is lost, the next key must not have the same name, because it
+  // cannot decrypt the old secrets.
   const createSealKey = () =>
     `local-${randomBytes(4).toString("hex")}=${randomBytes(32).toString("base64")}`;
   const value = readOrCreateSecret(keyFile, createSealKey);

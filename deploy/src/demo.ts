@@ -2,13 +2,13 @@ import { request } from "undici";
 import * as z from "zod";
 import { type Catalogue, devnet } from "@payment-links/contracts";
 
-/** An address without a known private key. */
+/** An address whose private key is unknown. */
 const walletAddress = "0x000000000000000000000000000000000000dEaD";
 const baseSepolia = "usdc-base-sepolia";
 
 /**
- * Returns the demo's tokens that the catalogue contains: on the local EVM chain, if it runs, and on
- * a test network, so that no real money is involved.
+ * Returns the ids of the demo's tokens that are in the catalogue: one on the local EVM chain, if it
+ * runs, and one on a test network. No real money is involved.
  */
 export const demoTokenIds = (
   catalogue: Catalogue,
@@ -22,15 +22,15 @@ type DemoOptions = {
   baseUrl: string;
   internalUrl: string;
   operatorToken: string | undefined;
-  /** The tokens of the demo's wallets, with the default one first. */
+  /** The tokens of the demo's wallets, the default token first. */
   tokenIds: readonly string[];
 };
 
 const conflictStatus = 409;
 
 /**
- * Creates the account `demo` with its wallets through the same calls that an operator makes. The
- * first wallet is the default. Returns a new sign-in link.
+ * Creates the account `demo` and its wallets with the API calls that an operator and an owner would
+ * use. The first wallet is the default. Returns a new sign-in link.
  */
 export const createDemoAccount = async (options: DemoOptions): Promise<{ signInUrl: string }> => {
   const { signInUrl } = await requestSignInLink(options, "/internal/accounts", {
@@ -63,7 +63,8 @@ const requestSignInLink = async (
     options.operatorToken === undefined ? {} : { authorization: `Bearer ${options.operatorToken}` };
   const response = await post(`${options.internalUrl}${path}`, body, headers);
   if (response.statusCode === conflictStatus) {
-    // An earlier start may have ended after creating the account but before completing the demo.
+    // An earlier start may have stopped after it created the account but before it completed the
+    // demo.
     await response.body.dump();
     const linkResponse = await post(
       `${options.internalUrl}/internal/sign-in-links`,

@@ -14,7 +14,10 @@ import type { EmbeddedPostgres, EmbeddedPostgresOptions } from "./embedded-postg
 
 const isRoot = process.getuid?.() === 0;
 const unprivilegedUser = { uid: 65_534, gid: 65_534 };
-/** Adds the missing requirement to the title of a skipped test, so that `npm test` can report it. */
+/**
+ * Adds the missing requirement to the title of a skipped test, because `npm test` reports it from
+ * there.
+ */
 const testWhen =
   (requirement: string, isAvailable: boolean) =>
   (title: string, testBody: () => Promise<void>): void =>
@@ -60,13 +63,14 @@ describe("startEmbeddedPostgres", () => {
     expect(lines.join("\n")).toContain(`process ${orphanPid}`);
   });
 
-  // PostgreSQL does not start alongside them: two servers would write the same pages.
+  // PostgreSQL does not start while these sessions run, because two servers would write to the same
+  // pages.
   test("waits for sessions that outlive a killed postmaster", async () => {
     const directory = await makeDirectory();
     const firstPostgres = await startPostgres({ directory });
     const release = join(directory, "release");
     const client = new Client(firstPostgres.url);
-    // The server may report the postmaster's end after the query result.
+    // The server may report the exit of the postmaster after the query result.
     client.on("error", () => undefined);
     await client.connect();
     const loop = `WHILE pg_stat_file('${release}', true) IS NULL LOOP END LOOP`;
@@ -127,7 +131,7 @@ describe("startEmbeddedPostgres", () => {
     await expect(startPostgres({ directory })).rejects.toThrow(PostgresInUseError);
   });
 
-  // Guards against killing a process that now has the dead server's process id.
+  // Checks that a process that has reused the dead server's process id is not killed.
   test("does not kill an unrelated process whose id is in a stale postmaster.pid", async () => {
     const directory = await makeDirectory();
     const firstPostgres = await startPostgres({ directory });
@@ -144,7 +148,8 @@ describe("startEmbeddedPostgres", () => {
     expect(otherProcess.exitCode ?? otherProcess.signalCode).toBeNull();
   });
 
-  // Guards against taking over another directory's server, which is also a postgres process.
+  // Checks that the server of another directory is not taken over, although it is also a postgres
+  // process.
   test("does not stop the server of another directory", async () => {
     const [directory, otherDirectory] = [await makeDirectory(), await makeDirectory()];
     const otherPostgres = await startPostgres({ directory: otherDirectory });
@@ -239,7 +244,7 @@ describe("startEmbeddedPostgres", () => {
     await stop();
   });
 
-  // Guards against a terminal's Ctrl-C, which signals the whole process group.
+  // Simulates Ctrl-C in a terminal, which signals the whole process group.
   test("runs in its own session", async () => {
     const { directory } = await startPostgres({ directory: await makeDirectory() });
     const pid = await readPostmasterPid(directory);
@@ -313,7 +318,10 @@ describe("startEmbeddedPostgres", () => {
   });
 });
 
-/** Creates a directory that root's Postgres can enter. It is removed after the test. */
+/**
+ * Creates a directory that Postgres can enter even if root runs the test. It is removed after the
+ * test.
+ */
 const makeDirectory = async (): Promise<string> => {
   const directory = await mkdtemp(join(tmpdir(), "embedded-postgres-"));
   await chmod(directory, 0o755);
@@ -391,8 +399,8 @@ const isAlive = (pid: number): boolean => {
   }
 };
 
-// A function declaration, because it is called before the tests are declared. Returns whether the
-// user can access our Node and our files.
+// Returns whether the user can access our Node and our files. This is a function declaration,
+// because it is called before the tests are declared.
 function canRunNode(user: { uid: number; gid: number }): boolean {
   try {
     const paths = [process.execPath, import.meta.filename];

@@ -20,9 +20,9 @@ export type EmbeddedPostgresOptions = {
   readonly port?: number;
   /** Additional PostgreSQL settings, such as `{ max_connections: '300' }`. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** Receives messages for the user: a takeover, a move to another directory, an unexpected exit. */
+  /** Receives messages for the user, for example about an unexpected exit. */
   readonly report: (line: string) => void;
-  /** Called if PostgreSQL exits without being stopped. */
+  /** Called if PostgreSQL exits unexpectedly. */
   readonly onUnexpectedExit?: () => void;
 };
 
@@ -36,7 +36,7 @@ export type EmbeddedPostgres = {
   readonly stop: () => Promise<void>;
 };
 
-/** Another running process owns the directory; the message names it. */
+/** Thrown if another running process owns the directory. The message names the process. */
 export class PostgresInUseError extends Error {}
 
 const startMsMax = 120_000;
@@ -54,9 +54,9 @@ const logTailLines = 12;
 const runFile = promisify(execFile);
 
 /**
- * Runs the packaged PostgreSQL on `directory` with durable settings, reachable only on 127.0.0.1
- * with a random password. A server that a killed process left behind is stopped and restarted. If
- * the owner of the directory is still running, throws {@link PostgresInUseError}.
+ * Starts the packaged PostgreSQL with its data in `directory`. It is durable, listens only on
+ * 127.0.0.1, and has a random password. If a killed process left a server running, stops that
+ * server first. If another running process owns the directory, throws {@link PostgresInUseError}.
  */
 export const startEmbeddedPostgres = async ({
   directory,
@@ -93,9 +93,9 @@ export const startEmbeddedPostgres = async ({
 };
 
 /**
- * Acquires exclusive ownership of a directory; two owners would stop each other's database.
- * SQLite's lock is the only file lock available in Node. The kernel releases it when the process
- * ends for any reason, so it is never stale, unlike a reused process id.
+ * Acquires exclusive ownership of a directory, because two owners would stop each other's database.
+ * Returns a function that releases it. The lock is SQLite's, the only file lock that is available
+ * in Node. The kernel releases it when the process exits for any reason, so it cannot become stale.
  */
 const acquireOwnership = async (directory: string): Promise<() => Promise<void>> => {
   const lock = openLock(directory);
@@ -118,7 +118,7 @@ const acquireOwnership = async (directory: string): Promise<() => Promise<void>>
 const openLock = (directory: string): DatabaseSync => {
   try {
     accessSync(directory, constants.R_OK | constants.W_OK | constants.X_OK);
-    // The lock of a killed owner remains until the kernel has cleaned up.
+    // After an owner is killed, its lock remains until the kernel has cleaned up the process.
     return new DatabaseSync(join(directory, "owner.lock"), { timeout: ownerWaitMsMax });
   } catch (cause) {
     throw new Error(`${directory} is not accessible: does it belong to another user?`, {
@@ -143,9 +143,9 @@ const ensureCluster = async (postgresHome: PostgresHome): Promise<string> => {
   return password;
 };
 
-// Everything is created in a draft that is renamed last, so a kill leaves either no cluster or a
-// complete one. Each draft has a unique name, because the initdb of a killed parent may still be
-// writing to the previous one.
+// Creates the cluster in a draft folder and moves it at the end. If the process is killed, there is
+// either no cluster or a complete one. Each draft has a unique name, because the initdb of a killed
+// process may still be writing to the previous draft.
 const initializeCluster = async (
   { directory, binDirectory, runAs }: PostgresHome,
   passwordFile: string,
@@ -170,7 +170,7 @@ const initializeCluster = async (
   }
 };
 
-/** Stops a server that outlived its killed parent, and no other server. */
+/** Stops the server of this directory if it is still running after its parent was killed. */
 const stopOrphan = async (
   postgresHome: PostgresHome,
   report: (line: string) => void,
@@ -187,8 +187,8 @@ const stopOrphan = async (
       (signal) => signalIfRunning(pid, signal),
     );
   }
-  // PostgreSQL does not start while any process has the id in this file, even if that process got
-  // the id after a reboot. At this point the id cannot belong to a server of this data.
+  // PostgreSQL does not start while a process with the id in this file exists, even if the id was
+  // reused after a reboot. At this point, that process cannot be a server of this data.
   await fs.rm(pidFile, { force: true });
 };
 
@@ -200,9 +200,9 @@ const signalIfRunning = (pid: number, signal: NodeJS.Signals): void => {
   }
 };
 
-// Root can read the arguments of another user's process even in a container that hides `exe` and
-// `cwd`. A zombie has no arguments, so it is treated as gone, even if process 1 never reaps it.
-// `cwd` also reflects a folder that was moved.
+// Checks the process arguments, because root can read them even in containers that hide `exe` and
+// `cwd` of other users' processes. A zombie does not have arguments, so it counts as exited even if
+// process 1 never reaps it. `cwd` is correct even if the folder was moved.
 const isPostmaster = async (pid: number, dataDirectory: string): Promise<boolean> => {
   const args = await readArguments(pid).catch(() => "");
   const workingDirectory = await fs.readlink(`/proc/${pid}/cwd`).catch(() => "");
@@ -221,7 +221,8 @@ const stopServer = (child: ChildProcess): Promise<void> =>
     (signal) => child.kill(signal),
   );
 
-// SIGINT is PostgreSQL's fast shutdown; SIGQUIT leaves recovery to the next start.
+// SIGINT triggers PostgreSQL's fast shutdown. SIGQUIT exits immediately, and the next start
+// performs crash recovery.
 const stopPostmaster = async (
   isAlive: () => boolean | Promise<boolean>,
   send: (signal: NodeJS.Signals) => unknown,
@@ -247,7 +248,7 @@ const launchOnPort = async (
     } catch (error) {
       const errorText = String(error);
       const canRetryPort = port === undefined && portAttempts < portAttemptsMax;
-      // Sessions can outlive a killed postmaster; each ends with its current statement.
+      // Sessions of a killed postmaster continue until their current statement finishes.
       if (errorText.includes(sharedMemoryMessage) && performance.now() < sharedMemoryDeadlineMs)
         await sleep(sharedMemoryPollMs);
       // Another process may take the free port before PostgreSQL does.
@@ -275,13 +276,14 @@ const launchPostgres = async (
     ...runAs,
     cwd: dataDirectory,
     env: environment,
-    // A separate session: a terminal's Ctrl-C must not stop it before its clients have drained.
+    // Runs in a separate session, because Ctrl-C in the terminal must not stop it before the
+    // services have stopped.
     detached: true,
     stdio: ["ignore", log.fd, log.fd],
   });
   await once(child, "spawn").finally(() => log.close());
 
-  // `pg_ctl` itself waits for line 8 of this file.
+  // Line 8 of this file contains the status; `pg_ctl` waits for it as well.
   const isReady = async () => {
     const lines = (await readIfExists(join(dataDirectory, "postmaster.pid")))?.split("\n") ?? [];
     return lines[0] === String(child.pid) && lines[7]?.trim() === "ready";
@@ -301,8 +303,8 @@ const launchPostgres = async (
 };
 
 /**
- * Clients receive their own errors; the server log contains only server events. So no failing
- * statement writes a customer's data to the log.
+ * Settings that keep customer data out of the log: failed statements are reported only to the
+ * client, and the log contains only server events.
  */
 const defaultSettings = {
   listen_addresses: "127.0.0.1",
@@ -312,7 +314,7 @@ const defaultSettings = {
   log_checkpoints: "off",
 } as const;
 
-/** PostgreSQL needs nothing from our environment, least of all its secrets. */
+/** PostgreSQL does not get our environment variables, which include secrets. */
 const environment: NodeJS.ProcessEnv = { PATH: "/usr/bin:/bin", LC_ALL: "C", TZ: "UTC" };
 
 const findFreePort = async (): Promise<number> => {
@@ -321,7 +323,7 @@ const findFreePort = async (): Promise<number> => {
   const address = server.address();
   server.close();
   if (address === null || typeof address === "string")
-    throw new Error("the TCP server has no port");
+    throw new Error("the TCP server does not have a port");
   return address.port;
 };
 

@@ -97,12 +97,12 @@ const sessionOperationPaths: readonly string[] = consoleOperationList
 
 const ruleTitle = "One origin, by path";
 
-/** A path prefix and the service that it leads to. */
+/** A path prefix and the service to which it is routed. */
 type Prefix = readonly [prefix: string, service: string];
 
 /**
- * Parses the documented routes: the rule's sentence, with a service after each "to", or the rows of
- * the table. `…` and `<…>` are wildcards.
+ * Parses the documented routes from the rule's sentence, which has a service after each "to", or
+ * from the rows of the table. `…` and `<…>` are wildcards.
  */
 const readDocumentedPrefixes = (file: string): Prefix[] => {
   const text = readFileSync(new URL(`../../${file}`, import.meta.url), "utf8");

@@ -17,15 +17,15 @@ const pathRules: readonly (readonly [RegExp, ServiceName])[] = [
 ];
 
 /**
- * Returns the service for a path, with or without its query. links-api handles all other paths,
- * possibly with a 404.
+ * Returns the service for a path, which can include a query string. links-api handles all paths
+ * that are not listed, including unknown ones.
  */
 export const findService = (target: string): ServiceName => {
   const path = target.split("?", 1)[0] ?? "/";
   return pathRules.find(([pattern]) => pattern.test(path))?.[1] ?? "links-api";
 };
 
-/** Routes requests to services in one process, as an ingress does for separate processes. */
+/** Routes requests to the services in this process, as an ingress does for separate processes. */
 export const createIngress =
   (apps: Readonly<Record<ServiceName, RequestListener>>): RequestListener =>
   (req, res) => {

@@ -34,7 +34,7 @@ try {
     printLine: (line) => process.stdout.write(`${line}\n`),
   });
 } catch (error) {
-  // A stop during the start makes the start fail; that is not an error.
+  // If the process is stopped while it starts, the start fails. This is not an error.
   if (stopList.isStopping()) {
     await stopList.stopAll(log);
     process.exit(0);

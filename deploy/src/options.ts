@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 
-/** Parses the options of `npm start -- …`; the error for an invalid one lists the valid ones. */
+/** Parses the options of `npm start -- …`. If an option is invalid, the error shows the usage. */
 export const parseOptions = (
   args: readonly string[],
 ): { isDevnetEnabled: boolean } | { fault: string } => {

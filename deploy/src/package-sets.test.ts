@@ -21,8 +21,8 @@ const { packages: lockedPackages } = readJson("package-lock.json") as { packages
 const requiredPackages = new Set(listRequiredPackages(lockedPackages, { withDev: false }));
 
 /**
- * Returns our own modules that the entry files import, directly or not, and the paths of all
- * packages.
+ * Returns our own modules that the entry files import directly or indirectly, and the paths of all
+ * imported packages.
  */
 const collectImports = (...entries: string[]) => {
   const files = new Set(entries);
@@ -43,7 +43,7 @@ const collectImports = (...entries: string[]) => {
   return { files, packages };
 };
 
-/** Ignores `import type`, which loads nothing. */
+/** Ignores `import type`, because it does not load a module. */
 const listImports = (file: string): string[] => {
   const text = /\.tsx?$/.test(file) ? readFileSync(join(root, file), "utf8") : "";
   const staticImports = text.matchAll(
@@ -54,7 +54,7 @@ const listImports = (file: string): string[] => {
   return names.filter((name) => !name.startsWith("node:"));
 };
 
-/** Finds the nearest package with that name, like Node's resolution. */
+/** Finds the nearest package with that name, as Node's resolution does. */
 const findPackage = (folder: string, specifier: string): string => {
   const name = specifier.split("/", specifier.startsWith("@") ? 2 : 1).join("/");
   const path = join(folder, "node_modules", name);

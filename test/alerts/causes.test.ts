@@ -13,7 +13,7 @@ const causeAlerts = new Set(
   readRules(causesFile).groups.flatMap(({ rules }) => rules.flatMap(({ alert }) => alert ?? [])),
 );
 
-/** A series and its values minute by minute, in promtool's notation; `_` is a missing scrape. */
+/** A series and its value for each minute, in promtool's notation. `_` is a missing scrape. */
 type Series = readonly [name: string, values: string];
 const minutes = 30;
 const steadySeries = (value: number) => `${value}+0x${minutes}`;
@@ -33,8 +33,8 @@ const gauges = (metricsByAlert: Record<string, readonly [string, number, number]
 };
 
 /**
- * Cases for counters that do not exist before their first increment, so that the first value 1 must
- * fire.
+ * Creates cases for counters that do not exist before their first increment. The alert must already
+ * fire when the counter appears with the value 1.
  */
 const firstIncreases = (metricsByAlert: Record<string, string>) => {
   return Object.fromEntries(
@@ -47,7 +47,8 @@ const firstIncreases = (metricsByAlert: Record<string, string>) => {
 };
 
 /**
- * Creates the buckets for 100 events per minute. The given number of them arrives within a minute.
+ * Creates histogram buckets for 100 events per minute. `inTimeCount` of them arrive within one
+ * minute.
  */
 const createLagBuckets = (inTimeCount: number): Series[] => {
   const name = 'payment_links_consumer_lag_seconds_bucket{group="links-api",topic="accounts.v1"';
@@ -58,7 +59,7 @@ const createLagBuckets = (inTimeCount: number): Series[] => {
   ];
 };
 
-/** For each alert, series that must fire it, and similar series that must not. */
+/** For each alert, the series that must make it fire, and similar series that must not. */
 const alertCases: Readonly<Record<string, { alerting: Series[]; healthy: Series[] }>> = {
   PaymentLinksServiceGone: {
     alerting: [['process_start_time_seconds{service="links-api",pod="a"}', "5 5 5 5 5 stale"]],
@@ -115,7 +116,7 @@ const alertCases: Readonly<Record<string, { alerting: Series[]; healthy: Series[
     PaymentLinksPaymentsUndecided: [`${settlement}_oldest_processing_age_seconds`, 86401, 86399],
   }),
   PaymentLinksConsumerStopped: {
-    // One of two pods has stalled, and the healthy pod must not hide that.
+    // One of two pods has stalled. The healthy pod must not hide it.
     alerting: [
       [`${bus}_last_fetch_timestamp_seconds{group="links-api",pod="a"}`, steadySeries(600)],
       [`${bus}_last_fetch_timestamp_seconds{group="links-api",pod="b"}`, `0+60x${minutes}`],
@@ -150,7 +151,7 @@ const alertCases: Readonly<Record<string, { alerting: Series[]; healthy: Series[
       [`${chain}_agreeing_providers{chain="1"}`, steadySeries(1)],
       [`${chain}_providers{chain="1"}`, steadySeries(2)],
     ],
-    // With a single provider, there is no other provider to agree with.
+    // A chain with a single provider has no other provider to agree with.
     healthy: [
       [`${chain}_agreeing_providers{chain="1"}`, steadySeries(2)],
       [`${chain}_providers{chain="1"}`, steadySeries(2)],
@@ -207,7 +208,7 @@ promtoolSuite.describe("causes", () => {
     "%s fires for its cause, and does not fire for a healthy system",
     async (name, { alerting, healthy }) => {
       await expectFiring(name, alerting, minutes - 2, true);
-      // A healthy counter must have existed for longer than the alert's range.
+      // A healthy counter must exist for longer than the range of the alert's query.
       await expectFiring(
         name,
         healthy,

@@ -30,7 +30,7 @@ export const ruleFiles = readdirSync(alertsFolder)
 /** Reads one of the chart's rule files. */
 export const readRules = (file: string) => RuleFile.parse(parse(readFileSync(file, "utf8")));
 
-/** All rules of the chart, in order. */
+/** All rules of the chart, in file order. */
 export const chartRules: readonly ChartRule[] = ruleFiles.flatMap((file) =>
   readRules(file).groups.flatMap(({ rules }) => rules),
 );
@@ -49,7 +49,7 @@ const fillVariables = (expr: string): string =>
     .replaceAll("$namespace", ".*")
     .replaceAll("$service", ".*");
 
-/** Every query of every dashboard, with its variables replaced as Grafana would replace them. */
+/** Every query of every dashboard, with its variables interpolated as in Grafana. */
 export const dashboardQueries: readonly string[] = readdirSync(dashboardsFolder).flatMap((file) =>
   Dashboard.parse(JSON.parse(readFileSync(join(dashboardsFolder, file), "utf8"))).panels.flatMap(
     ({ targets }) => targets.map(({ expr }) => fillVariables(expr)),

@@ -1,7 +1,7 @@
 /**
  * Extracts the metric names from a PromQL expression. Removes strings, selectors, ranges and label
- * lists, then takes every word that is neither a function nor a keyword. This is sufficient for the
- * expressions of this repository.
+ * lists, and then returns every word that is neither a function nor a keyword. This is sufficient
+ * for the expressions in this repository.
  */
 export const extractMetricNames = (expr: string): string[] => {
   const stripped = expr

@@ -19,7 +19,7 @@ import { type MonitoredSystem, startMonitoredSystem } from "./start-monitored-sy
 const prometheus = findTool("prometheus");
 
 const alertName = "PaymentLinksConsumerStopped";
-/** The alert's own threshold of one minute does not change. */
+/** The one-minute threshold in the alert's expression is unchanged. */
 const override = { scrapeInterval: "1s", for: "5s" };
 
 const QueryResponse = z.object({
@@ -96,7 +96,7 @@ requireTools("prometheus").describe("a real Prometheus", () => {
     });
     expect(await queryFiringAlerts()).toEqual([]);
 
-    // This lock stops links-api from applying events, while the rest of it keeps running.
+    // This lock stops links-api from applying events. The rest of links-api keeps running.
     await admin.query("BEGIN");
     await admin.query("LOCK TABLE links_api.positions IN ACCESS EXCLUSIVE MODE");
     await call(`${system.internalUrl}/internal/accounts`, {
@@ -119,8 +119,8 @@ requireTools("prometheus").describe("a real Prometheus", () => {
     ]);
 
     await admin.query("ROLLBACK");
-    await waitUntil("the alert ends", async () => (await queryFiringAlerts()).length === 0);
-    // At no time does the alert fire for another service.
+    await waitUntil("the alert resolves", async () => (await queryFiringAlerts()).length === 0);
+    // The alert must not be firing for any service.
     expect(await queryPrometheus(`ALERTS{alertname="${alertName}",alertstate="firing"}`)).toEqual(
       [],
     );
@@ -130,7 +130,8 @@ requireTools("prometheus").describe("a real Prometheus", () => {
 type PrometheusOptions = { system: MonitoredSystem; folder: string; port: number };
 
 /**
- * Starts Prometheus with the chart's own rules. Only the tested alert is faster than in production.
+ * Starts Prometheus with the chart's own rules. The tested alert has a shorter `for` duration than
+ * in production.
  */
 const startPrometheus = async (program: string, { system, folder, port }: PrometheusOptions) => {
   const rules = readRules(join(alertsFolder, "causes.yaml"));

@@ -2,12 +2,12 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { findTool } from "../rig/find-tool.ts";
 
-/** The path of Prometheus's promtool, or undefined if this machine does not have it. */
+/** The path of Prometheus's promtool, or undefined if it is not installed. */
 const promtool = findTool("promtool");
 
 const runMsMax = 60_000;
 
-/** Runs promtool and returns its exit code and its whole output. */
+/** Runs promtool and returns its exit code and its complete output. */
 export const runPromtool = async (
   args: readonly string[],
   input = "",

@@ -9,7 +9,7 @@ import { runbooksFolder } from "./chart-rules.ts";
 
 const runFile = promisify(execFile);
 
-/** Returns the code of every log call of a service and of the packages. */
+/** Returns the source code of every log call in a service and in the shared packages. */
 const readLogCalls = (service: string): string => {
   const packages = readdirSync(join(projectRoot, "packages")).map((name) => `packages/${name}`);
   const folders = [`services/${service}`, ...packages].map((packageFolder) =>

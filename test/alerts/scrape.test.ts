@@ -9,7 +9,7 @@ import {
 import { requireTools } from "../helm/require-tools.ts";
 import { runPromtool } from "./promtool.ts";
 
-/** Lists the names under which the metric families of a scrape can be queried. */
+/** Lists the metric names that can be queried after this scrape. */
 const listSeriesNames = (scrape: string): string[] =>
   [...scrape.matchAll(/^# TYPE (\S+) (\S+)$/gm)].flatMap(([, name = "", type]) =>
     type === "histogram" ? [`${name}_bucket`, `${name}_sum`, `${name}_count`] : [name],

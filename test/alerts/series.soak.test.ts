@@ -5,14 +5,14 @@ import {
   monitoredServices as services,
 } from "./start-monitored-system.ts";
 
-/** Enough to cover every route, status code and result. */
+/** Enough accounts to cover every route, status code and result. */
 const firstCount = 20;
-/** The number of accounts that follow. Every fourth one is paid. */
+/** The number of accounts created after that. Every fourth account receives a payment. */
 const accountCount = 200;
 const paidEvery = 4;
 /**
- * The maximum growth. A label per account or per paid account would add at least fifty series,
- * while a status code that first occurs late adds only a few.
+ * The maximum growth. A label per account or per paid account would add at least 50 series. A
+ * status code that occurs for the first time adds only a few.
  */
 const growthMax = 40;
 const concurrency = 4;
@@ -36,15 +36,15 @@ describe("a scrape of the four services", () => {
   afterAll(() => system?.close());
 
   /**
-   * Makes each account create a link. Some links are also paid, because payments and webhooks are
-   * the most expensive.
+   * Creates accounts that each create a link. Also pays some of the links, because payments and
+   * webhooks take the most time.
    */
   const serveAccounts = async (name: string, count: number, paidInterval: number) => {
     let nextIndex = 0;
     let servedCount = 0;
     const runWorker = async () => {
       for (let index = nextIndex++; index < count; index = nextIndex++) {
-        // On a busy machine a create can fail with 500. This test ignores such failures.
+        // On a busy machine, creating a link can fail with 500. This test ignores these failures.
         const serveAccount = index % paidInterval === 0 ? system.payOnce : system.createOnce;
         await serveAccount(`${name}${index}`).then(
           () => (servedCount += 1),

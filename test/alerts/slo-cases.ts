@@ -1,16 +1,16 @@
 import type { Slo } from "@payment-links/deploy/chart/slos";
 
-/** The events of an objective in a period: events per minute, and the ratio of bad ones. */
+/** The events of an SLO during a period: the events per minute, and the ratio of bad events. */
 type Phase = { minutes: number; eventsPerMinute: number; badRatio: number };
-/** Whether an alert with these labels fires at a minute of the case. */
+/** Whether an alert with these labels must be firing at the given minute of the case. */
 type Expectation = { atMinute: number; severity: string; long?: string; shouldFire: boolean };
 type SloCase = {
   name: string;
   phases: readonly Phase[];
   expect: readonly Expectation[];
   /**
-   * A minute at which the ratio alone would fire. Only the guard against rare traffic prevents an
-   * alert.
+   * A minute at which the ratio alone would make the alert fire. Only the minimum-traffic condition
+   * prevents the alert.
    */
   ratioIsBadAtMinute?: number;
 };
@@ -20,7 +20,7 @@ const failingTraffic = { eventsPerMinute: 120, badRatio: 1 };
 const rareTraffic = { eventsPerMinute: 0.2, badRatio: 0 };
 
 /**
- * Returns the four cases of an objective. A slow burn consumes the error budget at four times the
+ * Returns the four test cases of an SLO. A slow burn consumes the error budget at four times the
  * allowed rate.
  */
 export const createSloCases = ({ name, objective }: Slo): SloCase[] => [
@@ -60,9 +60,9 @@ export const createSloCases = ({ name, objective }: Slo): SloCase[] => [
     name: "a few bad events with very little traffic fire no alert",
     phases: [
       { minutes: 60, ...rareTraffic },
-      // The outbox objective is about time, so one bad minute in twenty is equivalent.
+      // The outbox SLO counts minutes instead of events. One bad minute in 20 is equivalent here.
       { minutes: 20, ...rareTraffic, badRatio: name === "outbox-age" ? 1 / 20 : 1 },
-      // Continues until the alert would have waited long enough.
+      // Continues for longer than the alert's `for` duration.
       { minutes: 4, ...rareTraffic },
     ],
     expect: [{ atMinute: 82, severity: "page|ticket", shouldFire: false }],
@@ -70,7 +70,7 @@ export const createSloCases = ({ name, objective }: Slo): SloCase[] => [
   },
 ];
 
-/** Returns the minute-by-minute values of a counter in promtool's notation. */
+/** Returns a counter's value for each minute, in promtool's notation. */
 const counterValues = (
   phases: readonly Phase[],
   countPerMinute: (phase: Phase) => number,
@@ -93,8 +93,8 @@ const countAll = ({ eventsPerMinute }: Phase) => eventsPerMinute;
 type CountEvents = (phase: Phase) => number;
 
 /**
- * How Prometheus stores a bucket's bound: version 2 as exposed, version 3 as a number with a
- * decimal point.
+ * Formats a bucket's bound as Prometheus stores it. Version 2 stores it as exposed. Version 3
+ * stores it with a decimal point.
  */
 const formatBound = {
   2: (bound: number) => `${bound}`,
@@ -116,13 +116,13 @@ const requestLabels =
   'service="links-api",http_request_method="GET",http_route="/v1/payment-link/:id"';
 const requestMetric = "http_server_request_duration_seconds";
 
-/** The series that each objective is computed from, as the services expose them. */
+/** Returns the series that each SLO is computed from, as the services expose them. */
 const seriesFor = (
   formatStoredBound: (bound: number) => string,
 ): Readonly<Record<string, [string, CountEvents][]>> => ({
   "api-availability": [
     [`${requestMetric}_count{${requestLabels},http_response_status_code="200"}`, countGood],
-    // A rate-limited request is not an error.
+    // A rate-limited request does not count as an error.
     [`${requestMetric}_count{${requestLabels},http_response_status_code="500"}`, countBad],
     [`${requestMetric}_count{${requestLabels},http_response_status_code="429"}`, () => 1],
   ],
@@ -147,7 +147,10 @@ const seriesFor = (
   ],
 });
 
-/** Returns a case as promtool tests, one for each version of Prometheus and its stored bounds. */
+/**
+ * Returns a case as promtool tests, one for each Prometheus version, because the versions store
+ * bounds differently.
+ */
 export const promtoolTests = (slo: Slo, sloCase: SloCase) =>
   ([2, 3] as const).map((version) => promtoolTest(slo, sloCase, version));
 
@@ -181,15 +184,15 @@ const promtoolTest = (
 };
 
 /**
- * Returns the age of the oldest outbox event at two replicas. In the bad part of the minutes, the
- * age is too high.
+ * Returns series for the age of the oldest outbox event on two replicas. The age is too high in
+ * `badRatio` of the minutes.
  */
 const outboxSeries = (phases: readonly Phase[]) => {
   let pendingBadness = 0;
   const ages = phases.flatMap(({ minutes, badRatio }) =>
     Array.from({ length: minutes }, () => {
       pendingBadness += badRatio;
-      // Sums of fractions can be slightly less than the exact value.
+      // Allows for rounding: a sum of fractions can be slightly less than the exact value.
       const isLate = pendingBadness > 1 - 1e-9;
       if (isLate) pendingBadness -= 1;
       return isLate ? 60 : 3;
@@ -198,8 +201,8 @@ const outboxSeries = (phases: readonly Phase[]) => {
   const series = 'payment_links_outbox_oldest_unsent_age_seconds{service="links-api"';
   return [
     { series: `${series},pod="a"}`, values: ages.join(" ") },
-    // This replica is on standby. Until its next poll it reports events that the other one has
-    // sent.
+    // This replica is on standby. Until its next poll, it still reports events that the other
+    // replica has already sent.
     { series: `${series},pod="b"}`, values: ages.map((_, minute) => minute % 3).join(" ") },
   ];
 };

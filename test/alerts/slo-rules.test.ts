@@ -13,8 +13,8 @@ const promtoolSuite = requireTools("promtool");
 const sloFile = join(alertsFolder, "slo.yaml");
 
 /**
- * Writes the committed rules of one objective to a file. The rules of all objectives would take six
- * times as long.
+ * Writes the chart's rules of one SLO to a file. Evaluating the rules of all SLOs in each test
+ * would take six times as long.
  */
 const writeSloRules = async ({ name, alert: sloAlert }: Slo): Promise<string> => {
   const groups = readRules(sloFile).groups.map((group) => ({

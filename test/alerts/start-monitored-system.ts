@@ -13,7 +13,10 @@ export const monitoredServices = [
   "webhook-dispatcher",
 ] as const;
 
-/** Starts the four services with Kafka, Redis and Postgres. Each can be scraped as by Prometheus. */
+/**
+ * Starts the four services with Kafka, Redis and Postgres. Each service can be scraped as
+ * Prometheus does.
+ */
 export const startMonitoredSystem = async () => {
   const receiver = await startReceiver();
   const system: RealSystem = await startRealSystem({
@@ -32,7 +35,7 @@ export const startMonitoredSystem = async () => {
       const response = await request(`http://127.0.0.1:${port}/metrics`);
       return response.body.text();
     },
-    /** Creates an account and a link with its API key. */
+    /** Creates an account, and a link with the account's API key. */
     createOnce: async (handle: string): Promise<void> => {
       const { apiKey } = await createMerchant(system, handle);
       const { status } = await call(`${system.baseUrl}/v1/payment-link`, {
@@ -42,7 +45,10 @@ export const startMonitoredSystem = async () => {
       });
       if (status !== 200) throw new Error(`creating a link got the response ${status}`);
     },
-    /** Creates an account and a link, pays it through a notice, and delivers two webhooks. */
+    /**
+     * Creates an account and a link, and pays the link through a notice. The payment causes two
+     * webhooks.
+     */
     payOnce: async (handle: string): Promise<Merchant> => {
       const merchant = await createMerchant(system, handle);
       await registerEndpoint(system, merchant, `https://receiver.test/${handle}`);
@@ -61,7 +67,7 @@ export const startMonitoredSystem = async () => {
       await call(`${system.baseUrl}/v1/payment-link/${id}`);
       return merchant;
     },
-    /** Waits for that many webhooks. Each payment sends two. */
+    /** Waits until `count` webhooks have arrived. Each payment causes two webhooks. */
     waitForWebhooks: (count: number) =>
       waitUntil(`${count} webhooks arrive`, () => receiver.received.length >= count),
     close: async () => {

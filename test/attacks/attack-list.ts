@@ -16,7 +16,10 @@ const pickByIndex = <Item>(items: readonly Item[], index: number): Item => {
 
 const randomToken = (): string => randomBytes(32).toString("base64url");
 
-/** Creates the headers of a notice. Only its body can show that the signature is invalid. */
+/**
+ * Creates the headers of a notice. The server needs the body to detect that the signature is
+ * invalid.
+ */
 const createSignatureHeaders = () => ({
   "webhook-id": `msg_${randomToken()}`,
   "webhook-timestamp": String(Math.floor(Date.now() / 1_000)),
@@ -35,7 +38,7 @@ const createNotReading =
     const request = createHead("GET", run.target.filePath);
     holdSockets(run, {
       createFirstText: () => request.repeat(requestsPerConnection),
-      // A socket notices a reset only when it writes.
+      // A socket that does not read detects a reset only when it writes.
       followUp: { everyMs: 3_000, text: request },
       readMode: reading,
     });
@@ -44,7 +47,10 @@ const createNotReading =
 const sessionHeaders = ({ target }: AttackRun) => ({ cookie: target.cookie });
 const exportPaths = ["payment-links.csv", "payments.csv", "audit-log/export?format=csv"];
 
-/** The attacks by name. Each runs until its signal aborts and limits its own count and rate. */
+/**
+ * The attacks by name. Each attack runs until its signal aborts. It limits its own number of
+ * connections and its rate.
+ */
 export const attacks = {
   "not-reading": createNotReading("nothing"),
   "one-byte-per-second": createNotReading("one byte per second"),
@@ -72,7 +78,7 @@ export const attacks = {
       readMode: "all",
     }),
   pipelining: (run) => {
-    // With 64 sockets, this is more than a thousand requests per second.
+    // With 64 sockets, this is more than 1,000 requests per second.
     const request = createHead("GET", "/checkout/logos/1.svg");
     const batch = request.repeat(requestsPerConnection);
     const followUp = { everyMs: 200, text: batch };
@@ -119,7 +125,7 @@ export const attacks = {
   },
   streams: (run) =>
     holdSockets(run, {
-      // The limit is 100 per address.
+      // The product allows 100 streams per address.
       count: Math.max(150, run.target.addresses.length * 40),
       createFirstText: (index) =>
         createHead(

@@ -2,8 +2,8 @@ import { type AttackName, attacks } from "./attack-list.ts";
 import { createCounts } from "./counts.ts";
 import type { Target } from "./target.ts";
 
-// Runs the attacker in its own process: one attack, from the first message to the second or until
-// the parent exits. Reports its counts at regular intervals.
+// Runs one attack in its own process. The first message starts the attack. It runs until the second
+// message or until the parent exits, and reports its counts at regular intervals.
 const reportMs = 200;
 const counts = createCounts();
 const stopController = new AbortController();

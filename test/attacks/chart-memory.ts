@@ -18,10 +18,10 @@ const Values = z.object({
 const readChartFile = (file: string): string =>
   readFileSync(join(projectRoot, "helm/payment-links", file), "utf8");
 
-/** The default memory limit of a service's pod in the chart, and the heap limit within it. */
+/** The chart's default memory limit for a service's pod, and the heap limit within it. */
 export type ChartMemory = { limitMib: number; heapMib: number };
 
-/** Returns the memory of each service according to the chart's default values and templates. */
+/** Returns the memory limits of each service from the chart's default values and templates. */
 export const readChartMemory = (): Record<ServiceName, ChartMemory> => {
   const values = Values.parse(parse(readChartFile("values.yaml"), { merge: true }));
   const percentage = /--max-old-space-size-percentage=(\d+)/.exec(

@@ -4,7 +4,10 @@ export type Counts = {
   responses: Record<string, number>;
   /** Failed calls and connections by error code. */
   errors: Record<string, number>;
-  /** Sockets that the attack opened: in total, open now, and the maximum open at the same time. */
+  /**
+   * The sockets that the attack opened: in total, currently open, and the maximum open at the same
+   * time.
+   */
   opened: number;
   held: number;
   heldMax: number;

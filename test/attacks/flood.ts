@@ -9,12 +9,15 @@ type FloodOptions = {
   createCall: (n: number) => Call;
   /** Calls per second from all addresses together. */
   perSecond?: number;
-  /** The maximum number of calls that wait for a response. */
+  /** The maximum number of calls in flight. */
   inFlightMax?: number;
 };
 
 const tickMs = 10;
-/** Fifty times the rate limit of a route for one address, and about the limit of 64 addresses. */
+/**
+ * About 50 times a route's rate limit for one address, and about the combined limit of 64
+ * addresses.
+ */
 const perSecondDefault = 1_000;
 const inFlightMaxDefault = 256;
 

@@ -4,14 +4,14 @@ import type { AttackRun } from "./flood.ts";
 import { portFor } from "./http-caller.ts";
 
 type HoldOptions = {
-  /** Sockets from all addresses together. */
+  /** The number of sockets from all addresses together. */
   count?: number;
   /**
-   * The text that a socket sends after it opens. Its request line decides which service receives
-   * it.
+   * Creates the text that a socket sends after it opens. The request line determines which service
+   * receives it.
    */
   createFirstText: (index: number) => string;
-  /** The text that the socket sends repeatedly after that, and the interval. */
+  /** The text that the socket then sends repeatedly, and the interval. */
   followUp?: { everyMs: number; text: string };
   readMode: "all" | "one byte per second" | "nothing";
 };
@@ -64,7 +64,7 @@ export const holdSockets = (
       const statuses = chunk.toString("latin1").matchAll(statusLine);
       for (const [, status = ""] of statuses) increment(counts.responses, status);
     });
-    // Closes the socket once the server has responded and ended its side.
+    // Closes the socket after the server has closed its side.
     socket.once("end", () => socket.destroy());
   };
 

@@ -14,7 +14,7 @@ export type CallResult = {
   error?: string;
   text: string;
   ms: number;
-  /** Whether the call used a connection that had carried another call. */
+  /** Whether the call reused a keep-alive connection. */
   isReused: boolean;
 };
 
@@ -26,10 +26,10 @@ const responseMsMax = 30_000;
 /** The public port of each service. */
 export type Ports = Readonly<Record<ServiceName, number>>;
 
-/** Returns the port of the service that an ingress would choose for a path. */
+/** Returns the port of the service to which an ingress would route a path. */
 export const portFor = (ports: Ports, path: string): number => ports[findService(path)];
 
-/** Creates a caller with one source address and keep-alive connections. */
+/** Creates an HTTP client with one source address and keep-alive connections. */
 export const createHttpCaller = (
   ports: Ports,
   localAddress: string,

@@ -5,9 +5,9 @@ import { ensureConsoleBuilt } from "@payment-links/console/ensure-built";
 import { findKafka } from "../servers/kafka.ts";
 import { findRedis } from "../servers/redis.ts";
 
-// Runs main.ts in its own network namespace, with Ethernet's packet size on loopback. With the
-// usual 64 KiB, the kernel buffers up to 1 MB for each client that does not read, and runs out of
-// memory for TCP connections.
+// Runs main.ts in its own network namespace, with Ethernet's MTU on the loopback interface. With
+// loopback's default MTU of 64 KiB, the kernel buffers up to 1 MB for each client that does not
+// read, and runs out of TCP memory.
 
 const ethernetMtu = 1_500;
 const setUp = `ip link set dev lo mtu ${ethernetMtu} up && exec "$@"`;

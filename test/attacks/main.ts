@@ -10,8 +10,8 @@ import { type Window, createOtherCallers, operations } from "./other-callers.ts"
 import { startAttack } from "./start-attack.ts";
 
 // `npm run --silent attacks -- [SECONDS] [NAME …]` runs each attack for the given number of
-// seconds, from one address and from 64, and measures other callers meanwhile. Prints a table; the
-// last line is JSON.
+// seconds, first from one address and then from 64. Meanwhile, it measures other callers. It prints
+// a table. The last line is JSON.
 
 type OtherCallers = Awaited<ReturnType<typeof createOtherCallers>>;
 
@@ -70,8 +70,8 @@ const checkSeconds = 2;
 const checksMax = 30;
 
 /**
- * Waits up to about a minute until the other callers are about as fast as in the quiet window.
- * Returns whether they are.
+ * Waits up to about one minute for the other callers to become nearly as fast as in the quiet
+ * window. Returns whether they did.
  */
 const waitUntilQuiet = async (others: OtherCallers, quiet: Window): Promise<boolean> => {
   for (let checks = 0; checks < checksMax; checks += 1) {
@@ -120,8 +120,8 @@ const ratiosOf = (during: Window, quiet: Window): Ratios =>
 const showRatio = ({ p50, p99 }: Ratios[keyof Ratios]): string => `${p50} / ${p99}`;
 
 /**
- * Returns whether the attack had any effect. A run without responses and without open sockets
- * proves nothing.
+ * Returns whether the attack had any effect. A run without responses and open sockets does not test
+ * the product.
  */
 const hasAttacked = ({ responses, heldMax }: Counts): boolean =>
   heldMax > 0 || Object.keys(responses).length > 0;
@@ -189,7 +189,7 @@ const renderTable = (rows: readonly Row[]): string => {
 };
 
 const { names, seconds } = readArguments();
-/** A full run gives the account exports that take seconds and lists with deep pages. */
+/** In a full run, the account is large enough for exports that take seconds and for deep pages. */
 const size = {
   linkCount: Math.min(12_000, Math.ceil(200 * seconds)),
   auditCount: Math.min(12_000, Math.ceil(200 * seconds)),
@@ -208,7 +208,7 @@ try {
   const idleWatch = watchProcesses(product.processes);
   const quiet = await others.measure(seconds);
   const idlePeaks = idleWatch.stop();
-  // The noise of the measurement: the ratio between two windows without an attack.
+  // The measurement noise: the ratio between two windows without an attack.
   const noise = ratiosOf(await others.measure(seconds), quiet);
   printProgress(
     `quiet: ${JSON.stringify({ p50: quiet.p50, p99: quiet.p99, noise, rest: idlePeaks })}`,
@@ -247,7 +247,7 @@ try {
       const row = judgeRow({ attack, addresses: addressCount, ...measurement });
       rows.push(row);
       printProgress(renderTable([row]).split("\n")[2] ?? "");
-      // The services are not restarted, so further attacks would measure nothing.
+      // The services are not restarted, so measuring further attacks would be pointless.
       if (row.hasEnded) {
         printProgress(`a service exited:\n${product.output().slice(-4_000)}`);
         break attacking;

@@ -18,14 +18,19 @@ export type Window = {
   p99: Record<Operation, number>;
   callCount: number;
   responses: Record<string, number>;
-  /** Calls without a complete response: refused or broken connections, or no response within 30 s. */
+  /**
+   * Calls without a complete response: a refused or broken connection, or no response within 30 s.
+   */
   errors: Record<string, number>;
   serverErrors: number;
   /** Calls that were retried because the product had closed their idle connection. */
   retried: number;
 };
 
-/** Calls per second for each operation and caller, below the limits of one address and one key. */
+/**
+ * Calls per second for each operation and caller. This is below the rate limits for one address and
+ * one key.
+ */
 const perSecond = 5;
 const tickMs = 20;
 
@@ -35,9 +40,9 @@ type OtherCaller = {
 };
 
 /**
- * Creates callers, each with its own account and address. They create and retrieve links as a shop
- * does and open the checkout page as a payer does, at a steady rate that does not depend on
- * response times. A single caller makes too few calls for a p99.
+ * Creates callers, each with its own account and address. The callers create and retrieve links
+ * like a shop and open the checkout page like a payer. Their rate is steady and does not depend on
+ * response times. A single caller would make too few calls for a p99.
  */
 export const createOtherCallers = async (ports: Ports, merchants: readonly Merchant[]) => {
   const callers = await Promise.all(
@@ -96,8 +101,8 @@ const createOtherCaller = async (
   };
   return {
     /**
-     * Sends a call. Retries it if its idle connection was closed before the response began, as HTTP
-     * clients do.
+     * Sends a call. Like other HTTP clients, retries it if its keep-alive connection was closed
+     * before the response began.
      */
     send: async (operation) => {
       const result = await caller.send(calls[operation]);

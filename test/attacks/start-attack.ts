@@ -11,7 +11,7 @@ const program = fileURLToPath(new URL("attacker-process.ts", import.meta.url));
 
 /**
  * Starts an attack in its own low-priority process. A real attacker uses other machines, so this
- * process gets only the CPU time that the product leaves idle.
+ * process must not take CPU time from the product.
  */
 export const startAttack = (name: AttackName, target: Target) => {
   const child = fork(program, [], {
@@ -28,7 +28,7 @@ export const startAttack = (name: AttackName, target: Target) => {
       if (child.exitCode !== null) throw new Error(`the attack ${name} exited unexpectedly`);
       return counts;
     },
-    /** Ends the attack and returns its counts. */
+    /** Stops the attack and returns its counts. */
     stop: async (): Promise<Counts> => {
       const exit = once(child, "exit");
       if (child.connected) child.send("stop");

@@ -21,21 +21,23 @@ const otherCount = 4;
 const imageOwners = 8;
 const imageHost = "hanging.test";
 /**
- * Source addresses for filling the account. There are enough of them to stay below the rate limits.
+ * Source addresses for the requests that fill the account. Each address stays below the rate
+ * limits.
  */
 const fillAddresses = Array.from({ length: 64 }, (_, index) => `127.0.3.${index + 1}`);
 const fillConnections = 24;
 
 /**
- * Starts one process of each service, with the heap limit of the chart and the default rate limits.
- * Creates an account for the attacker, one for each other caller, and owners whose images never
- * load.
+ * Starts one process of each service with the chart's heap limit and the default rate limits.
+ * Creates an account for the attacker, an account for each of the other callers, and owners whose
+ * images never load.
  */
 export const startTarget = async (size: AccountSize) => {
   const hangingServer = createServer((req) => req.resume());
   await new Promise<void>((resolve) => hangingServer.listen(0, "127.0.0.1", resolve));
   const { port: hangingPort } = hangingServer.address() as AddressInfo;
-  // Runs in this process, because the memory of the product's processes is measured.
+  // The Solana chain runs in this process, because the memory of the product's processes is
+  // measured.
   const solana = await startSolanaChain({ confirmedLag: 0, finalizedLag: 4 });
   solana.mine(10);
   const folder = await mkdtemp(join(tmpdir(), "payment-links-attacks-"));
@@ -101,7 +103,7 @@ export const startTarget = async (size: AccountSize) => {
   }
 };
 
-/** Returns the shipped catalogue with additional chains. */
+/** Returns the default catalogue with additional chains and tokens. */
 const addChains = ({ chains, tokens }: CatalogueData): CatalogueData => {
   const shippedCatalogue = loadCatalogue();
   return {
@@ -121,7 +123,7 @@ const addSolanaWallet = async (baseUrl: string, { cookie }: Merchant): Promise<v
   if (status !== 201) throw new Error(`the Solana wallet was not created: ${JSON.stringify(body)}`);
 };
 
-/** A new default wallet takes effect for new links only after a moment. */
+/** A new default wallet applies to new links only after a short delay. */
 const waitForSolanaLink = (baseUrl: string, { apiKey }: Merchant): Promise<string> =>
   waitUntil("a new link is on Solana", async () => {
     const headers = { "x-api-key": apiKey };
@@ -187,7 +189,9 @@ const fillAccount = async (
   return ids;
 };
 
-/** Finds the console's largest file, which is the largest response that needs no account. */
+/**
+ * Finds the console's largest file. It is the largest response that does not require an account.
+ */
 const findLargestFile = async (ports: Ports): Promise<string> => {
   const caller = createHttpCaller(ports, "127.0.3.1");
   const { text } = await caller.send({ path: "/console" });
@@ -201,7 +205,9 @@ const findLargestFile = async (ports: Ports): Promise<string> => {
   return largest.path;
 };
 
-/** Creates owners with two images each on a host that never responds. Returns the images' paths. */
+/**
+ * Creates owners who each have two images on a host that never responds. Returns the image paths.
+ */
 const createImageOwners = async (system: {
   baseUrl: string;
   internalUrl: string;

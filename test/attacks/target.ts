@@ -1,6 +1,6 @@
 import type { Ports } from "./http-caller.ts";
 
-/** The attacker's knowledge of the product: public data, and its own account and API key. */
+/** What the attacker knows: public data, and its own account and API key. */
 export type Target = {
   /** Attackers call each service directly, without an ingress in between. */
   ports: Ports;
@@ -16,7 +16,7 @@ export type Target = {
   solanaLinkId: string;
   /** The largest file that the product serves. */
   filePath: string;
-  /** Images of owners whose hosts never respond. */
+  /** Paths of owner images on a host that never responds. */
   imagePaths: readonly string[];
   /** A configured payment provider. */
   provider: string;

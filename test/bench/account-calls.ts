@@ -8,10 +8,13 @@ import { multiplyLinks } from "./multiply-links.ts";
 
 const waitMsMax = 60_000;
 
-/** One account on a whole set of services, and the calls that it can make. */
+/** A client for one account on a running system, with the calls that the account can make. */
 export type AccountClient = ReturnType<typeof createAccountClient>;
 
-/** A call of an account or its payer. `prepare` creates what the given number of calls needs. */
+/**
+ * A call by an account or its payer. `prepare` creates the data that the given number of calls
+ * needs.
+ */
 export type AccountCall = {
   name: string;
   prepare?: (account: AccountClient, callCount: number) => Promise<void>;
@@ -19,8 +22,8 @@ export type AccountCall = {
 };
 
 /**
- * Creates a client that makes calls for one account. The receiver gets the webhooks of this account
- * only.
+ * Creates a client that makes calls for one account. The receiver must receive only this account's
+ * webhooks.
  */
 export const createAccountClient = (
   { receiver, system }: { receiver: WebhookReceiver; system: RealSystem },
@@ -42,7 +45,7 @@ export const createAccountClient = (
     linkIds,
     payNext: () => pay(linkIds.shift() ?? ""),
     /**
-     * Creates that many links by SQL, each with its payment and its webhook. Call it only once per
+     * Inserts `count` links by SQL, each with a payment and a webhook. Can be called only once per
      * database.
      */
     multiplyLinks: async (admin: Client, count: number): Promise<void> => {
@@ -51,7 +54,7 @@ export const createAccountClient = (
       await multiplyLinks(admin, seedId, { from: 1, to: count });
       linkCount = count;
     },
-    /** Returns the id of one of those links. Successive ids are spread over the whole tables. */
+    /** Returns the ID of one of those links. Successive IDs are spread over the whole table. */
     pickLinkId: (): string => {
       requestCount += 1;
       return `plink_7${String(1 + ((requestCount * 7_919) % (linkCount - 1))).padStart(25, "0")}`;
@@ -88,7 +91,7 @@ const createPay = (system: RealSystem, receiver: WebhookReceiver) => {
   };
 };
 
-/** The public calls, and a payment. */
+/** The public API calls, and a payment. */
 export const accountCalls: readonly AccountCall[] = [
   { name: "create a link", run: ({ create }) => create() },
   {

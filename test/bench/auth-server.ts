@@ -10,12 +10,15 @@ import { createLog, createMetrics, systemClock } from "@payment-links/runtime";
 import { createKeyIntrospection } from "../rig/create-key-introspection.ts";
 import { floorOwner } from "./floor-statements.ts";
 
-// Serves one handler with the setup that every service uses. `GATE` selects the variant: API key
-// authorization with rate limits in Redis or in process, a public route without either, or that
-// public route plus one call to Redis by its bare client (`bare`). The handler does the work of the
-// cheaper of the two keyed routes with less overhead: it lists an owner's ten newest links with one
-// prepared query and responds in one write. `HANDLER=memory` responds without a query, as no real
-// route can. It shows the cost of authorization next to an almost free handler.
+// Serves one handler with the setup that every service uses. `GATE` selects the variant:
+// - `redis` and `local`: API key authorization, with rate limits in Redis or in the process
+// - `none`: a public route without authorization and rate limits
+// - `bare`: the public route, plus one call to Redis through the bare client
+//
+// The handler is a minimal version of the cheaper of the two routes that require an API key. It
+// lists an owner's ten newest links with one prepared query and responds in one write.
+// `HANDLER=memory` responds from memory, which shows the cost of authorization for a handler that
+// does almost no work.
 const { env } = process;
 const variant = env["GATE"] ?? "";
 const log = createLog({ service: "bench", level: "warn" });
@@ -37,7 +40,10 @@ const sendLinks = async (_req: Request, res: Response): Promise<void> => {
   res.end(text);
 };
 
-/** Runs the limiter's script with the arguments of a request from one key and one address. */
+/**
+ * Connects a bare Redis client. The returned function runs the limiter's script with the arguments
+ * of a request from one key and one address.
+ */
 const connectBareRedis = async () => {
   const redis = new Redis(env["REDIS_URL"] ?? "");
   await redis.script("LOAD", takeScript);
@@ -63,10 +69,10 @@ const openRoute = publicRoute({
   handle: variant === "bare" ? callRedisAndSendLinks : sendLinks,
 });
 
-/** auth-keys is asked about a cached key once in five seconds. */
+/** A cached key is introspected at auth-keys once every five seconds. */
 const introspect = createKeyIntrospection([env["API_KEY"] ?? ""]);
 
-/** A limiter that counts nothing and allows everything, for the baseline. */
+/** A limiter for the baseline. It allows everything without counting. */
 const unlimitedLimiter: Limiter = {
   take: () => ({
     isAllowed: true,

@@ -12,7 +12,7 @@ import { type Call, measureRate, median } from "./load.ts";
 import { type BenchResult, formatSpread } from "./rounds.ts";
 import { poolSize } from "./bench-setup.ts";
 
-/** Many short rounds. A slowdown of the machine for a second then affects all servers of a round. */
+/** With many short rounds, a brief slowdown of the machine affects all variants of a round. */
 const roundCount = 45;
 const secondsPerRound = 0.25;
 const roundsPerLine = 9;
@@ -23,12 +23,12 @@ const variants = ["redis", "local", "bare", "none"] as const;
 type VariantName = (typeof variants)[number];
 
 /**
- * Measures the cost of authorizing the caller and applying rate limits. One handler runs with both,
- * with buckets in Redis and in process, and is compared with the same handler in the same setup
- * without them. `bare` does not authorize either and runs the limiter's Redis script through the
- * bare client, which is the minimum for any limiter in Redis. The variants are processes that take
- * turns. `ratio` is the result with Redis. `redisCallsPerRequest` is the number of Redis calls of a
- * request with a cached key.
+ * Measures the cost of authorizing the caller and applying rate limits. Compares a handler that
+ * does both, with buckets in Redis (`redis`) or in the process (`local`), with the same handler
+ * without them (`none`). `bare` also skips authorization. It runs the limiter's Redis script
+ * through the bare client, which is the minimum for any limiter in Redis. Each variant is a
+ * process, and the variants are measured in turns. `ratio` is the result of `redis`.
+ * `redisCallsPerRequest` is the number of Redis calls per request with a cached key.
  */
 export const benchAuth = async (): Promise<BenchResult> => {
   const redis = await startOwnRedis();
@@ -67,14 +67,11 @@ export const benchAuth = async (): Promise<BenchResult> => {
 
 type Rates = Record<VariantName, number[]>;
 
-/**
- * Runs the rounds. The order changes in each round, so that no variant always follows the same one.
- */
+/** Runs the rounds. The order changes in each round, so no variant always follows the same one. */
 const runRounds = async (
   measure: (variant: VariantName, seconds: number) => Promise<number>,
 ): Promise<Rates> => {
-  // Warms up first, because code is compiled while it runs and only the steady state is of
-  // interest.
+  // Warms up first, so that JIT compilation is not measured.
   for (const variant of variants) await measure(variant, warmUpSeconds);
   const rates: Rates = { redis: [], local: [], bare: [], none: [] };
   for (let round = 0; round < roundCount; round += 1) {
@@ -96,7 +93,7 @@ const printRounds = (rates: Rates, completedRounds: number): void => {
   );
 };
 
-/** Inserts one page of rows like those of the create bench. */
+/** Inserts one page of links with the same values as in the create bench. */
 const insertLinks = async (url: string): Promise<void> => {
   const client = new Client({ connectionString: url });
   await client.connect();
@@ -114,7 +111,7 @@ const summarize = (rates: Rates, redisCallsPerRequest: number): BenchResult => {
     process.stdout.write(`spread, ${variant}: ${formatSpread(rates[variant])}\n`);
   const floor = Math.round(median(rates.none));
   const compareToFloor = (variant: VariantName) => {
-    // The median of each round's own ratio is robust against temporary slowdowns of the machine.
+    // The median of the ratios per round is robust against temporary slowdowns of the machine.
     const ratios = rates[variant].map((rate, round) => rate / (rates.none[round] ?? Number.NaN));
     const ours = Math.round(median(rates[variant]));
     return { ours, floor, ratio: Number(median(ratios).toFixed(3)) };
@@ -142,7 +139,8 @@ const countRedisCalls = async (client: Redis, port: number, call: Call): Promise
   }
   const scriptCountDelta = (await countScripts(client)) - scriptsBefore;
   await pool.close();
-  // The process also checks the health of Redis once a second. Rounding to two digits hides that.
+  // The process also checks the health of Redis once per second. Rounding to two digits removes
+  // these calls from the result.
   return Number((scriptCountDelta / countedCallCount).toFixed(2));
 };
 

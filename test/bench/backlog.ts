@@ -19,23 +19,23 @@ const slotsPerEndpoint = 20;
 const roundCount = 3;
 const warmUpSeconds = 20;
 const roundSeconds = 10;
-/** The rate of deliveries to the two live endpoints together. */
+/** The combined delivery rate of the two live endpoints. */
 const livePerSecond = 100;
-/** How long before their due time the live endpoints' deliveries are inserted. */
+/** How far ahead of their due time the live endpoints' deliveries are inserted. */
 const leadMs = 2_000;
 const waitMsMax = 60_000;
 /**
- * The default heap of Node in a container of 256 MiB. Here, Node would size its heap by the whole
- * machine.
+ * Node's default heap size in a container with 256 MiB. Without this limit, Node would base its
+ * heap size on the memory of the whole machine.
  */
 const heapInContainer = "--max-old-space-size=128 --max-semi-space-size=8";
 
 /**
- * Measures how soon two live endpoints receive due deliveries while a million deliveries wait for a
- * third endpoint that hangs, compared with a thousand. The result is the median time from due to
- * arrival in milliseconds, which includes finding the work, claiming it, and the network.
- * `sqlRatio` compares the time that Postgres spends per live delivery. `residentMib` is the
- * dispatcher's peak memory.
+ * Measures how soon two live endpoints receive due deliveries while one million deliveries are
+ * pending for a third endpoint, which hangs. Compares this with 1,000 pending deliveries. The
+ * result is the median time in milliseconds from the due time to the arrival. It includes polling,
+ * claiming and the network. `sqlRatio` compares the time that Postgres spends per live delivery.
+ * `residentMib` is the dispatcher's peak memory.
  */
 export const benchBacklog = async (): Promise<BenchResult> => {
   const servers = await startBenchServers();
@@ -95,7 +95,10 @@ type Bench = {
   linkId: string;
 };
 
-/** Creates an account with the three endpoints, and a link that the dispatcher has received. */
+/**
+ * Creates an account with the three endpoints and a link. Waits until the dispatcher has received
+ * the link.
+ */
 const createShop = async (system: RealSystem, admin: Client, receivers: Receivers) => {
   const merchant = await createMerchant(system, "bench");
   const liveIds = [];
@@ -118,8 +121,8 @@ const createShop = async (system: RealSystem, admin: Client, receivers: Receiver
 let queuedCount = 0;
 
 /**
- * Inserts deliveries to the hanging endpoint, all of them due, as if it had been hanging for a long
- * time.
+ * Inserts deliveries to the hanging endpoint. All of them are due, as if the endpoint had been
+ * hanging for a long time.
  */
 const queueWaiting = async ({ admin, hangingId, linkId }: Bench, count: number): Promise<void> => {
   for (let remainingCount = count; remainingCount > 0; remainingCount -= rowsPerInsert) {
@@ -135,7 +138,7 @@ const queueWaiting = async ({ admin, hangingId, linkId }: Bench, count: number):
     );
     queuedCount += rows;
   }
-  // The state that autovacuum would reach a little later.
+  // Vacuums now, as autovacuum would soon do.
   await admin.query("VACUUM (ANALYZE) webhook_dispatcher.deliveries");
 };
 
@@ -160,8 +163,8 @@ const measureRounds = async (bench: Bench, waitingCount: number): Promise<RoundR
 };
 
 /**
- * Inserts deliveries to the live endpoints that become due one after another. Records the arrival
- * time of each.
+ * Inserts deliveries to the live endpoints that become due one after another, and records when each
+ * of them arrives.
  */
 const measureRound = async (bench: Bench, seconds: number): Promise<RoundResult> => {
   const { admin, receivers, liveIds, linkId } = bench;
@@ -245,9 +248,11 @@ const startReceivers = async () => {
   return {
     livePort: (liveServer.address() as AddressInfo).port,
     hangingPort: (hangingServer.address() as AddressInfo).port,
-    /** The first arrival of each delivery by its id, in milliseconds since the epoch. */
+    /**
+     * The time of each delivery's first arrival, by delivery ID, in milliseconds since the epoch.
+     */
     arrivals,
-    /** Returns the number of attempts that currently hang. */
+    /** Returns the number of attempts that are currently waiting for a response. */
     heldCount: () => heldCount,
     close: () => {
       for (const server of servers) {

@@ -9,23 +9,25 @@ import { createLog } from "@payment-links/runtime";
 import { createInstants } from "./instants.ts";
 
 /**
- * The operations that every payment needs, each with its bare client. All return the duration in
- * milliseconds.
+ * The operations that every payment needs, each through a bare client library. Each returns its
+ * duration in milliseconds.
  */
 export type BareClients = {
   /**
-   * Produces a record and consumes it as fast as the client library can, with the services' own
+   * Produces a record and consumes it with the client library directly, using the services' own
    * settings.
    */
   record: () => Promise<number>;
-  /** Commits a row in its own transaction, like a change with its event. */
+  /**
+   * Commits a row in its own transaction, as the services commit a change together with its event.
+   */
   commit: () => Promise<number>;
-  /** Sends a POST with the size of a notice. */
+  /** Sends a POST request of the same size as a notice. */
   call: () => Promise<number>;
   close(): Promise<void>;
 };
 
-/** Creates the clients, all in this process. `topic` and the table are used by nothing else. */
+/** Creates the clients in this process. `topic` and the table must not be used elsewhere. */
 export const createBareClients = async (options: {
   topic: string;
   adminUrl: string;

@@ -5,13 +5,15 @@ import { findFreePorts } from "../rig/free-port.ts";
 import { startBalancer } from "../rig/round-robin.ts";
 import { createFloorOutbox } from "./floor-statements.ts";
 
-/** One or several processes of the baseline of `bench -- create`, behind a load balancer. */
+/** One or more processes of the `bench -- create` baseline behind a load balancer. */
 export type BareReplicas = { baseUrl: string; close: () => Promise<void> };
 
-/** The connections of each process: the default of a service. */
+/** The database connections of each process, which is the default of the services. */
 const connectionsMax = 10;
 
-/** Starts that many bare processes on a separate database. The first one relays the events. */
+/**
+ * Starts `count` baseline processes on a separate database. The first process relays the events.
+ */
 export const startBareReplicas = async (count: number): Promise<BareReplicas> => {
   const database = await createTestDatabase([linksApiMigration]);
   await createFloorOutbox(database.adminUrl);

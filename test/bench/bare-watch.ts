@@ -5,7 +5,7 @@ import { fetchPayments } from "@payment-links/settlement-listener/testing/fetch-
 type FetchedRange = Awaited<ReturnType<ReturnType<typeof fetchPayments>["next"]>>["value"] & object;
 type Row = readonly (string | number | null | undefined)[];
 
-/** Builds a query for the rows of a JSON document, with one column for each type. */
+/** Builds a query that reads rows from a JSON document, with one column for each type. */
 const rowsFromDocument = (...types: string[]): string => {
   const columns = types.map((type, index) => `(row ->> ${index})::${type}`);
   return `SELECT ${columns.join(", ")} FROM jsonb_array_elements($1::jsonb) AS row`;
@@ -28,10 +28,10 @@ const statements = {
 };
 
 /**
- * A chain watcher that uses bare clients. It writes the same rows of settled payments as the
- * product's watcher, in as many transactions, and also reads ahead. It has no lease, queries no
- * second node, verifies nothing, and would store a payment twice. Each statement takes a list of
- * columns. A single document with named fields would be easier to read but takes a sixth longer.
+ * A chain watcher that uses bare clients. It writes the same rows for settled payments as the
+ * product's watcher, in the same number of transactions, and it also reads ahead. It has no lease,
+ * does not query a second node, does not verify payments, and would store a payment twice. Each
+ * statement takes a list of columns, because a document with named fields takes a sixth longer.
  */
 export const connectBareWatch = async (databaseUrl: string) => {
   const client = new Client({
@@ -126,7 +126,8 @@ export const connectBareWatch = async (databaseUrl: string) => {
 
   return {
     /**
-     * Scans a chain from its first block. It reads the next range while it writes the current one.
+     * Scans a chain from its first block. Reads the next block range while it writes the current
+     * one.
      */
     catchUp: async (chainId: string, range: Parameters<typeof fetchPayments>[0]): Promise<void> => {
       const ranges = fetchPayments(range);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Client } from "pg";
 import { startEmbeddedPostgres } from "@payment-links/deploy/embedded-postgres";
 
-/** Reports the preparation of a bench on stderr, separate from its result on stdout. */
+/** Prints the progress of a bench to stderr, because its result goes to stdout. */
 export const printProgress = (line: string) => process.stderr.write(`${line}\n`);
 
 /**
@@ -14,8 +14,8 @@ export const printProgress = (line: string) => process.stderr.write(`${line}\n`)
 const walFileCount = 34;
 
 /**
- * Starts a Postgres with durable settings and existing WAL files, unless `DATABASE_URL` is set.
- * Sets `DATABASE_URL` to its address.
+ * Starts Postgres with durable settings and preallocated WAL files, and sets `DATABASE_URL` to its
+ * address. Does nothing if `DATABASE_URL` is already set.
  */
 export const startBenchPostgres = async (settings: Readonly<Record<string, string>> = {}) => {
   const givenUrl = process.env["DATABASE_URL"];
@@ -39,9 +39,8 @@ export const startBenchPostgres = async (settings: Readonly<Record<string, strin
 };
 
 /**
- * Creates WAL files in advance. A server that has run for some minutes reuses its WAL files. A new
- * server creates and clears each file in the middle of a commit, which then takes fifty
- * milliseconds instead of one.
+ * Preallocates WAL files. A server that has run for a few minutes reuses its WAL files. A new
+ * server creates and zeroes each file during a commit, which then takes 50 ms instead of 1 ms.
  */
 const makeWalFiles = async (url: string): Promise<void> => {
   const client = new Client({ connectionString: url });

@@ -2,8 +2,8 @@ import { startServers } from "../servers/start-servers.ts";
 import { startBenchPostgres, printProgress } from "./bench-postgres.ts";
 
 /**
- * Starts those servers of a bench that the environment does not provide, Postgres with durable
- * settings. Sets their addresses in the environment, where the test rig reads them.
+ * Starts the servers that a bench needs and the environment does not provide. Postgres gets durable
+ * settings. Sets the servers' addresses in the environment, where the test rig reads them.
  */
 export const startBenchServers = async (
   postgresSettings: Readonly<Record<string, string>> = {},

@@ -6,27 +6,30 @@ import { findFreePorts } from "../rig/free-port.ts";
 import { createBenchDatabase } from "./database.ts";
 import { createFloorOutbox } from "./floor-statements.ts";
 
-/** The client's connections: the same for our server and for the baseline. */
+/** The number of the client's connections, which is the same for our server and the baseline. */
 export const connectionCount = 10;
 
 /**
- * The connections of each pool, including that of the bare loop: as many as two cores can keep
- * busy.
+ * The number of connections of each pool, including the pool of the bare loop. Two cores can keep
+ * this many connections busy.
  */
 export const poolSize = 4;
 
-/** Our server and the baseline server, each in its own process, on one database. */
+/** Our server and the baseline server. Each has its own process, and both share one database. */
 export type BenchSetup = {
   ours: { baseUrl: string; internalUrl: string };
   floor: { baseUrl: string };
-  /** The database role of links-api, for the baseline and for the bare loop. */
+  /** The address of the database with the links-api role, for the baseline and the bare loop. */
   databaseUrl: string;
   adminUrl: string;
   merchant: Merchant;
   close(): Promise<void>;
 };
 
-/** Starts a Postgres with durable settings (or uses `DATABASE_URL`), our server, and the baseline. */
+/**
+ * Starts our server and the baseline. Also starts Postgres with durable settings, unless
+ * `DATABASE_URL` is set.
+ */
 export const createBenchSetup = async (): Promise<BenchSetup> => {
   const database = await createBenchDatabase([authKeysMigration, linksApiMigration]);
   await createFloorOutbox(database.adminUrl);

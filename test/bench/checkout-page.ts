@@ -14,11 +14,11 @@ const warmUpRounds = 3;
 const usableMsMax = 60_000;
 
 /**
- * Measures how soon a payer can press the checkout's button on a processor that is four times
- * slower, compared with a static page of the same text from the same process. The result is in
- * milliseconds from the navigation of an empty tab to the first frame with the enabled button, with
- * an empty browser cache. `styled` is the static page with its stylesheet. All pages have the
- * checkout's response headers. The limit of the ratio is 1.5.
+ * Measures how soon a payer can press the checkout's button on a CPU that is throttled to a quarter
+ * of its speed. Compares it with a static page with the same text, served by the same process. The
+ * result is the time in milliseconds from navigation to the first frame with the enabled button, in
+ * a new tab with an empty browser cache. `styled` is the static page with its stylesheet. All pages
+ * have the checkout's response headers. The ratio should stay under 1.5.
  */
 export const benchCheckoutPage = async (setup: BenchSetup): Promise<BenchResult> => {
   const program = await ensureChromium();
@@ -57,8 +57,8 @@ export const benchCheckoutPage = async (setup: BenchSetup): Promise<BenchResult>
 };
 
 /**
- * Creates the checkout of a link, and the same content as static pages with and without its
- * stylesheet.
+ * Creates a link, and static copies of its checkout page with and without the stylesheet. Returns
+ * the URLs.
  */
 const makePages = async ({ ours: { baseUrl }, merchant }: BenchSetup): Promise<string[]> => {
   const createdLink = await call(`${baseUrl}/v1/payment-link`, {
@@ -107,7 +107,7 @@ const measureUsable = async (chromium: Chromium, { origin, url }: Visit): Promis
   return ms;
 };
 
-// Runs in the page before the page's own script.
+// This script runs in the page before the page's own script.
 const watchButtonScript = `(() => {
   const isUsable = (button) => /^\\s*Pay /.test(button.textContent) &&
     !button.disabled && button.getClientRects().length > 0;

@@ -15,8 +15,8 @@ type System = Awaited<ReturnType<typeof createConsole>>;
 type FilledAccount = CreatedAccount & { middleId: string };
 type ConsoleUser = Awaited<ReturnType<System["signUp"]>> & { account: FilledAccount };
 /**
- * A view, and the text that it shows once it has loaded, for an account with much data and for one
- * with almost none.
+ * A console view. `full` and `plain` are texts that appear when the view has loaded, for an account
+ * with much data and for an account with almost none.
  */
 type View = { name: string; path: (account: FilledAccount) => string; full: string; plain: string };
 
@@ -116,8 +116,8 @@ const views: readonly View[] = [
 /**
  * Measures the time from a click on a console view until it shows its data. Compares an account
  * with 10,000 links, 1,000 payments on one of them and 100,000 rows in each log with an account
- * that has one link and one endpoint, in turns in one Chromium. `ratio` is that of the slowest
- * view, and its limit is 2.
+ * that has one link and one endpoint, in turns in one Chromium. `ratio` is the worst ratio of all
+ * views and should stay under 2.
  */
 export const benchConsole = async (): Promise<BenchResult> => {
   const program = await ensureChromium();
@@ -146,7 +146,7 @@ export const benchConsole = async (): Promise<BenchResult> => {
 /** Creates a user who has a wallet, a link and an endpoint. */
 const createUser = async (system: System, handle: string): Promise<ConsoleUser> => {
   const user = await system.signUp(handle);
-  // Uses the page's own clock and stops at the DOM change that shows the expected text.
+  // Measures with the page's own clock until the DOM change that shows the expected text.
   await user.context.addInitScript(`window.timeView = (path, text) => new Promise((resolve) => {
     const begunAt = performance.now();
     const look = () => {

@@ -7,8 +7,8 @@ import { buildShopEnv, unlimitedEnv } from "../rig/shop-env.ts";
 export type Shop = Awaited<ReturnType<typeof createShop>>;
 
 /**
- * Starts that many replicas of each service, without limits that a bench could reach, and creates a
- * merchant with one endpoint.
+ * Starts the given number of replicas of each service, and creates a merchant with one endpoint.
+ * The rate limits are too high for a bench to reach.
  */
 export const createShop = async ({
   env,

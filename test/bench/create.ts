@@ -5,9 +5,9 @@ import type { BenchSetup } from "./bench-setup.ts";
 const order = { toAmount: "25.5", description: "Order 1001" };
 
 /**
- * Measures create, including the API key check, rate limits, and storing the link and its event.
- * The baseline is Express, zod and pg with equal guarantees: it validates the body, finds the key
- * by its hash, stores link and event in one statement, and relays the events.
+ * Measures the create call, including the API key check, rate limits, and storing the link and its
+ * event. The baseline is Express, zod and pg with the same guarantees. It validates the body, finds
+ * the key by its hash, stores the link and its event in one statement, and relays the events.
  */
 export const benchCreate = (setup: BenchSetup): Promise<BenchResult> => {
   const createCall = () => ({

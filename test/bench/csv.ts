@@ -20,10 +20,10 @@ type Database = Awaited<ReturnType<typeof createBenchDatabase>>;
 type Server = { baseUrl: string; internalUrl: string; pid: number };
 
 /**
- * Measures the maximum memory growth of links-api, in MiB, during the download of a million links
- * (`LINKS`) as one file. The baseline downloads the same number in files of 10,000, one after the
- * other. Each measurement uses a new process that has written one small file before. The limit of
- * the ratio is 1.5, because links-api buffers no part of a file.
+ * Measures the maximum memory growth of links-api, in MiB, while one million links (`LINKS`) are
+ * downloaded as one file. The baseline downloads the same number of links in files of 10,000, one
+ * after the other. Each measurement uses a new process that has already sent one small file. The
+ * ratio should stay under 1.5, because links-api streams the file.
  */
 export const benchCsv = async (): Promise<BenchResult> => {
   const database = await createBenchDatabase([authKeysMigration, linksApiMigration]);
@@ -61,9 +61,7 @@ const withServer = async <Result>(
   }
 };
 
-/**
- * An account with that many links. The seed link's account provides the rows that the others copy.
- */
+/** An account with `count` links. They are copies of the account's seed link. */
 type FilledAccount = Merchant & { count: number };
 
 const fillAccounts = async ({ adminUrl }: Database, server: Server) => {

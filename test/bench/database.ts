@@ -3,7 +3,7 @@ import { startBenchPostgres } from "./bench-postgres.ts";
 
 type Schemas = Parameters<typeof createTestDatabase>[0];
 
-/** Creates a database for a bench. */
+/** Creates a migrated database for a bench. */
 export const createBenchDatabase = async (schemas: Schemas) => {
   const postgres = await startBenchPostgres();
   const database = await createTestDatabase(schemas);

@@ -14,14 +14,16 @@ const roundCount = 7;
 const callsPerRound = 600;
 const msPerRoundMax = 8_000;
 /**
- * The pause of a pager after a rejected request. All pagers together stay far above the rate
- * limits.
+ * The pause of a pager after a rejected request. Even with this pause, the pagers together send far
+ * more requests than the rate limits allow.
  */
 const rejectedPauseMs = 100;
 /** How long the pagers run before the neighbor is measured. */
 const headStartMs = 1_000;
 
-/** Pages near the end of each list: of all links, and of a status that a third of the links have. */
+/**
+ * Pages near the end of each list: all links, and the links of a status that a third of them have.
+ */
 const deepPaths = [
   `?offset=${Math.floor(linkCount * 0.9)}`,
   `?status=active&offset=${Math.floor(linkCount * 0.3)}`,
@@ -29,10 +31,10 @@ const deepPaths = [
 ];
 
 /**
- * Measures the p99 of another account's lists and creates while one account continuously requests
- * deep pages, compared with no such load. `ours` is with the load and `floor` without it, in
- * milliseconds, for the slower of both calls. `ratio` is the median over the rounds and should stay
- * under 1.5.
+ * Measures the p99 of list and create calls of an account while another account continuously
+ * requests deep pages. `ours` is the p99 in milliseconds with this load and `floor` the p99 without
+ * it. Both are from the call with the worse ratio. `ratio` is the median over the rounds and should
+ * stay under 1.5.
  */
 export const benchDeepPages = async (setup: BenchSetup): Promise<BenchResult> => {
   const neighbor = await createMerchant(setup.ours, "neighbour");
@@ -96,8 +98,8 @@ const fillAccounts = async (
 };
 
 /**
- * Returns the 99th percentile of sequential calls, in milliseconds. A failed call counts with its
- * duration.
+ * Returns the 99th percentile of sequential calls, in milliseconds. Includes the durations of
+ * failed calls.
  */
 const measureP99Ms = async (setup: BenchSetup, call: Call): Promise<number> => {
   const pool = new Pool(setup.ours.baseUrl, { connections: 1 });
@@ -114,8 +116,8 @@ const measureP99Ms = async (setup: BenchSetup, call: Call): Promise<number> => {
 };
 
 /**
- * Starts many connections of one account that request deep pages, each immediately after its last
- * response.
+ * Starts many connections that request deep pages of one account. Each sends its next request
+ * immediately after a response.
  */
 const startPagers = (setup: BenchSetup, apiKey: string, responseCounts: Record<string, number>) => {
   const pool = new Pool(setup.ours.baseUrl, { connections: pagerCount, pipelining: 1 });

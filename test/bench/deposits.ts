@@ -24,7 +24,7 @@ const ownerCount = 10_000;
 const blockCount = 1_000;
 const transfersPerBlock = 200;
 /**
- * One of this many blocks contains a deposit to one of our owners. `blocksPerPayment` is the same
+ * One in this many blocks contains a deposit to one of our owners. `blocksPerPayment` is the same
  * ratio for payments through the proxy.
  */
 const blocksPerDeposit = 2;
@@ -32,8 +32,8 @@ const blocksPerPayment = 4;
 const depositor = 2;
 const roundCount = 5;
 /**
- * `finalized` is twice this many blocks behind the head. At first no block is final, later all
- * blocks are.
+ * The finalized block is twice this many blocks behind the head. At first no block is final. Later,
+ * all blocks of the bench are final.
  */
 const slotsInEpoch = 600;
 const runMsMax = 180_000;
@@ -44,9 +44,10 @@ type Work = { head: number; payments: number; deposits: number };
 type Times = Record<"with" | "without", number[]>;
 
 /**
- * Measures one watcher over 1,000 blocks with 200,000 transfers of a token. 500 of them go to one
- * of 10,000 owners and name no link. There are also 250 payments. Compares it with a watcher that
- * scans for payments only, over new blocks, whose headers it reads, and over final blocks.
+ * Measures one watcher on 1,000 blocks with 200,000 transfers of a token. Of these transfers, 500
+ * go to one of 10,000 owners without naming a link. There are also 250 payments. Compares the
+ * watcher with one that scans only for payments. Measures both on new blocks, whose headers are
+ * read, and on final blocks.
  */
 export const benchDeposits = async (): Promise<BenchResult> => {
   const postgres = await startBenchPostgres();
@@ -111,15 +112,15 @@ const mineBlocks = async (
 ): Promise<Work> => {
   printProgress(`mining ${blockCount} blocks of ${transfersPerBlock} transfers`);
   const { scatter } = await deployScatterer(chain);
-  // For each request of a transaction, anvil recovers the signer, with a library eight times as
-  // slow as that of other nodes. It caches the signer of an impersonated account.
+  // Each time a transaction is requested, anvil recovers its signer, with a library that is eight
+  // times slower than that of other nodes. anvil caches the signer of an impersonated account.
   await chain.callRpc("anvil_impersonateAccount", [chain.payers[depositor]]);
   let [payments, deposits] = [0, 0];
   for (let block = 0; block < blockCount; block += 1) {
     const isOurs = block % blocksPerDeposit === 0;
     await scatter([], transfersPerBlock - (isOurs ? 1 : 0), 1_000_000n);
     if (isOurs) {
-      // In its own transaction, as a typical deposit, so its receipt is small.
+      // Like a typical deposit, this is a transaction of its own, so its receipt is small.
       const to = owners[(deposits * 19) % owners.length] ?? "";
       await chain.transferToken({ to, amount: 1_000_000n, payer: depositor });
       deposits += 1;
@@ -135,7 +136,7 @@ const mineBlocks = async (
   return { head: await chain.readHeadNumber(), payments, deposits };
 };
 
-/** Creates a listener's database with a link for each owner. */
+/** Creates a settlement-listener database with one link for each owner. */
 const createShop = async (chain: LocalEvmChain, owners: readonly string[]) => {
   const directory = await mkdtemp(join(tmpdir(), "bench-deposits-"));
   const testContext = await createTestContext({
@@ -190,8 +191,8 @@ const createShop = async (chain: LocalEvmChain, owners: readonly string[]) => {
     references,
     /**
      * Returns the milliseconds that one watcher takes from the first block to the last settled
-     * payment. The same process has already done the whole scan once, which excludes one-time
-     * costs.
+     * payment. The same process has already done the whole scan once, so one-time costs are
+     * excluded.
      */
     run: async ({ deposits, head, payments }: Work, findsDeposits: boolean): Promise<number> => {
       await admin.query(resetChainSql);
@@ -201,7 +202,7 @@ const createShop = async (chain: LocalEvmChain, owners: readonly string[]) => {
         const waitForRow = async (text: string, values: unknown[]): Promise<void> => {
           while (!(await isTrue(text, values))) {
             if (performance.now() - startedAt > runMsMax)
-              throw new Error("the watch does not catch up");
+              throw new Error("the watcher does not catch up");
             await sleep(pollMs);
           }
         };
@@ -224,7 +225,10 @@ const createShop = async (chain: LocalEvmChain, owners: readonly string[]) => {
   };
 };
 
-/** Resets a running watch to its first block. A watch keeps no state in memory between its steps. */
+/**
+ * Resets a running watch to its first block. This is possible because a watch does not keep state
+ * in memory between its steps.
+ */
 const resetToFirstBlockSql = `
   TRUNCATE settlement_listener.chain_blocks, settlement_listener.read_spans,
     settlement_listener.chain_transfers, settlement_listener.payments, settlement_listener.outbox;

@@ -1,8 +1,8 @@
 import { createHmac, randomUUID } from "node:crypto";
 import { Pool } from "undici";
 
-// The minimum that sends the same deliveries: signed POSTs with a deadline over keep-alive
-// connections. Bodies are prepared in advance. Nothing is read from or written to a database.
+// The minimal sender of the same deliveries: signed POST requests with a deadline over keep-alive
+// connections. The bodies are prepared in advance. It does not use a database.
 const { env } = process;
 const count = Number(env["COUNT"]);
 const connections = Number(env["CONNECTIONS"]);

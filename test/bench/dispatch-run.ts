@@ -7,17 +7,20 @@ import { registerEndpoint } from "../rig/register-endpoint.ts";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { readCpuMs, readCpuMsOfTree, readParentPid } from "./process-cpu.ts";
 
-/** One dispatcher, an account with some endpoints, and the sink that all endpoints point to. */
+/** A dispatcher, an account with one or more endpoints, and the sink that receives all webhooks. */
 export type DispatchBench = {
   system: RealSystem;
   admin: Client;
   merchant: Merchant;
   endpointCount: number;
-  /** The port at which the sink returns the number of received deliveries. */
+  /** The port on which the sink returns the number of received deliveries. */
   sinkPort: number;
 };
 
-/** Deliveries per second, and per delivery: CPU of the dispatcher and Postgres, and commits. */
+/**
+ * The deliveries per second, and for each delivery the commits and the CPU time of the dispatcher
+ * and Postgres.
+ */
 export type DispatchRun = { rate: number; cpuMs: number; commits: number };
 
 /** The number of concurrent attempts. */
@@ -26,10 +29,13 @@ export const slotsPerEndpoint = 20;
 /** The time limit of one run. */
 export const runMsMax = 120_000;
 
-/** The description of each link, which makes its webhook 1 KiB. */
+/** The description of each link. It makes the webhook 1 KiB long. */
 const description = "x".repeat(600);
 
-/** Starts a dispatcher whose account has that many endpoints, all of them at the sink. */
+/**
+ * Starts a dispatcher, and an account with the given number of endpoints. All endpoints point to
+ * the sink.
+ */
 export const createDispatchBench = async (options: {
   sinkPort: number;
   endpointCount: number;
@@ -65,7 +71,10 @@ export const createDispatchBench = async (options: {
   }
 };
 
-/** Sends that many deliveries: from records in Kafka until every 2xx is recorded. */
+/**
+ * Sends the given number of deliveries. Measures from the records in Kafka until every 2xx is
+ * recorded.
+ */
 export const runDispatch = async (
   { system, admin, merchant, endpointCount, sinkPort }: DispatchBench,
   deliveryCount: number,
@@ -78,8 +87,8 @@ export const runDispatch = async (
   const postmasterPid = readParentPid(await backendPid(admin));
   const cpuMs = () => readCpuMs(dispatcher.pid()) + readCpuMsOfTree(postmasterPid);
   const receivedBefore = await countReceived(sinkPort);
-  // The dispatcher is frozen while the records are written to Kafka. The measurement starts
-  // afterwards, just as the baseline prepares its bodies before it starts.
+  // The dispatcher is stopped while the records are written to Kafka, and the measurement starts
+  // afterwards. The baseline also prepares its bodies before it starts.
   process.kill(dispatcher.pid(), "SIGSTOP");
   const publisher = await connectLinkPublisher(system.topicPrefix);
   await publisher.publish(links);
@@ -123,8 +132,8 @@ const countPendingDeliveries = async (admin: Client): Promise<number> => {
 };
 
 /**
- * Returns the database's commits so far. Backends report theirs after they have been idle for a
- * moment.
+ * Returns the number of commits in the database so far. Waits first, because backends report their
+ * commits only after a short idle time.
  */
 const countCommits = async (admin: Client): Promise<number> => {
   await new Promise((resolve) => setTimeout(resolve, statisticsDelayMs));

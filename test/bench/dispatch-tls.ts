@@ -18,13 +18,17 @@ const roundCount = 3;
 const warmUpCount = 4_000;
 const slotsPerEndpoint = 20;
 
-/** The host names: the one in the certificates, and another one for deliveries without TLS. */
+/**
+ * The host names of the receivers. The certificates contain the first one. The other is for
+ * deliveries without TLS.
+ */
 const hosts = { tls: "receiver.test", plain: "plain.test" };
 
 /**
  * Compares the deliveries of `bench -- dispatch` over keep-alive TLS connections with the same
- * deliveries without TLS, in turns, to one sink. The unit is milliseconds of CPU per delivery, of
- * dispatcher and Postgres together. The result is the worse of one endpoint and five.
+ * deliveries without TLS. Both go to one sink in turns. The unit is milliseconds of CPU time per
+ * delivery, for the dispatcher and Postgres together. The result is the worse of the ratios with
+ * one and with five endpoints.
  */
 export const benchDispatchTls = async (): Promise<BenchResult> => {
   const servers = await startBenchServers();
@@ -48,7 +52,7 @@ export const benchDispatchTls = async (): Promise<BenchResult> => {
         `${hosts.tls}=https://127.0.0.1:${tlsPort}`,
       ].join(),
       WEBHOOK_ENDPOINT_CONCURRENCY: String(slotsPerEndpoint),
-      // The way an operator trusts a private certificate authority.
+      // Operators use the same setting to trust a private certificate authority.
       NODE_EXTRA_CA_CERTS: authorityFile,
     },
   });

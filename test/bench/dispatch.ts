@@ -22,10 +22,10 @@ const bodyBytes = 1_024;
 type FloorRun = Omit<DispatchRun, "commits">;
 
 /**
- * Measures one dispatcher from a record in Kafka to a recorded 2xx. Compares it with a loop that
- * signs and posts the same bodies to the same sink, in turns, with one endpoint and with five.
- * `ratio` compares the rates. `cpuRatio` compares the CPU per delivery of dispatcher and Postgres
- * with that of the loop. Both are the worst measured values.
+ * Measures the delivery rate of one dispatcher, from a record in Kafka to a recorded 2xx. Compares
+ * it, in turns, with a loop that signs and posts the same bodies to the same sink. Runs with one
+ * endpoint and with five. `ratio` compares the rates. `cpuRatio` compares the CPU time per delivery
+ * of the dispatcher and Postgres with that of the loop. Both are the worst measured values.
  */
 export const benchDispatch = async (): Promise<BenchResult> => {
   const servers = await startBenchServers();

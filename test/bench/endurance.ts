@@ -23,26 +23,26 @@ const attemptsMax = 60;
 
 /**
  * The number of payments that complete a link, and the number of links that are open at the same
- * time and paid in turn.
+ * time. The open links are paid in turn.
  */
 const paymentsPerLink = 10;
 const openLinkCount = 100;
 
 /**
- * Measures payments at a fixed rate over the real services for some minutes: `RATE` (500) per
- * second, `MINUTES` (10). The tenth payment of a link completes it and another link is created. A
- * hundred links are open at a time.
+ * Measures payments through the real services at a fixed rate: `RATE` (500) payments per second for
+ * `MINUTES` (10) minutes. The tenth payment of a link completes it, and another link is created.
+ * 100 links are open at a time.
  *
  * Every ten seconds it records:
- * - the time of a payment from the response to its notice to the first byte of its webhook
+ * - the latency of payments, from the response to the notice to the first byte of the webhook
  * - the resident memory of each service
- * - the lateness of events
+ * - the lag of events
  * - the growth of tables and WAL
  *
- * `ours` is the p99 of the last third and `floor` that of the first third, in milliseconds.
+ * `ours` is the p99 of the last third and `floor` the p99 of the first third, in milliseconds.
  * `memoryRatio`, `tableRatio` and `walRatio` compare the same thirds. `refusedCount` is the number
- * of notices that failed and were sent again a second later, as providers do. `PICTURE` names the
- * file of a chart.
+ * of notices that failed and were retried one second later, as a provider would do. `PICTURE` is
+ * the path of a chart to write.
  */
 export const benchEndurance = async (): Promise<BenchResult> => {
   const servers = await startBenchServers();
@@ -85,8 +85,8 @@ type Arrivals = Awaited<ReturnType<typeof startArrivalReceiver>>;
 type RejectedCounts = { refusedCount: number };
 
 /**
- * Pays a link, or a new link if the previous one is complete. Returns the milliseconds from the
- * response to the notice until its webhook arrives.
+ * Pays an open link. Creates a new one if the link is complete. Returns the milliseconds from the
+ * response to the notice until the webhook arrives.
  */
 const createPay = async (system: RealSystem, receiver: Arrivals, counts: RejectedCounts) => {
   const merchant = await createMerchant(system, "bench");
@@ -108,8 +108,8 @@ const createPay = async (system: RealSystem, receiver: Arrivals, counts: Rejecte
     const linkId = (isExhausted ? undefined : linkIds[slot]) ?? create();
     linkIds[slot] = linkId;
     count += 1;
-    // The amount identifies the webhook. It must not end in a zero, because the webhook would omit
-    // that zero.
+    // The amount identifies the payment in the webhook. It must not end in zero, because webhooks
+    // omit trailing zeros.
     const amount = `${count}.1`;
     const id = `pay_${count}`;
     const notice = {
@@ -133,7 +133,7 @@ const createPay = async (system: RealSystem, receiver: Arrivals, counts: Rejecte
   };
 };
 
-/** The measurements of ten seconds. */
+/** The measurements of one interval of ten seconds. */
 type Sample = {
   paidCount: number;
   p50Ms: number;
@@ -199,10 +199,7 @@ const readSizes = async (admin: Client): Promise<Sizes> => {
 const latenessPattern =
   /^payment_links_(?:consumer_lag|webhook_oldest_due_age|outbox_oldest_unsent_age)_seconds(?:\{.*\})? ([0-9.e+-]+)$/gm;
 
-/**
- * Returns the age of the oldest pending item among everything that the services apply, relay or
- * deliver.
- */
+/** Returns the age of the oldest item that a service still has to apply, relay or deliver. */
 const readLatenessSeconds = async ({ replicas }: RealSystem): Promise<number> => {
   const texts = await Promise.all(
     replicas.map(async ({ internalPort }) => {

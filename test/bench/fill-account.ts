@@ -13,8 +13,8 @@ const logLineCount = 100_000;
 const dayCount = 30;
 
 /**
- * Multiplies the data of an account: links, payments on its first link, and rows in both logs.
- * Returns the link in the middle of its list.
+ * Adds copies of an account's data: links, payments on its first link, and rows in both logs.
+ * Returns the ID of the link in the middle of the account's list.
  */
 export const fillAccount = async (
   system: ServiceDatabases,
@@ -65,7 +65,7 @@ const fillLinksAndPayments = async (client: Client, { linkId }: CreatedAccount):
      FROM links, generate_series(1, ${linkCount}) AS n WHERE id = $1`,
     [linkId],
   );
-  // Every tenth payment came too late and was not applied.
+  // Every tenth payment arrived too late and was not applied.
   await client.query(
     `INSERT INTO payments (id, link_id, version, source, source_id, status, is_applied, reason,
        amount, token_address, chain_id, destination_address, source_transaction, occurred_at,

@@ -4,7 +4,10 @@ import type { BenchSetup } from "./bench-setup.ts";
 
 type AccountToFill = { apiKey: string; userId: string; count: number };
 
-/** Multiplies one link, created through the API, into many links with the given status and expiry. */
+/**
+ * Inserts copies of a link that was created through the API. The copies have the given status and
+ * expiration.
+ */
 export const fillLinks = async (
   admin: Client,
   { ours }: { ours: Pick<BenchSetup["ours"], "baseUrl"> },

@@ -5,9 +5,9 @@ import { Client, Pool } from "pg";
 import * as z from "zod";
 import { floorInsert, floorSelect, createInsertValues } from "./floor-statements.ts";
 
-// The minimum that serves the same calls with the same guarantees: Express 5, zod, one prepared
-// statement, a pool of the same size, and a relay that removes events from the outbox. It has no
-// rate limits, logs, metrics or traces.
+// The minimal server for the same calls with the same guarantees. It uses Express 5, zod, one
+// prepared statement, a pool of the same size, and a relay that removes events from the outbox. It
+// has no rate limits, logs, metrics or traces.
 const { env } = process;
 const pool = new Pool({ connectionString: env["LINKS_API_URL"], max: Number(env["CONNECTIONS"]) });
 const app = express();
@@ -49,8 +49,7 @@ app.get("/v1/payment-link/:id", async (req, res) => {
 });
 
 /**
- * Relays events as the product does: reads a limited number in order and deletes the ones that it
- * read.
+ * Relays events like the product: reads a limited number of events in order and then deletes them.
  */
 const relay = async (): Promise<never> => {
   const client = new Client({ connectionString: env["LINKS_API_URL"] });
@@ -67,7 +66,7 @@ const relay = async (): Promise<never> => {
     await sleep(20);
   }
 };
-// Of several processes, only one relays.
+// If there are several processes, only one of them relays events.
 if (env["RELAYS"] !== "false") void relay();
 
 app.listen(Number(env["PORT"]), "127.0.0.1", () => process.stdout.write("listening\n"));

@@ -3,8 +3,8 @@ import { Client } from "pg";
 import { newId } from "@payment-links/contracts";
 
 /**
- * The same single statement that create uses. It inserts the link's row, with every index of its
- * table, and its event into the baseline's own outbox.
+ * The same single statement that the create call uses. It inserts the link into a table with the
+ * same indexes, and the event into the baseline's own outbox.
  */
 export const floorInsert = `
   WITH link AS (
@@ -16,7 +16,7 @@ export const floorInsert = `
   INSERT INTO floor_outbox (id, topic, key, type, occurred_at, value)
   VALUES ($11, 'payment-links', $1, 'payment_link.created', now(), $12)`;
 
-/** Creates the baseline's outbox, which its own relay empties. */
+/** Creates the baseline's outbox. The baseline's relay empties it. */
 export const createFloorOutbox = async (adminUrl: string): Promise<void> => {
   const admin = new Client({ connectionString: adminUrl });
   await admin.connect();
@@ -55,7 +55,10 @@ export const createInsertValues = (order: { toAmount: string; description: strin
   ];
 };
 
-/** The same single query that retrieve uses: the link's row with its owner's profile. */
+/**
+ * The same single query that the retrieve call uses. It returns the link's row with its owner's
+ * profile.
+ */
 export const floorSelect = `
   SELECT links.*, accounts.profile FROM links JOIN accounts ON accounts.id = links.user_id
   WHERE links.id = $1`;

@@ -6,8 +6,9 @@ const hueStep = 47;
 const labelStepPx = 26;
 
 /**
- * Draws a log–log chart of the cost of each operation by the number of links and payments. A flat
- * line is a cost that does not grow. `values` correspond to `counts` by position.
+ * Draws a log–log chart of each operation's cost by the number of links and payments. A flat line
+ * means that the cost does not grow. Each item of `values` belongs to the item of `counts` at the
+ * same position.
  */
 export const drawGrowth = (
   title: string,

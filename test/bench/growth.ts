@@ -16,16 +16,19 @@ const timesPerRound = 20;
 const warmUpTimes = 40;
 const idleSeconds = 15;
 
-/** The cost of an operation: milliseconds for its caller, and the work of Postgres. */
+/**
+ * The cost of an operation: the milliseconds that its caller waits, and the work that Postgres
+ * does.
+ */
 type OperationCost = { ms: number; statements: number; buffers: number; walBytes: number };
 type FilledSystem = Awaited<ReturnType<typeof createFilledSystem>>;
 
 /**
- * Measures the cost of each public call, each step of a payment and an idle second with 10,000,
- * 100,000 and a million links (`SIZES`), each with its payment and its webhook. The systems run in
- * parallel on one Postgres and are called in turns. `ours` and `floor` are the milliseconds of the
- * operation that grows most, with the most and the fewest links. `ratio` should stay under 1.5.
- * `PICTURE` names the file of a chart.
+ * Measures the cost of each public call, each step of a payment and an idle second. Compares
+ * systems with 10,000, 100,000 and 1 million links (`SIZES`). Each link has a payment and a
+ * webhook. The systems run in parallel on one Postgres and are called in turns. `ours` and `floor`
+ * are the milliseconds of the operation that grows most, with the most and the fewest links.
+ * `ratio` should stay under 1.5. `PICTURE` is the path of a chart to write.
  */
 export const benchGrowth = async (): Promise<BenchResult> => {
   const servers = await startBenchServers({
@@ -72,11 +75,11 @@ const createFilledSystem = async (count: number) => {
   };
 };
 
-/** Measures the cost of a second without any calls, which consists of polls, jobs and leases. */
+/** Measures the cost of one second without any calls, when only polls, jobs and leases run. */
 const measureIdleCosts = async (systems: readonly FilledSystem[]): Promise<OperationCost[]> => {
   const costs: OperationCost[] = [];
   for (const { admin } of systems) {
-    // By then, the work that filling the database caused is done.
+    // Waits until Postgres has finished the work that filling the database caused.
     await sleep(1_000);
     await resetStatements(admin);
     await sleep(idleSeconds * 1_000);
@@ -88,7 +91,8 @@ const measureIdleCosts = async (systems: readonly FilledSystem[]): Promise<Opera
 };
 
 /**
- * Returns the medians of rounds in which the systems are called in turns. Subtracts the idle cost.
+ * Calls the systems in turns for several rounds. Returns the median cost of each system without the
+ * idle cost.
  */
 const measureOperation = async (
   { prepare, run }: AccountCall,
@@ -153,7 +157,7 @@ const resetStatements = (admin: Client) =>
   admin.query(`SELECT pg_stat_statements_reset(0, (${ofThisDatabase}), 0)`);
 
 /**
- * Returns the work of the services' statements since the last reset, without this bench's own
+ * Returns the work of the services' statements since the last reset. Excludes this bench's own
  * statements.
  */
 const readStatements = async (admin: Client): Promise<Omit<OperationCost, "ms">> => {
@@ -171,7 +175,7 @@ const readStatements = async (admin: Client): Promise<Omit<OperationCost, "ms">>
 
 type Line = { name: string; costs: readonly OperationCost[] };
 
-/** Renders a Markdown table with each operation's cost for each number of links. */
+/** Renders a Markdown table of each operation's cost for each number of links. */
 const renderTable = (lines: readonly Line[]): string => {
   const heads = counts.map((count) => count.toLocaleString("en"));
   const renderRow = ({ name, costs }: Line): string =>

@@ -24,16 +24,16 @@ const slotsPerEndpoint = 20;
 const pairCount = Number(process.env["PAIRS"] ?? 5);
 const measureSeconds = 15;
 const warmUpSeconds = 10;
-/** The dispatcher's own deadline, plus the time to record the failure. */
+/** The dispatcher's own timeout, plus the time to record the failure. */
 const idleMsMax = 20_000;
 const arrivalMsMax = 60_000;
 
 /**
  * Sends ten events per second to each of 21 endpoints of five accounts. One endpoint of each
- * account hangs until the dispatcher gives up after its ten seconds, or is disabled. Measures the
- * milliseconds from publishing an event to the first attempt at the other 16, as the 99th
- * percentile, with and without the hanging endpoints in turn. `ratio` is the median of the pairs'
- * ratios.
+ * account is either disabled or hangs until the dispatcher times out after ten seconds. Measures
+ * the p99 in milliseconds from publishing an event to the first attempt at the other 16 endpoints.
+ * Rounds with and without hanging endpoints take turns. `ratio` is the median of the ratios of
+ * these pairs.
  */
 export const benchHanging = async (): Promise<BenchResult> => {
   const servers = await startBenchServers();
@@ -151,7 +151,9 @@ const measureWithout = async (bench: Bench): Promise<number> => {
   return measure(bench, measureSeconds);
 };
 
-/** At ten events per second, the slots of a hanging endpoint fill within two seconds. */
+/**
+ * At ten events per second, a hanging endpoint occupies all its delivery slots within two seconds.
+ */
 const fillSeconds = 4;
 
 const measureWith = async (bench: Bench): Promise<number> => {
@@ -168,8 +170,8 @@ const measureWith = async (bench: Bench): Promise<number> => {
 };
 
 /**
- * Publishes events at the fixed rate and returns the 99th percentile of the delays to the live
- * endpoints.
+ * Publishes events at the fixed rate. Returns the 99th percentile of the delays until they reach
+ * the live endpoints.
  */
 const measure = async (
   { publisher, receivers, shops }: Bench,
@@ -247,7 +249,7 @@ const startReceivers = async () => {
   return {
     livePort: (liveServer.address() as AddressInfo).port,
     hangingPort: (hangingServer.address() as AddressInfo).port,
-    /** Returns the number of attempts that currently hang. */
+    /** Returns the number of attempts that are currently waiting for a response. */
     heldCount: () => heldCount,
     /** Returns the arrivals since the last call. */
     takeArrivals: (): readonly Arrival[] => {

@@ -1,6 +1,6 @@
 const waitMsMax = 60_000;
 
-/** Stores instants by name. Each can be awaited once, before or after it occurs. */
+/** Stores the times of named events. Each can be awaited once, before or after it occurs. */
 export const createInstants = () => {
   const instants = new Map<string, PromiseWithResolvers<number>>();
   const findOrCreate = (name: string): PromiseWithResolvers<number> => {

@@ -21,16 +21,16 @@ const secondsPerRound = 10;
 const warmUpStepSeconds = 5;
 const linkCount = 100;
 
-/** The milliseconds within which that percentage of the events arrived. */
+/** Returns the number of milliseconds within which the given percentage of the events arrived. */
 type Latency = { p50: number; p99: number };
 
 /**
- * Measures the time from a committed settlement (the provider has its response) to the first byte
- * of its webhook at the receiver, over all four services with `REPLICAS` (1) of each, at `RATE`
- * (50) per second. Compares it, in turns, with producing and consuming a record on the same broker.
- * `ratio` compares the medians and `ratioP99` the 99th percentiles. `chain` is the duration of the
- * same steps with bare clients only: a record, a commit, a record, a commit and a call, one after
- * the other.
+ * Measures the time from a committed settlement, when the provider has its response, to the first
+ * byte of the webhook at the receiver. It runs all four services with `REPLICAS` (1) replicas each,
+ * at `RATE` (50) payments per second. Compares this, in turns, with producing and consuming a
+ * record on the same broker. `ratio` compares the medians and `ratioP99` the 99th percentiles.
+ * `chain` is the duration of the same steps with only bare clients: a record, a commit, a record, a
+ * commit and a call, one after the other.
  */
 export const benchLatency = async (): Promise<BenchResult> => {
   const servers = await startBenchServers();
@@ -122,8 +122,8 @@ export const callEvenly = async <Result>(
     const dueInMs = startedAt + (index * 1000) / perSecond - performance.now();
     if (dueInMs > 0) await sleep(dueInMs);
     const callResult = call(index);
-    // The rejection is reported at the end. Unhandled until then, it would end the process and
-    // leave its servers running.
+    // The rejection is reported at the end. If it were unhandled until then, the process would exit
+    // and leave its servers running.
     callResult.catch(() => {});
     running.push(callResult);
   }
@@ -131,8 +131,8 @@ export const callEvenly = async <Result>(
 };
 
 /**
- * Makes calls at increasing rates, because a process that has not compiled its code yet cannot
- * handle a high rate.
+ * Makes calls at increasing rates, because a process cannot handle a high rate before its code is
+ * JIT-compiled.
  */
 export const warmUp = async (
   call: (index: number) => Promise<unknown>,
@@ -145,9 +145,9 @@ export const warmUp = async (
 };
 
 /**
- * Creates links of one account with amounts that no bench reaches, and the account's endpoint at
- * `receiver.test`. Waits until settlement-listener has received the links. Otherwise a payment
- * would wait for its link and continue in another trace.
+ * Creates links of one account, and the account's endpoint at `receiver.test`. No bench pays enough
+ * to complete these links. Waits until settlement-listener has received the links. Otherwise, a
+ * payment would be deferred until its link arrives, and would continue in another trace.
  */
 export const createLinks = async (system: RealSystem): Promise<string[]> => {
   const merchant = await createMerchant(system, "bench");
@@ -175,7 +175,7 @@ export const createLinks = async (system: RealSystem): Promise<string[]> => {
 let paymentCount = 0;
 
 /**
- * Sends the notice of one payment. Returns the milliseconds from its response to the first byte of
+ * Sends the notice of one payment. Returns the milliseconds from the response to the first byte of
  * the webhook.
  */
 export const payOne = async (
@@ -185,8 +185,8 @@ export const payOne = async (
   index: number,
 ): Promise<number> => {
   paymentCount += 1;
-  // The amount identifies the webhook. It must not end in a zero, because the webhook would omit
-  // that zero.
+  // The amount identifies the payment in the webhook. It must not end in zero, because webhooks
+  // omit trailing zeros.
   const amount = `1.${String(paymentCount).padStart(5, "0")}1`;
   const paymentLinkId = linkIds[index % linkIds.length] ?? "";
   const notice = { id: `pay_${paymentCount}`, paymentLinkId, status: "settled", amount } as const;

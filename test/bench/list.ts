@@ -12,23 +12,24 @@ const roundCount = 11;
 const callsPerRound = 60;
 const markMsMax = 300_000;
 
-/** The shapes of an account's links, and the filters that lists use on them. */
+/** The kinds of accounts by the state of their links. Each kind is listed with each filter. */
 const shapes = [
   { name: "mixed", status: "(ARRAY['active','completed','inactive'])[1 + n % 3]", expires: "NULL" },
   { name: "all completed", status: "'completed'", expires: "NULL" },
-  // A million links that expire at the same instant: measured while the job marks them, and after
-  // that.
+  // One million links that expire at the same instant. They are measured while the job marks them
+  // as expired, and again afterwards.
   { name: "just expired", status: "'active'", expires: "now() - interval '1 hour'" },
   { name: "all expired", status: "'active'", expires: "now() - interval '1 hour'" },
 ] as const;
 const filters = ["", "?status=active", "?status=completed", "?status=inactive"] as const;
 
 /**
- * Measures the first page of an account with a million links, compared with that of an account with
- * ten links, without a filter and with each status, including one that matches nothing. `ours` is
- * the larger account's median in milliseconds and `floor` the smaller one's, both of the worst
- * pair. `ratio` should stay under 1.5. `justExpired` is the worst ratio in the minute after a
- * million links expired at the same instant.
+ * Measures the first page of a list of one million links and compares it with a list of ten links.
+ * Lists them without a filter and with each status, including a status that does not match any
+ * link. `ours` is the median in milliseconds of the larger account and `floor` that of the smaller
+ * account. Both are from the pair with the worst ratio. `ratio` should stay under 1.5.
+ * `justExpired` is the worst ratio while the job marks one million links that expired at the same
+ * instant.
  */
 export const benchList = async (setup: BenchSetup): Promise<BenchResult> => {
   const admin = new Client({ connectionString: setup.adminUrl });
@@ -76,7 +77,7 @@ const findWorst = (pairs: readonly BenchResult[]): BenchResult => {
   return worst;
 };
 
-/** Does what autovacuum would do later. */
+/** Vacuums now, as autovacuum would do later. */
 const vacuum = (admin: Client) => admin.query("VACUUM ANALYZE links_api.links");
 
 const waitUntilMarked = async (admin: Client): Promise<void> => {

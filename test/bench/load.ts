@@ -9,8 +9,8 @@ export type Call = {
 };
 
 /**
- * Sends calls over keep-alive connections for some seconds. Returns the number of responses per
- * second.
+ * Sends calls over keep-alive connections for the given number of seconds. Returns the number of
+ * responses per second.
  */
 export const measureRate = async (
   baseUrl: string,

@@ -8,15 +8,16 @@ const newLinkId = "'plink_7' || lpad(n::text, 25, '0')";
 const newPaymentId = "'tx_7' || lpad(n::text, 25, '0')";
 
 /**
- * For each table that grows with payments, the columns that differ between copies of one link's
- * rows, as SQL over `n`. The other columns are copied as the services wrote them.
+ * For each table that grows with payments, the columns whose values differ between the copies, as
+ * SQL expressions of `n`. The other columns are copied unchanged from the row that the services
+ * wrote.
  */
 const tables: Record<string, { where: string; overrides: Record<string, string> }> = {
   "links_api.links": {
     where: "id = $1",
     overrides: {
       id: newLinkId,
-      // Every third link waits for its payment. Half of those expire.
+      // Every third link is unpaid. Half of the unpaid links have an expiration.
       status: "CASE WHEN n % 3 = 0 THEN 'active' ELSE 'completed' END",
       expires_at: "CASE WHEN n % 6 = 0 THEN now() + interval '30 days' END",
       created_at: spreadTimestamp,
@@ -62,8 +63,8 @@ const tables: Record<string, { where: string; overrides: Record<string, string> 
 };
 
 /**
- * Copies the rows of one link, with its payment and its deliveries, into links numbered from `from`
- * to `to` (exclusive).
+ * Copies one link, its payment and its deliveries. The copies are numbered from `from` to `to`
+ * (exclusive).
  */
 export const multiplyLinks = async (
   admin: Client,
@@ -83,7 +84,7 @@ export const multiplyLinks = async (
     const names = rows[0]?.names ?? [];
     const columns = names.map((name) => `"${name}"`).join(", ");
     const values = names.map((name) => overrides[name] ?? `"${name}"`).join(", ");
-    // One row of the seed link is sufficient, regardless of its event.
+    // One row of the seed link is sufficient. It does not matter which event it is for.
     const { rowCount } = await admin.query(
       `INSERT INTO ${table} (${columns})
        SELECT ${values} FROM (SELECT * FROM ${table} WHERE ${where} LIMIT 1) AS seed,

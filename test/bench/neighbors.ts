@@ -23,21 +23,25 @@ import type { BenchResult } from "./rounds.ts";
 const roundCount = Number(process.env["ROUNDS"] ?? 5);
 const callsPerRound = Number(process.env["CALLS"] ?? 200);
 const warmUpCalls = 100;
-/** The number of links of the loud account, and the offset that it lists at. */
+/** The number of links of the noisy account, and the offset at which it lists them. */
 const loudLinkCount = Number(process.env["LINKS"] ?? 1_200_000);
 const deepOffset = Math.floor(loudLinkCount / 1.2);
 const waitingCount = 10_000;
 const quietLinkCount = 10_000;
-/** Ten pages per second, and as many links per second as one key may create by default. */
+/**
+ * The number of pages per second, and of links created per second. One key is allowed to create
+ * this many by default.
+ */
 const loudPerSecond = 10;
 const slotsPerEndpoint = 20;
 const waitMsMax = 60_000;
 
 /**
- * Measures the p99 of each call of an account while another account lists at a high offset ten
- * times per second, creates ten links per second and has 10,000 deliveries waiting at an endpoint
- * that hangs, compared with an idle neighbor. `ours` is with the load and `floor` without it, in
- * milliseconds, for the call that suffers most. `ratio` should stay under 1.5.
+ * Measures the p99 of each call of an account while another account is busy, and compares it with
+ * the p99 while the other account is idle. The busy account lists at a high offset ten times per
+ * second, creates ten links per second and has 10,000 deliveries pending for an endpoint that
+ * hangs. `ours` is the p99 in milliseconds with this load and `floor` the p99 without it. Both are
+ * from the call with the worst ratio. `ratio` should stay under 1.5.
  */
 export const benchNeighbors = async (): Promise<BenchResult> => {
   const servers = await startBenchServers();
@@ -49,7 +53,8 @@ export const benchNeighbors = async (): Promise<BenchResult> => {
       ...shop,
       WEBHOOK_HOST_OVERRIDES: `${shop.WEBHOOK_HOST_OVERRIDES},hanging.test=http://127.0.0.1:${hanging.port}`,
       WEBHOOK_ENDPOINT_CONCURRENCY: String(slotsPerEndpoint),
-      // All callers share one address here. The loud account stays within the limits of its key.
+      // All callers share one address here, so the rate limits are disabled. The noisy account
+      // stays within the default limits of its key.
       ...unlimitedEnv,
     },
   });
@@ -88,10 +93,7 @@ const createQuietAccount = async (
 
 type LoudAccount = { start(): Promise<void>; stop(): Promise<void> };
 
-/**
- * Creates the account that uses more than its share. Its webhooks only wait, so the receiver gets
- * none of them.
- */
+/** Creates the noisy account. Its webhooks stay pending, so the receiver does not get them. */
 const createLoudAccount = async (
   system: RealSystem,
   admin: Client,
@@ -131,7 +133,7 @@ const createLoudAccount = async (
 
 let queuedCount = 0;
 
-/** Inserts deliveries, all of them due, as if the endpoint had been hanging for a long time. */
+/** Inserts deliveries that are all due, as if the endpoint had been hanging for a long time. */
 const queueWaiting = async (admin: Client, endpointId: string): Promise<void> => {
   await admin.query(
     `INSERT INTO webhook_dispatcher.deliveries
@@ -146,8 +148,8 @@ const queueWaiting = async (admin: Client, endpointId: string): Promise<void> =>
 };
 
 /**
- * Lists with `query`, or creates links if `query` is empty, at a fixed rate, whether or not earlier
- * calls have ended.
+ * Lists links with `query` at a fixed rate, or creates links if `query` is empty. Does not wait for
+ * earlier calls to end.
  */
 const sendEvenly = async (
   { baseUrl }: RealSystem,
@@ -171,7 +173,10 @@ const sendEvenly = async (
 
 type CallResult = { call: string; ours: number; floor: number; ratio: number };
 
-/** Returns the medians of rounds with and without the load. The order changes in each round. */
+/**
+ * Measures rounds with and without the load, in an order that changes in each round. Returns their
+ * medians.
+ */
 const measureCall = async (
   accountCall: AccountCall,
   quiet: AccountClient,

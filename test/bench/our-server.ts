@@ -18,8 +18,9 @@ import {
 } from "@payment-links/runtime";
 import { withStaticPages } from "./static-pages.ts";
 
-// Runs links-api unchanged, including relay and jobs, next to auth-keys, which identifies callers.
-// Rate limits are counted in process and too high to reject anything. The bus has no consumers.
+// Runs links-api unchanged, including its relay and jobs, and auth-keys, which identifies callers.
+// The rate limiter runs in the process, with limits that are too high to reject requests. The bus
+// has no consumers.
 const { env } = process;
 const log = createLog({ service: "bench", level: "warn" });
 const stopList = createStopList();

@@ -5,8 +5,8 @@ const msPerTick = 10;
 type Stat = { name: string; fields: readonly string[] };
 
 /**
- * Returns the program's name in `/proc/<pid>/stat`, which may contain spaces, and the fields after
- * it. Returns undefined after the process has ended.
+ * Returns the program's name from `/proc/<pid>/stat`, which can contain spaces, and the fields
+ * after it. Returns undefined if the process has exited.
  */
 const readStat = (pid: number): Stat | undefined => {
   try {
@@ -38,7 +38,10 @@ export const listChildren = (parentPid: number): { pid: number; name: string }[]
       return stat !== undefined && isChild ? [{ pid, name: stat.name }] : [];
     });
 
-/** Returns the CPU time of a process and its children, including ended ones, in milliseconds. */
+/**
+ * Returns the CPU time of a process and its children in milliseconds. Includes children that have
+ * exited.
+ */
 export const readCpuMsOfTree = (pid: number): number => {
   const livingMs = listChildren(pid).reduce((sum, child) => sum + readCpuMs(child.pid), 0);
   return livingMs + sumMs(readStat(pid), [...ownFields, ...reapedFields]);

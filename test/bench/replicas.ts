@@ -14,23 +14,26 @@ const warmUpRounds = 3;
 const paymentsPerRound = 1_000;
 const linksPerRound = 50;
 /**
- * Enough callers to saturate each of four replicas. With fewer, the bench would measure the cost of
- * a single call.
+ * Enough callers to saturate four replicas. With fewer callers, the bench would measure the latency
+ * of a single call.
  */
 const callerCount = Number(process.env["CALLERS"] ?? 160);
 const waitMsMax = 120_000;
 
-/** Rates per second. `bare` is the create rate of bare processes, one per replica. */
+/**
+ * Rates per second. `bare` is the create rate of the baseline, which has one process per replica.
+ */
 type Rates = { creates: number; payments: number; bare: number };
 
 type ReplicaSet = { shop: Shop; bare: BareReplicas };
 
 /**
- * Measures two and four replicas of each service against one replica on the same cores: links
+ * Compares two and four replicas of each service with one replica on the same cores. Measures links
  * created per second, and payments per second from their notices to the last webhook. `ours` is the
- * lower rate of the sets with two and four replicas, `floor` the rate of one replica. `ratio` should
- * stay above 0.9. `bareRatios` compares bare processes that create links with a single bare process.
- * All sets stay up on one Postgres and one Kafka, and one at a time is measured.
+ * lower rate of the sets with two and four replicas, and `floor` is the rate of one replica.
+ * `ratio` should stay above 0.9. `bareRatios` compares several baseline processes that create links
+ * with a single one. All sets keep running on one Postgres and one Kafka, and are measured one at a
+ * time.
  */
 export const benchReplicas = async (): Promise<BenchResult> => {
   const servers = await startBenchServers({ max_connections: "400" });
@@ -45,7 +48,7 @@ export const benchReplicas = async (): Promise<BenchResult> => {
       replicaSets.push({ bare, shop });
     }
     const rates = replicaSets.map((): Rates[] => []);
-    // Each process compiles its own code, so the warm-up grows with the number of processes.
+    // Each process JIT-compiles its own code, so the warm-up grows with the number of processes.
     for (const [index, replicaSet] of replicaSets.entries()) {
       const warmUpCount = warmUpRounds * (replicaCounts[index] ?? 1);
       for (let warmedCount = 0; warmedCount < warmUpCount; warmedCount += 1)

@@ -6,8 +6,8 @@ import type { BenchSetup } from "./bench-setup.ts";
 const linkCount = 200;
 
 /**
- * Measures retrieve, including rate limits and the full response, compared with a bare query of the
- * same rows.
+ * Measures the retrieve call, including rate limits and the full response. The baseline is a server
+ * with a bare query of the same rows.
  */
 export const benchRetrieve = async (setup: BenchSetup): Promise<BenchResult> => {
   const ids: string[] = [];

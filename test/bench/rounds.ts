@@ -2,7 +2,7 @@ import { Pool } from "pg";
 import { type Call, measureRate, median } from "./load.ts";
 import { type BenchSetup, connectionCount, poolSize } from "./bench-setup.ts";
 
-/** The last line of a bench's output: the medians per second, and their ratio. */
+/** The last line of a bench's output: the median rates per second, and their ratio. */
 export type BenchResult = { ours: number; floor: number; ratio: number } & Record<string, unknown>;
 
 const roundCount = 9;
@@ -14,12 +14,12 @@ type RoundsOptions = {
   setup: BenchSetup;
   ours: () => Call;
   floor: () => Call;
-  /** The baseline's bare statement, which shows how good the baseline itself is. */
+  /** The baseline's SQL statement without a server, which shows how fast the baseline itself is. */
   bare: () => { name: string; text: string; values: unknown[] };
 };
 
 /**
- * Measures our server and the baseline in turn, in a different order each round, and prints the
+ * Measures our server and the baseline in turns, in an order that changes in each round. Prints the
  * spread.
  */
 export const runRounds = async ({
@@ -30,8 +30,7 @@ export const runRounds = async ({
 }: RoundsOptions): Promise<BenchResult> => {
   const measureOurs = (seconds: number) => measureRate(setup.ours.baseUrl, ours, seconds);
   const measureFloor = (seconds: number) => measureRate(setup.floor.baseUrl, floor, seconds);
-  // Warms up first, because code is compiled while it runs and only the steady state is of
-  // interest.
+  // Warms up first, so that JIT compilation is not measured.
   await measureOurs(warmUpSeconds);
   await measureFloor(warmUpSeconds);
   const rates = { ours: [] as number[], floor: [] as number[] };
@@ -50,8 +49,8 @@ export const runRounds = async ({
   process.stdout.write(
     `spread: ours ${formatSpread(rates.ours)}, floor ${formatSpread(rates.floor)}\n`,
   );
-  process.stdout.write(`floor is ${share.toFixed(2)} of a bare loop of the same statement\n`);
-  if (share < bareShareMin) throw new Error("the floor is too slow for a comparison");
+  process.stdout.write(`the baseline reaches ${share.toFixed(2)} of a bare SQL loop's rate\n`);
+  if (share < bareShareMin) throw new Error("the baseline is too slow for a comparison");
   const oursRate = median(rates.ours);
   return {
     ours: Math.round(oursRate),
@@ -78,6 +77,6 @@ const measureBare = async (databaseUrl: string, bare: RoundsOptions["bare"]): Pr
   return rate;
 };
 
-/** Formats the slowest, the median and the fastest round. */
+/** Formats the rates of the slowest, the median and the fastest round. */
 export const formatSpread = (rates: readonly number[]): string =>
   `${Math.min(...rates).toFixed(0)}..${median(rates).toFixed(0)}..${Math.max(...rates).toFixed(0)}/s`;

@@ -1,9 +1,9 @@
 import { type RequestListener, createServer } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 
-// Responds to every POST with 200 and reads as little of it as possible. `GET /count` returns the
-// number of received POSTs. With `TLS_PORT` it also accepts them over TLS, with the given
-// certificate.
+// Responds to every POST request with 200 and does as little work as possible. `GET /count` returns
+// the number of received POST requests. With `TLS_PORT`, it also accepts them over TLS with the
+// given certificate.
 const { env } = process;
 const idleMsMax = 60_000;
 let count = 0;

@@ -2,7 +2,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from "node:http
 
 /**
  * The headers that affect how a browser treats a page. For example, a page with an opener policy
- * gets its own process, which takes long to start.
+ * gets its own process, which is slow to start.
  */
 export const pageHeaders = [
   "content-type",
@@ -14,8 +14,8 @@ export const pageHeaders = [
 ];
 
 /**
- * Serves static pages in front of a handler. A page that was stored under `/static/` is returned
- * from there with the same headers. A page and its baseline then come from the same server.
+ * Serves static pages in front of a handler. A page that was stored under `/static/` is served from
+ * there with the same headers. This way, the same server serves a page and its baseline.
  */
 export const withStaticPages = (handler: RequestListener): RequestListener => {
   const pages = new Map<string, Page>();

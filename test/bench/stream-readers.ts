@@ -5,7 +5,7 @@ import { waitUntil } from "@payment-links/runtime/testing";
 const concurrentReaders = 50;
 const waitMsMax = 120_000;
 
-/** A reader that follows an event stream as a browser does and reconnects after its stream ended. */
+/** A reader that follows an event stream like a browser and reconnects when its stream ends. */
 type StreamReader = {
   path: string;
   socket: Socket | undefined;
@@ -14,19 +14,19 @@ type StreamReader = {
   dataAtMs: number;
   id: string;
   retryMs: number;
-  /** The retry delay that the ended stream had requested. */
+  /** The retry delay that the previous stream requested. */
   requestedRetryMs: number;
   endedAtMs: number;
   /** The time from the end of a stream to the first event of the next one. */
   awayMs: number;
-  /** How much of that time exceeded the requested retry delay. */
+  /** How much longer that time was than the requested retry delay. */
   lateMs: number;
 };
 
 /**
- * Opens streams on the first of some ports. Their readers reconnect after the delay that the stream
- * requested. If a port accepts no connection, a reader tries the next port immediately, as a load
- * balancer would direct it.
+ * Opens streams on the first of the given ports. The readers reconnect after the delay that their
+ * stream requested. If a port refuses the connection, the reader immediately tries the next port,
+ * as a load balancer would.
  */
 export const connectReaders = async (ports: readonly number[], paths: readonly string[]) => {
   let isClosing = false;
@@ -89,7 +89,7 @@ export const connectReaders = async (ports: readonly number[], paths: readonly s
   return {
     readers,
     /**
-     * Waits until all readers have received the text. Returns the time at which each reader
+     * Waits until all readers have received the text. Returns the time at which each of them
      * received it.
      */
     waitUntilAllReceive: async (expectedText: string): Promise<number[]> => {
@@ -106,7 +106,7 @@ export const connectReaders = async (ports: readonly number[], paths: readonly s
       }
       return readers.map(({ dataAtMs }) => dataAtMs);
     },
-    /** Waits until each stream has ended and its reader has received an event of another one. */
+    /** Waits until each stream has ended and its reader has received an event from a new stream. */
     waitUntilAllMoved: () =>
       waitUntil(
         () =>

@@ -1,8 +1,8 @@
 import { type ServerResponse, createServer } from "node:http";
 
-// The minimum that keeps event streams open: response headers, one event of the requested size, and
-// a periodic comment. It ends all streams as the product does, within five seconds, and asks each
-// reader to retry after 1 to 3 s.
+// The minimal server that keeps event streams open. It sends response headers, one event of the
+// requested size, and a comment at regular intervals. Like the product, it ends all streams within
+// five seconds and asks each reader to retry after 1 to 3 s.
 const { env } = process;
 const streams = new Set<ServerResponse>();
 const data = JSON.stringify("x".repeat(Number(env["STATE_BYTES"])));

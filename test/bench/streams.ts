@@ -13,23 +13,22 @@ import { connectReaders } from "./stream-readers.ts";
 
 const streamCount = Number(process.env["STREAMS"] ?? 5_000);
 const warmUpCount = 200;
-/** The idle time before memory is read. */
+/** The idle time before the memory is measured. */
 const idleMs = 20_000;
 /**
- * Links are paid in the middle of the takeover: some readers have moved, some are reconnecting, and
- * some are about to be disconnected.
+ * The delay from the start of the takeover until the links are paid. At that time, some readers
+ * have moved, some are reconnecting, and some are still connected.
  */
 const moveMs = 2_500;
 
 /**
- * Measures event streams of many links on one process:
- * - KiB of memory per stream, compared with a bare server that sends the same events
- * - the time until all readers receive an update after all links were partly paid at the same
- *   instant
- * - a deploy: while a second process takes over from the first, all links are paid, and every
- *   reader must receive it
+ * Measures the event streams of many links in one process:
+ * - the memory per stream in KiB, compared with a bare server that sends the same events
+ * - the time until all readers receive an update when all links are partly paid at the same instant
+ * - a deploy: all links are paid while a second process takes over from the first, and every reader
+ *   must receive the update
  *
- * Two bare servers run the same takeover, which shows the cost of the readers themselves.
+ * The same takeover between two bare servers shows the cost of the readers themselves.
  */
 export const benchStreams = async (): Promise<BenchResult> => {
   const database = await createBenchDatabase([authKeysMigration, linksApiMigration]);
@@ -125,7 +124,7 @@ const measureMemory = async (
   ports: readonly number[],
   paths: readonly string[],
 ) => {
-  // Code is compiled while it runs, and only the steady state is of interest.
+  // Warms up, so that JIT compilation is not measured.
   (await connectReaders(ports, paths.slice(0, warmUpCount))).close();
   await sleep(idleMs);
   const bytesBefore = readResidentBytes(pid);
@@ -136,7 +135,7 @@ const measureMemory = async (
   return { readers, kibPerStream, residentMib: Math.round(bytes / 1024 ** 2) };
 };
 
-/** Returns the median and the maximum delay from a change until the readers received it. */
+/** Returns the median and the maximum delay from a change until the readers receive it. */
 const timeReceipt = async (
   { readers }: MemoryMeasurement,
   makeChange: () => Promise<unknown>,
@@ -149,9 +148,9 @@ const timeReceipt = async (
 };
 
 /**
- * Stops a process and waits until all its readers receive events of the other one. A reader is late
- * if it waited longer than the ended stream had requested. The lateness consists of the cost of
- * connecting and the CPU time of the readers themselves.
+ * Stops a process and waits until all its readers receive events from the other process. A reader
+ * is late if it was away for longer than the retry delay that its old stream requested. This time
+ * includes connecting and the CPU time of the readers themselves.
  */
 const timeTakeover = async <Result>(
   child: Child,

@@ -1,6 +1,6 @@
 type Line = { name: string; values: readonly number[] };
 
-/** One chart: lines over the same time axis, with one unit. */
+/** A chart with one or more lines that share a time axis and a unit. */
 export type Panel = { title: string; lines: readonly Line[] };
 
 const width = 860;
@@ -10,8 +10,8 @@ const labelStepPx = 18;
 const hueStep = 67;
 
 /**
- * Draws charts below one another, from the first minute to the last. Each vertical axis starts at
- * 0, which keeps small variations visually small.
+ * Draws the charts below one another, each from the first to the last minute. Each vertical axis
+ * starts at 0, so small variations look small.
  */
 export const drawTimeline = (title: string, minutes: number, panels: readonly Panel[]): string => {
   const height = panelHeight * panels.length + 50;
@@ -59,7 +59,7 @@ const drawPanel = ({ title, lines }: Panel): string[] => {
   ];
 };
 
-/** Rounds up to the next of 1, 2, 5, 10, 20 and so on. */
+/** Rounds up to the next number in the series 1, 2, 5, 10, 20 and so on. */
 const roundUpToNice = (value: number): number => {
   const power = 10 ** Math.floor(Math.log10(Math.max(value, 1e-3)));
   return [1, 2, 5].map((step) => step * power).find((step) => step >= value) ?? 10 * power;

@@ -17,7 +17,7 @@ const warmUpCalls = 6_000;
 const microsPerMilli = 1_000;
 
 /**
- * One of two servers that differ only in tracing. Each has its own database, so that both have an
+ * One of two servers that differ only in tracing. Each server has its own database, so both have an
  * active relay.
  */
 type BenchServer = {
@@ -29,9 +29,9 @@ type BenchServer = {
 };
 
 /**
- * Measures the cost of tracing: the CPU time of links-api per request with every span exported,
- * compared with the same without tracing. Half of the calls create links, half retrieve them. The
- * limit of the ratio is 1.5.
+ * Measures the cost of tracing. Compares the CPU time of links-api per request while it exports
+ * every span with its CPU time without tracing. Half of the calls create links, and the other half
+ * retrieve links. The ratio should stay under 1.5.
  */
 export const benchTracing = async (): Promise<BenchResult> => {
   const collector = await startCollector();

@@ -23,14 +23,14 @@ import { median } from "./load.ts";
 import type { BenchResult } from "./rounds.ts";
 
 const blockCount = 10_000;
-/** One of this many blocks contains a payment; the rest are empty. */
+/** One in this many blocks contains a payment. The other blocks are empty. */
 const blocksPerPayment = 4;
 const paidLinkCount = 500;
 export const fewLinks = 1_000;
 const manyLinks = 1_000_000;
 /**
- * Repeated until a run takes as long as the previous one, because the compiler optimizes frequent
- * code.
+ * After this many runs, a run takes as long as the previous one, because the frequently used code
+ * is optimized.
  */
 const warmUpCount = 10;
 const roundCount = 9;
@@ -39,11 +39,11 @@ const catchUpMsMax = 120_000;
 const pollMs = 3;
 
 /**
- * Measures how one watcher catches up with a chain of final blocks over a real Postgres, from an
- * empty state to the last payment settled and its event written. Compares it with a loop that
- * fetches the same logs and receipts and ignores them, and with bare clients that write the same
- * rows. There is only one provider, so no audit runs. Then repeats it with a thousand and with a
- * million open links, counts the calls and compares the times.
+ * Measures how fast one watcher catches up with a chain of final blocks. It uses a real Postgres.
+ * The time is from an empty state until the last payment is settled and its event is written.
+ * Compares it with a loop that only fetches the same logs and receipts, and with bare clients that
+ * write the same rows. There is only one provider, so no audit runs. Compares the times with 1,000
+ * and with 1 million open links, and counts the calls.
  */
 export const benchWatch = async (): Promise<BenchResult> => {
   const postgres = await startBenchPostgres();
@@ -128,7 +128,7 @@ const timeFloor = async (chain: LocalEvmChain, { head, payments }: Work): Promis
   const range = { url: chain.url, fromBlock: 0, toBlock: head, rangeBlocksMax };
   let count = 0;
   for await (const { receipts } of fetchPayments(range)) count += receipts.length;
-  if (count !== payments) throw new Error(`the floor fetched ${count} of ${payments}`);
+  if (count !== payments) throw new Error(`the baseline fetched ${count} of ${payments} payments`);
   return performance.now() - startedAt;
 };
 
@@ -172,7 +172,7 @@ export const createPublishOnlyBus = (publish: Bus["publish"]): Bus => ({
   close: async () => undefined,
 });
 
-/** Creates a listener's database with that many open links. */
+/** Creates a settlement-listener database with the given number of open links. */
 export const createWatchShop = async (chain: LocalEvmChain, linkCount: number) => {
   printProgress(`creating ${linkCount} links`);
   const directory = await mkdtemp(join(tmpdir(), "bench-watch-"));
@@ -203,7 +203,7 @@ export const createWatchShop = async (chain: LocalEvmChain, linkCount: number) =
       destinationAddress,
     ]);
     await admin.query("VACUUM ANALYZE settlement_listener.links");
-    // Writes everything out now, so that it does not happen during a measurement.
+    // Writes all data to disk now, so that this does not happen during a measurement.
     await admin.query("CHECKPOINT");
   };
 
@@ -223,13 +223,13 @@ export const createWatchShop = async (chain: LocalEvmChain, linkCount: number) =
   };
 
   /**
-   * The watcher's checkpoint moves in the same transaction as its findings and is the cheapest
-   * value to poll.
+   * Polls the watcher's checkpoint, which is the cheapest value to read. The watcher updates it in
+   * the same transaction as the payments.
    */
   const hasCaughtUp = async ({ head }: Work): Promise<boolean> => {
     const { rowCount } = await admin.query({
-      // A prepared statement is planned only once. This matters because it runs on the two cores
-      // that are measured.
+      // A prepared statement is planned only once. This matters because the poll uses the same CPU
+      // cores as the measured processes.
       name: "is_there",
       text: "SELECT FROM settlement_listener.watchers WHERE finalized_to >= $1",
       values: [head],
@@ -277,10 +277,10 @@ export const createWatchShop = async (chain: LocalEvmChain, linkCount: number) =
       });
       const startedAt = performance.now();
       await service.start();
-      // Polls often, because any polling delay would count as the watcher's time.
+      // Polls often, because any polling delay is included in the watcher's time.
       while (!(await hasCaughtUp(work))) {
         if (performance.now() - startedAt > catchUpMsMax)
-          throw new Error("the watch does not catch up");
+          throw new Error("the watcher does not catch up");
         await sleep(pollMs);
       }
       const tookMs = performance.now() - startedAt;
@@ -288,7 +288,7 @@ export const createWatchShop = async (chain: LocalEvmChain, linkCount: number) =
       await checkSettled(work);
       return tookMs;
     },
-    /** Does the same with {@link connectBareWatch}. */
+    /** Measures the same with {@link connectBareWatch}. */
     catchUpBare: async (work: Work): Promise<number> => {
       await resetChain();
       const startedAt = performance.now();
@@ -298,7 +298,10 @@ export const createWatchShop = async (chain: LocalEvmChain, linkCount: number) =
       await checkSettled(work);
       return tookMs;
     },
-    /** Does the same with a stopped clock and an unavailable bus, so that nothing else is counted. */
+    /**
+     * Counts the RPC calls and SQL statements of the same run. The clock is stopped and the bus is
+     * unavailable, so that no other calls are counted.
+     */
     countCalls: async (work: Work): Promise<Calls> => {
       await resetChain();
       const rpc = await startScriptedRpc({ target: chain.url });
@@ -356,7 +359,10 @@ const addPaidLinksSql = `
   FROM unnest($1::text[], $2::text[], $3::text[]) AS paid (id, reference, hash)
 `;
 
-/** A watch starts at the last final block. Each run starts with the stored contents of that block. */
+/**
+ * A watch starts at the last final block. This stores the watch and that block, and each run starts
+ * from them.
+ */
 export const storeBeginningSql = `
   CREATE TABLE settlement_listener.begun_watchers AS TABLE settlement_listener.watchers;
   CREATE TABLE settlement_listener.begun_blocks AS
@@ -364,7 +370,7 @@ export const storeBeginningSql = `
     WHERE number = first_block
 `;
 
-/** Deletes everything that was read from a chain, except for the start of its watch. */
+/** Deletes everything that was read from a chain, and restores the start of its watch. */
 export const resetChainSql = `
   TRUNCATE settlement_listener.watchers, settlement_listener.chain_blocks,
     settlement_listener.read_spans,

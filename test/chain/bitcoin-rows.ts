@@ -26,7 +26,7 @@ const expiryDelaySeconds = 5;
 
 /**
  * Creates an expiration date in the near future, and a function that waits until new blocks are
- * later than it.
+ * later than this date.
  */
 const createNearExpiry = () => {
   const expiresAtSeconds = Math.floor(Date.now() / 1_000) + expiryDelaySeconds;
@@ -39,8 +39,8 @@ const createNearExpiry = () => {
 };
 
 /**
- * The payment cases that only Bitcoin has. One transaction that pays two links is a case of every
- * family.
+ * The payment cases that only apply to Bitcoin. A transaction that pays two links is not among
+ * them, because it applies to every family.
  */
 export const bitcoinPaymentRows: readonly PaymentRow<LocalBitcoin>[] = [
   [

@@ -17,7 +17,7 @@ import { type PaymentRow, testPaymentRows } from "./payment-rows.ts";
 
 const bitcoin = await requireBtcd();
 
-/** The cases of every family. */
+/** The cases that apply to every chain family. */
 const paymentRows: readonly PaymentRow<LocalFamily>[] = [
   [
     "of the exact amount",
@@ -109,7 +109,7 @@ const paymentRows: readonly PaymentRow<LocalFamily>[] = [
   ],
 ];
 
-/** The cases that Bitcoin does not have, each with the reason. */
+/** The cases that do not apply to Bitcoin, each with the reason. */
 const tokenRows: readonly [...PaymentRow<TokenFamily>, notOnBitcoin: string][] = [
   [
     "in the wrong token",

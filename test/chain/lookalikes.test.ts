@@ -17,7 +17,7 @@ import {
 const baseUnitsPerToken = 1_000_000n;
 const finalityBlocks = 2;
 
-/** Creates an account that can have several links to one address. */
+/** Creates an account whose links can all use one address. */
 const createAccount = () =>
   createSampleAccount({
     id: newId("user"),
@@ -117,7 +117,7 @@ describe("a payment in a look-alike of the link's token (rule CHAIN-27)", () => 
     expect((await readCheckout(link.id)).wrongToken).toBeNull();
   });
 
-  // All links of a shop can share one address, and a payer must not see other payers' money.
+  // All links of a shop can share one address. A payer must not see the money of other payers.
   test("of another amount, or older than the link, is not shown to the payer", async () => {
     const owner = createAccount();
     const firstLink = await createLink({ owner });

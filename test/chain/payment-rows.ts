@@ -35,7 +35,7 @@ export type PaymentRow<Family> = readonly [
   pay: (context: RowContext<Family>) => Promise<OwnerLinkView>,
 ];
 
-/** Runs payment cases on one chain that is watched the whole time. */
+/** Runs payment cases on one chain. The chain is watched the whole time. */
 export const testPaymentRows = <Family extends LocalFamily>(
   startChain: () => Promise<Family>,
   paymentRows: readonly PaymentRow<Family>[],

@@ -5,7 +5,7 @@ import { createAppliedPayment } from "../rig/expected-payments.ts";
 
 const baseUnitsPerToken = 1_000_000n;
 const finalityBlocks = 3;
-/** The node's finalized block is twice this far behind its head. */
+/** The node's finalized block is twice this many blocks behind its head. */
 const slotsInEpoch = 4;
 const blocksUntilFinal = 2 * slotsInEpoch;
 
@@ -28,7 +28,10 @@ describe(`a chain reorg with payments that settle after ${finalityBlocks} blocks
     await chain?.close();
   });
 
-  /** Creates a link of 100 with a payment of 10 in the newest block, shown as processing. */
+  /**
+   * Creates a link for 100 tokens and pays 10 of them in the newest block. Waits until the payment
+   * is processing.
+   */
   const createPaidLink = async () => {
     const link = await system.createLink({ toAmount: "100" });
     const hash = await chain.pay({ ...link, amount: 10n * baseUnitsPerToken });

@@ -55,7 +55,7 @@ describe("a chain with faulty RPC providers", () => {
     return hashes;
   };
 
-  /** Expects each payment exactly once, and the exact sum. */
+  /** Expects that each payment is applied exactly once and that the total is correct. */
   const expectAllApplied = async (
     link: { id: string },
     hashes: readonly string[],
@@ -103,8 +103,8 @@ describe("a chain with faulty RPC providers", () => {
     },
   );
 
-  // The fault starts first, because a node that returned the tag before and rejects it now halts
-  // the watch.
+  // The fault starts first, because the watch halts if a node returns the tag at first and rejects
+  // it later.
   test("given a node without a finalized tag, misses and duplicates nothing", async () => {
     const activeFault = firstRpc.injectFault({ kind: "no_tags" });
     await system.startWatcher([firstRpc.url]);
@@ -176,7 +176,8 @@ describe("a chain with faulty RPC providers", () => {
     await (await system.startWatcher(urls)).stop();
     const link = await createLink();
     const hashes = await payInSuccessiveBlocks(link);
-    // More blocks than are read with their headers, whose blooms would reveal the fault.
+    // There are more blocks than the watcher reads with their headers. The bloom filters in the
+    // headers would reveal the fault.
     await chain.mine(150);
     const activeFault = firstRpc.injectFault({ kind: "empty_logs" });
     const watcher = await system.startWatcher(urls);

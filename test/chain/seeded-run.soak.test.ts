@@ -16,18 +16,18 @@ const linkCount = 40;
 const payerCount = 3;
 const amountMax = 1_000_000_000;
 
-/** `finalized` is four blocks behind the head, so no reorg may be deeper than that. */
+/** The finalized block is four blocks behind the head, so reorgs must be less deep than that. */
 const slotsInEpoch = 2;
 const reorgDepthMax = 3;
 const blocksPerReorg = 25;
 const blocksPerFault = 40;
 const blocksPerRestart = 400;
 /**
- * The maximum distance of the watcher from the head. It ensures that the watcher has read the
- * blocks that reorgs replace.
+ * The maximum number of blocks that the watcher can be behind the head. It ensures that the watcher
+ * reads blocks before reorgs replace them.
  */
 const lagBlocksMax = 10;
-/** Time to start all services, and for the watcher to process each block on a busy machine. */
+/** Enough time on a busy machine to start all services and to process each block. */
 const runMsMax = 300_000 + blockCount * 500;
 
 type RandomBelow = (bound: number) => number;
@@ -133,7 +133,7 @@ describe(`${paymentCount} payments over ${blockCount} blocks with reorgs and fau
   type Link = { id: string; to: string };
   type LinkTotals = Record<string, { amount: string; count: number }>;
 
-  /** Reads the totals from the node itself, using only the token's own events. */
+  /** Reads the totals from the node, using only the token's own events. */
   const readTotalsFromChain = async (
     links: readonly Link[],
     toBlock: number,
@@ -146,7 +146,10 @@ describe(`${paymentCount} payments over ${blockCount} blocks with reorgs and fau
     return totals;
   };
 
-  /** Reads the amounts that links-api has credited, in base units, and its count of payments. */
+  /**
+   * Reads each link's credited amount, in base units, and its number of payments from links-api's
+   * database.
+   */
   const readCreditedTotals = async (links: readonly Link[]): Promise<LinkTotals> => {
     const { rows } = await system.linksDatabase.query<{
       id: string;
@@ -163,8 +166,8 @@ describe(`${paymentCount} payments over ${blockCount} blocks with reorgs and fau
 });
 
 /**
- * Replaces the newest blocks. Of each payer's payments there, the first ones are mined again in any
- * of the new blocks. The others are dropped, and later payments reuse their nonces.
+ * Replaces the newest blocks. The first payments of each payer in these blocks are mined again in
+ * any of the new blocks. The other payments are dropped, and later payments reuse their nonces.
  */
 const reorganizeChain = async (
   chain: LocalEvmChain,
@@ -214,7 +217,7 @@ const pickRandom = <T>(random: RandomBelow, items: readonly T[]): T => {
   return item;
 };
 
-/** Mulberry32: a small generator that returns the same numbers on every machine. */
+/** Mulberry32: a small random number generator that returns the same numbers on every machine. */
 const createRandom = (seed: number): RandomBelow => {
   let state = seed >>> 0;
   return (bound) => {

@@ -113,8 +113,8 @@ const createSystem = async () => {
       const headers = { cookie: `session-links=${session}` };
       const { json } = await post("/console/api/payment-links", { toAmount }, headers);
       const id = String(json.id);
-      // The listener would find an earlier payment only with the next slot, and this test creates
-      // slots manually.
+      // If the payment came first, the listener would find it only at the next slot, and this test
+      // creates slots manually.
       await waitUntil("the listener has received the link", async () => {
         const { rowCount } = await database.query("SELECT 1 FROM links WHERE id = $1", [id]);
         return rowCount === 1;
@@ -229,8 +229,8 @@ describe("a link that is paid by a Solana Pay transaction request", () => {
     await expect(chain.signEncoded(requestResponse.json.transaction, 1)).rejects.toThrow();
   });
 
-  // Guards money: a link to a token account would complete, but no one could ever spend what it
-  // received.
+  // Prevents a loss of money: a link to a token account would complete, but the payment could never
+  // be spent.
   test("to a token account never has instructions, while a link to a vault has them (rule CHAIN-26)", async () => {
     const { chain } = system;
     const owner = freshAddress();
@@ -268,7 +268,7 @@ describe("a link that is paid by a Solana Pay transaction request", () => {
       503,
       "Solana can't be reached right now. Nothing was paid. Try again soon.",
     ]);
-    // The destination was checked when its wallet was added, so the page does not wait for the
+    // The destination was checked when the wallet was added, so the page does not wait for the
     // node.
     expect(await system.readCheckout((await system.createLink("usdc", "2")).id)).toMatchObject({
       instructions: { amount: "2" },

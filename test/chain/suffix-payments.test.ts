@@ -14,7 +14,7 @@ import {
 
 const baseUnitsPerToken = 1_000_000n;
 const finalityBlocks = 2;
-/** One attribution code, "wallet", of schema 0. */
+/** An attribution suffix of schema 0 with one code, "wallet". */
 const attribution = `77616c6c65740600${"8021".repeat(8)}`;
 
 describe("a transfer that names its link by a suffix", () => {
@@ -94,7 +94,7 @@ describe("a transfer that names its link by a suffix", () => {
     );
   });
 
-  // ERC-8021: a wallet and an app each append their attribution to the calldata.
+  // With ERC-8021, a wallet and an app each append their attribution to the calldata.
   test("completes the link if two attributions follow the reference (rule CHAIN-25)", async () => {
     const link = await createLink();
     const hash = await chain.payBySuffix(
@@ -256,7 +256,8 @@ describe("a transfer that names its link by a suffix", () => {
     system.holdLinkEvents(true);
     try {
       const link = await system.createLink({ toAmount: "25" });
-      // The owner is already known, because another link of the same owner uses this address.
+      // The watcher already knows the owner, because another link of the same owner uses this
+      // address.
       const hash = await chain.payBySuffix({
         ...link,
         to: ownerLink.to,

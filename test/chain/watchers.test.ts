@@ -70,7 +70,7 @@ describe("watchers that start, stop and crash", () => {
   ])(
     "after a crash between scan and commit of %s, the next watcher publishes it once",
     async (_case, blockCount) => {
-      // The links must be received before the process that is killed becomes the only watcher.
+      // The links must have arrived before the process that is killed becomes the only watcher.
       const firstWatcher = await system.startWatcher();
       const link = await system.createLink({ toAmount: "25" });
       await system.waitForLinkReceived(link.id);

@@ -26,8 +26,8 @@ const firstLoadBytesMax = 40 * 1024;
 const rig = useCheckout();
 
 describe("the checkout", () => {
-  // Each state once, alternating between narrow and light, and wide and dark. The soak test covers
-  // all combinations.
+  // Covers each state once, either narrow and light or wide and dark. The soak test covers all
+  // combinations.
   const sampledStates = checkoutStates.filter(({ name, colorScheme, width }) => {
     const isNarrowAndLight =
       [...new Set(checkoutStates.map((state) => state.name))].indexOf(name) % 2 === 0;

@@ -16,8 +16,8 @@ describe("an open page (rule CHAIN-15)", () => {
   test("shows its expiry, and then a payment that was in time and settles later", async () => {
     const expirationDate = new Date(Date.now() + 8_000).toISOString();
     const payer = await rig.createPayer({ toAmount: "25", expirationDate });
-    // Pays before the page opens. On a busy machine the page opens slowly, and the payment must be
-    // in time.
+    // Pays before the page opens, because the page opens slowly on a busy machine and the payment
+    // must be in time.
     await rig.chain.pay({ ...payer.link, amount: 25n * baseUnitsPerToken });
     const countLoads = await openLinkPage(payer);
     await payer.waitForText("This payment link has expired.");

@@ -36,7 +36,7 @@ describe("an open page (rule CHAIN-15)", () => {
     await rig.chain.pay({ ...payer.link, amount: 25n * baseUnitsPerToken });
     await payer.waitForText("Payment of 25 USDC detected.");
     expect(await canPay(payer)).toBe(false);
-    // The link itself has not changed yet.
+    // At this point, the link itself has not changed yet.
     expect(pageReadCount).toBe(0);
     await rig.chain.mine(3);
     await payer.waitForText("Payment complete");
@@ -60,7 +60,8 @@ describe("an open page (rule CHAIN-15)", () => {
       new MutationObserver(() => (globalThis.saidCount += 1))
         .observe(document.querySelector("#live"), { childList: true, subtree: true });
     `);
-    // Without this, the event would be published only two seconds after the previous block.
+    // Without this, the event would be published at the earliest two seconds after the previous
+    // block.
     await rig.system.settlements.pool.query(sqlVoid`UPDATE watchers SET advance_told_at = NULL`);
     await rig.chain.mine();
     await waitForConfirmingText("Confirming (1 of 2)");

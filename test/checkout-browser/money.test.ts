@@ -22,7 +22,7 @@ afterEach(async () => {
   await rig.chain.mine();
 });
 
-/** Expects no way to pay, even after a reload, and no second payment. */
+/** Expects that the payer cannot pay, even after a reload, and that there is no second payment. */
 const expectNoSecondPayment = async (tab: Payer): Promise<void> => {
   expect(await canPay(tab)).toBe(false);
   expect(await tab.readText()).not.toMatch(/nothing was paid/i);
@@ -207,7 +207,7 @@ describe("a sent payment while no watcher runs (rule CHAIN-13)", () => {
 });
 
 describe("a sent allowance", () => {
-  /** An account of the node that no other file uses. */
+  /** An account of the node that no other test file uses. */
   const account = "0x976EA74026E726554dB657fA54763abd0C3a0aa9";
 
   test("is not a payment: after a reload it is not sent again, and the payment continues (rule CHAIN-13)", async () => {

@@ -22,7 +22,7 @@ const rig = useCheckout();
 
 describe("a payer with a wallet", () => {
   test("approves the exact amount, pays it, and sees it settle without reloading the page", async () => {
-    // Other tests may have left tokens in the account.
+    // Other tests can leave tokens in the account.
     const heldAmount = await rig.balanceOf(otherAccount);
     if (heldAmount < 1_234_500_000n) await rig.mint(otherAccount, 1_234_500_000n - heldAmount);
     const payer = await rig.createPayer({ toAmount: "1234.5", account: otherAccount });
@@ -124,7 +124,7 @@ describe("a payer with a wallet", () => {
     ];
     for (const [index, icon] of icons.entries())
       Object.assign(payer.wallets[index]?.info ?? {}, { icon });
-    // The page reads the wallets' announcements when the tab opens.
+    // The wallets announce themselves when the tab opens, so the new icons require a new tab.
     const user = await rig.createUser({ wallets: payer.wallets });
     const tab = await user.openTab();
     await tab.goTo(payer.link.pageUrl);

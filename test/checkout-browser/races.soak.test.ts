@@ -17,12 +17,11 @@ const seed = Number(process.env["SEED"] ?? Math.floor(Math.random() * 2 ** 32));
 const raceCount = Number(process.env["RACES"] ?? 50);
 const actionsMax = 8;
 const walletMsMax = 60;
-/** The sum is about the time until a payment is reported. */
+/** All delays together take about as long as reporting a payment. */
 const actionDelayMsMax = 250;
 
 /**
- * An account of the node with tokens but without an allowance, so that allowance and payment form a
- * batch.
+ * An account with tokens but without an allowance. The wallet batches the approval and the payment.
  */
 const batchingOptions = {
   account: "0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65",
@@ -47,7 +46,7 @@ const slowMethods = [
   "wallet_sendCalls",
 ];
 
-/** Makes a wallet slow, with a node that fails from time to time. */
+/** Makes a wallet slow and its node unreliable. */
 const makeUnreliable = ({ wallet }: Payer, random: Random): void => {
   for (const method of slowMethods) {
     wallet.setHandler(method, async (params) => {
@@ -80,7 +79,7 @@ const runRace = async (random: Random): Promise<number> => {
   makeUnreliable(payer, random);
   const tabs = [payer, await payer.user.openTab()];
   for (const { goTo } of tabs) await goTo(payer.link.pageUrl);
-  // At least one click, regardless of the other actions.
+  // Ensures at least one click, regardless of the other actions.
   await payer.page.evaluate(clickTwiceScript);
   for (
     let remainingActions = random.below(actionsMax);
@@ -89,7 +88,7 @@ const runRace = async (random: Random): Promise<number> => {
   ) {
     const { page } = random.pick(tabs);
     await injectDelay("human pause", random.below(actionDelayMsMax));
-    // A page that is navigating can be neither clicked nor reloaded.
+    // Clicking or reloading fails while the page is navigating.
     if (random.chance(0.4)) await page.reload().catch(() => undefined);
     else await page.evaluate(clickTwiceScript).catch(() => undefined);
   }

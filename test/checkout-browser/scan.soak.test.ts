@@ -18,7 +18,7 @@ describe("a link on Solana", () => {
   test("is readable at twice the text size, without any animation", () => expectLargeAndStill(rig));
 });
 
-// Requires chromium and btcd. Either may be missing.
+// Requires Chromium and btcd. Skips the tests if one of them is missing.
 const describeBitcoin = hasChromium ? btcd.describe : describe;
 describeBitcoin("a link on Bitcoin", () => {
   const family = createBitcoinFamily(btcd.program);

@@ -22,7 +22,7 @@ describe("a link on Solana", () => {
     expectGermanOnSmallPhone(rig));
 });
 
-// Requires chromium and btcd. Either may be missing.
+// Requires Chromium and btcd. Skips the tests if one of them is missing.
 const describeBitcoin = hasChromium ? btcd.describe : describe;
 describeBitcoin("a link on Bitcoin", () => {
   const family = createBitcoinFamily(btcd.program);

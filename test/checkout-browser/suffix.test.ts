@@ -57,8 +57,8 @@ describe("a payer whose wallet has no batches", () => {
     expect(listPaymentRequests(tab.wallet)).toHaveLength(1);
   });
 
-  // Guards against a payer who waits forever: the money has arrived, but the link's name is
-  // missing.
+  // Otherwise, the payer would wait forever: the money has arrived, but the payment no longer names
+  // the link.
   test("whose wallet rewrites the calldata sees that the owner has to assign the payment", async () => {
     const tab = await createPayer();
     tab.wallet.setHandler("eth_sendTransaction", ([transaction]) => {
@@ -81,7 +81,7 @@ describe("a payer whose wallet has no batches", () => {
   });
 });
 
-/** One attribution code, "wallet", of ERC-8021's schema 0. */
+/** An attribution suffix of ERC-8021's schema 0 with one code, "wallet". */
 const attribution = `77616c6c65740600${"8021".repeat(8)}`;
 
 describe("a payer whose wallet appends its attribution to the calldata (rule CHAIN-25)", () => {
@@ -104,8 +104,8 @@ describe("a payer whose wallet appends its attribution to the calldata (rule CHA
     expect(await payer.readText()).not.toContain(changedText);
   });
 
-  // Guards against paying twice: the page recognizes its own call in the transaction that the
-  // wallet sent.
+  // Prevents a double payment: the page recognizes its own call in the transaction that the wallet
+  // sent.
   test.each([
     ["a transfer that names the link", () => account, attribution, false],
     ["a transfer that no longer names the link", () => account, "00", true],
@@ -115,7 +115,7 @@ describe("a payer whose wallet appends its attribution to the calldata (rule CHA
     "is not offered a second payment after the wallet sped up %s",
     async (_case, getAccount, appendedBytes, isChangeReported) => {
       const payer = await createPayer({ account: getAccount() });
-      // The page must recognize it from the wallet alone.
+      // The page must recognize the payment without the service's events.
       await payer.page.route("**/checkout/payment-links/*/events*", () => undefined);
       const hash = await sendUnminedPayment(rig, payer);
       await blockStatusPolling(payer);

@@ -19,11 +19,11 @@ const { describe, test } = requireChromium();
 
 const firstLoadBytesMax = 40 * 1024;
 /**
- * Blocks of three seconds each, longer than the one-minute lifetime of a transaction. A block is
- * solid two blocks behind the head.
+ * A number of blocks of three seconds each. Together they last longer than a transaction, which
+ * expires after one minute. The last solid block is two blocks behind the head.
  */
 const blocksUntilHeadIsLate = 21;
-/** Longer than the lifetime of the wallet's transactions. */
+/** Enough blocks for the wallet's transactions to expire. */
 const blocksUntilExpired = 30;
 
 const {
@@ -37,7 +37,7 @@ const {
   expectChangeNotSigned,
 } = useTronPayers();
 
-/** The paths that a wallet requests from its node in order to approve and pay. */
+/** The node paths that a wallet requests in order to approve and pay. */
 const pathsQueriedFromPage = [
   "wallet/getblockbynum",
   "wallet/getaccount",
@@ -178,7 +178,8 @@ describe("a payment happens only once:", () => {
     payer.wallet.setHandler("trx.sendRawTransaction");
     await payer.page.reload();
     await expectStillPending(payer);
-    // The head is now later than the payment's expiration, but the last solid block is not.
+    // The head is now later than the payment's expiration, but the last solid block is still
+    // earlier.
     await rig.chain.mine(blocksUntilHeadIsLate);
     await expectStillPending(payer);
     await rig.chain.mine(blocksUntilExpired);
@@ -225,7 +226,7 @@ describe("a wallet that queries its node from within the page", () => {
     await rig.chain.mine(3);
     await payer.waitForText("Payment complete");
     expect(rig.node.requestedPaths).toEqual(expect.arrayContaining(pathsQueriedFromPage));
-    // An open page can keep reading the chain.
+    // Closes the page first, because an open page keeps reading the chain.
     await payer.page.close();
     const violations = payer.user.violations.splice(0);
     expect(violations.length).toBeGreaterThan(pathsQueriedFromPage.length);

@@ -11,7 +11,7 @@ const { describe, test } = requireChromium();
 
 const rig = useCheckout();
 
-/** After an error of these kinds, the payment may still have been sent. */
+/** After these kinds of errors, the wallet may still have sent the payment. */
 const ambiguousKinds = new Set(["unknown", "unreachable"]);
 
 const responses = findErrorResponses("eth_sendTransaction");

@@ -15,7 +15,7 @@ const inspectScript = `
     heapMiB: Math.round(require("node:v8").getHeapStatistics().heap_size_limit / 2 ** 20),
   }));`;
 
-/** Three quarters of the chart's memory limit of 384 MiB, plus V8's own rounding. */
+/** Three quarters of the chart's memory limit of 384 MiB, plus a tolerance for V8's rounding. */
 const heapMiBMax = 300;
 
 /**

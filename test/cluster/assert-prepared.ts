@@ -5,8 +5,8 @@ import type { Release } from "./release.ts";
 const permissionDenied = "42501";
 
 /**
- * Asserts that the migrations Job created the topics with the right settings, and roles with only
- * the privileges that they need.
+ * Asserts that the migrations Job created the topics with the correct settings, and that the
+ * database roles have only the privileges that they need.
  */
 export const assertPrepared = async ({ cluster, name }: Release): Promise<void> => {
   const source = await readFile(new URL("in-cluster/tell-prepared.mjs", import.meta.url), "utf8");

@@ -6,7 +6,7 @@ const commandMsMax = 60_000;
 const podMsMax = 180_000;
 const pollMs = 500;
 
-/** One namespace of the cluster that `KUBECONFIG` names. Every call has a time limit. */
+/** A namespace of the cluster that `KUBECONFIG` selects. Every call has a timeout. */
 export type Cluster = {
   namespace: string;
   kubectl(
@@ -17,13 +17,16 @@ export type Cluster = {
   apply(...manifests: readonly object[]): Promise<void>;
   /** Starts a program of `in-cluster/` in its own pod with the given name. */
   startProgram(program: ClusterProgram): Promise<void>;
-  /** Waits until the program ends and returns its output. Throws with the output if it failed. */
+  /**
+   * Waits until the program exits and returns its output. If the program fails, the error contains
+   * the output.
+   */
   endProgram(name: string, timeoutMs?: number): Promise<string>;
 };
 
 /**
- * A program that runs in a pod with everything that the service images contain. It may import one
- * file of `in-cluster/`.
+ * A program that runs in a pod with the contents of the service images. It can import one file of
+ * `in-cluster/`.
  */
 type ClusterProgram = {
   name: string;
@@ -40,7 +43,7 @@ export const clientLabels = { app: "payment-links-client" };
 /** The labels of those pods that also receive webhooks. */
 export const receiverLabels = { ...clientLabels, receives: "webhooks" };
 
-/** Creates a client for a namespace, which may already exist. */
+/** Creates a client for a namespace. The namespace can already exist. */
 export const createCluster = (namespace: string): Cluster => {
   const kubectl: Cluster["kubectl"] = (args, { timeoutMs = commandMsMax, ...options } = {}) =>
     runCommand("kubectl", ["--namespace", namespace, ...args], { timeoutMs, ...options });
@@ -99,10 +102,10 @@ const programPod = ({ name, image, env, isReceiver = false }: ClusterProgram, so
         name: "program",
         image,
         imagePullPolicy: "IfNotPresent",
-        // Passed as an argument instead of a file, because the program's imports are next to the
-        // image's own sources.
+        // The program is passed as an argument instead of a file, because its imports are resolved
+        // next to the image's own sources.
         command: ["node", "--input-type=module", "--eval"],
-        // In an argument, Kubernetes reads $(NAME) as a variable and $$(NAME) as the text.
+        // In arguments, Kubernetes replaces $(NAME) with a variable. $$ escapes it.
         args: [source.replaceAll("$(", "$$(")],
         env: Object.entries(env).map(([key, value]) => ({ name: key, value })),
         securityContext: {

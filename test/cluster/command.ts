@@ -1,14 +1,17 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 
-/** A command that failed or did not end in time. The message contains its output. */
+/** An error for a command that failed or timed out. The message contains the output. */
 class CommandFailedError extends Error {}
 
 const outputCharsMax = 2_000_000;
 
 type CommandOptions = { timeoutMs: number; input?: string };
 
-/** Runs a command to its end and returns its stdout. Throws with both streams if it fails. */
+/**
+ * Runs a command and returns its stdout. If the command fails, the error contains stdout and
+ * stderr.
+ */
 export const runCommand = async (
   command: string,
   args: readonly string[],
@@ -23,7 +26,8 @@ export const runCommand = async (
   child.stderr.on("data", (chunk: Buffer) => {
     stderr = (stderr + chunk.toString("utf8")).slice(-outputCharsMax);
   });
-  child.stdin.on("error", () => {}); // A command that does not read its input reports that by its exit code.
+  // A command can exit without reading its input. Its exit code then shows the failure.
+  child.stdin.on("error", () => {});
   child.stdin.end(input);
   let hasTimedOut = false;
   const timer = setTimeout(() => {

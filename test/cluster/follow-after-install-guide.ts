@@ -17,9 +17,9 @@ const sectionsUnderLoad = ["Upgrade", "Roll back", "Change a secret", "Switch a 
 const sectionsWhileStopped = ["Stop, and restore a backup", "Move to another cluster"];
 
 /**
- * Runs the commands of the chart's after-install guide unchanged, on a separate release. Asserts
- * that an upgrade, a rollback, a changed secret and a new scaler disrupt no caller, and that
- * payments work after a restore. A second namespace represents the other cluster.
+ * Runs the unchanged commands of the chart's after-install guide on a separate release. Asserts
+ * that an upgrade, a rollback, a changed secret and a new scaler do not disrupt callers, and that
+ * payments work after a restore. A second namespace represents the guide's second cluster.
  */
 export const followAfterInstallGuide = async ({ cluster, config }: Release): Promise<void> => {
   const ownCluster = createCluster(`${cluster.namespace}-life`);
@@ -68,8 +68,8 @@ export const followAfterInstallGuide = async ({ cluster, config }: Release): Pro
 };
 
 /**
- * Returns the commands below each heading, joined. Commands before the first heading have the key
- * "".
+ * Returns the commands below each heading as one script. Commands before the first heading have the
+ * key "".
  */
 const readSections = (text: string): ReadonlyMap<string, string> => {
   const sections = new Map<string, string>();

@@ -6,7 +6,7 @@ import { type Release, services } from "./release.ts";
 const restartedMsMax = 90_000;
 const pollMs = 500;
 
-/** Stops the service's process, which is not the first process in a shared process namespace. */
+/** Freezes the service's process. In a shared process namespace, it is not process 1. */
 const freezeScript = `
   const fs = require("node:fs");
   const isService = (pid) => {
@@ -14,13 +14,13 @@ const freezeScript = `
     catch { return false; }
   };
   const pids = fs.readdirSync("/proc").filter((name) => /^[0-9]+$/.test(name)).filter(isService);
-  if (pids.length !== 1) throw new Error("there are " + pids.length + " processes of the service");
+  if (pids.length !== 1) throw new Error("expected 1 process of the service, found " + pids.length);
   process.kill(Number(pids[0]), "SIGSTOP");`;
 
-/** Asserts that the liveness probe of every Deployment restarts a frozen process. */
+/** Asserts that every Deployment's liveness probe restarts a frozen process. */
 export const freezeProcesses = async (release: Release): Promise<void> => {
   const { cluster, name } = release;
-  // The first process of a process namespace cannot be stopped from within it.
+  // Process 1 of a process namespace cannot be stopped from within the namespace.
   const patch = JSON.stringify({ spec: { template: { spec: { shareProcessNamespace: true } } } });
   const deployments = services.map((service) => `deployment/${name}-${service}`);
   await cluster.kubectl(["patch", ...deployments, "--patch", patch]);

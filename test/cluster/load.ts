@@ -6,7 +6,7 @@ import { startShopProgram } from "./start-shop-program.ts";
 
 const LoadCounts = z.object({
   sent: z.number(),
-  /** Requests that were not sent because too many were in progress. */
+  /** Requests that were not sent because too many were in flight. */
   skipped: z.number(),
   /** The number of unexpected responses and errors, by connection kind, service and method. */
   failures: z.record(z.string(), z.number()),
@@ -16,11 +16,14 @@ const LoadCounts = z.object({
 
 /** The state of a load. Ages are in milliseconds, or null if there was no such event. */
 const LoadState = LoadCounts.extend({
-  /** Since the last failed request was sent. */
+  /** The time since the last failed request was sent. */
   lastFailedMs: z.number().nullable(),
-  /** Since the newest accepted payment with a webhook was accepted. */
+  /** The time since the provider's notice was accepted, for the newest payment with a webhook. */
   newestNotifiedMs: z.number().nullable(),
-  /** Since the oldest accepted payment with a missing webhook was accepted. */
+  /**
+   * The time since the provider's notice was accepted, for the oldest payment with a missing
+   * webhook.
+   */
   oldestPendingMs: z.number().nullable(),
 });
 export type LoadState = z.output<typeof LoadState>;
@@ -42,13 +45,14 @@ const LoadReport = LoadCounts.extend({
     unknown: z.number(),
   }),
   /**
-   * The first webhooks that arrived again after a 2xx, each with the dispatcher's delivery record.
+   * The first webhooks that arrived again after a 2xx response, each with the dispatcher's delivery
+   * record.
    */
   repeats: z.array(z.unknown()),
 });
 export type LoadReport = z.output<typeof LoadReport>;
 
-/** A shop and its payers that run in their own pod. */
+/** A shop and its payers, which run in their own pod. */
 export type Load = {
   readState(): Promise<LoadState>;
   /**
@@ -62,7 +66,7 @@ const program = "load";
 const startMsMax = 60_000;
 const settleMsMax = 240_000;
 
-/** Starts a load on all four services. Resolves once it runs. */
+/** Starts a load on all four services. Resolves when the load has started. */
 export const startLoad = async (release: Release, requestsPerSecond: number): Promise<Load> => {
   const { cluster, receiverPort } = release;
   await startShopProgram(release, {
@@ -91,8 +95,8 @@ export const startLoad = async (release: Release, requestsPerSecond: number): Pr
 };
 
 /**
- * Throws unless every accepted payment was credited once and reported once, and no webhook had two
- * concurrent attempts.
+ * Asserts that every accepted payment was credited and reported exactly once, and that no webhook
+ * had concurrent attempts.
  */
 export const assertNothingLost = (report: LoadReport): void => {
   const { paymentsNeverAccepted, linksCreditedWrongly, webhookAttempts } = report;
@@ -122,8 +126,8 @@ export const assertNothingLost = (report: LoadReport): void => {
 };
 
 /**
- * Throws unless every request had the expected response, and no webhook arrived again after its
- * 2xx.
+ * Asserts that every request got the expected response, and that no webhook arrived again after a
+ * 2xx response.
  */
 export const assertNoDisruption = (report: LoadReport): void => {
   assert.deepEqual(report.failures, {});

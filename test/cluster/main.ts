@@ -1,6 +1,6 @@
-// `npm run test:cluster [-- <scenario> …]` installs the chart in the cluster that KUBECONFIG names
-// and runs scenarios against it. The last line reports the totals. Requires kubectl and helm on
-// PATH, and images that nodes can pull.
+// `npm run test:cluster [-- <scenario> …]` installs the chart in the cluster that KUBECONFIG
+// selects and runs scenarios against it. The last line of the output has the totals. Requires
+// kubectl and helm on PATH, and images that the nodes can pull.
 import { parseConfig } from "@payment-links/runtime";
 import { assertPrepared } from "./assert-prepared.ts";
 import { createCluster } from "./cluster.ts";
@@ -50,7 +50,9 @@ if (unknownNames.length > 0) {
 const config = parseConfig(clusterConfig, process.env);
 const cluster = createCluster(config.NAMESPACE);
 
-/** Runs one step and reports it. Returns the step's result, or undefined if it failed. */
+/**
+ * Runs one step and prints whether it passed. Returns the step's result, or undefined if it failed.
+ */
 const runStep = async <T>(name: string, step: () => Promise<T>): Promise<T | undefined> => {
   const startedAt = performance.now();
   const report = (outcome: string) => {
@@ -70,7 +72,7 @@ const runStep = async <T>(name: string, step: () => Promise<T>): Promise<T | und
   }
 };
 
-/** Prints the state that helps most to diagnose a failure. */
+/** Prints the cluster state that is most useful for diagnosing a failure. */
 const printClusterState = async () => {
   for (const args of [
     ["get", "pods", "--output", "wide"],

@@ -23,8 +23,8 @@ type Pod = { name: string; image: string; isReady: boolean; isEnding: boolean; r
 const rolloutMsMax = 180_000;
 
 /**
- * Returns the pods of the release, including terminating ones but excluding those of the
- * migrations.
+ * Returns the pods of the release. Includes terminating pods and excludes the pods of the
+ * migrations Job.
  */
 export const readPods = async (cluster: Cluster): Promise<readonly Pod[]> => {
   const component = `app.kubernetes.io/component in (${services.join(",")})`;
@@ -39,7 +39,7 @@ export const readPods = async (cluster: Cluster): Promise<readonly Pod[]> => {
   }));
 };
 
-/** Waits until each Deployment's pods are new and ready, and the old ones are gone. */
+/** Waits until each Deployment's new pods are ready and the old pods are gone. */
 export const waitForRollout = async ({ cluster, name }: Release): Promise<void> => {
   for (const service of services) {
     const status = ["rollout", "status", `deployment/${name}-${service}`, "--timeout", "170s"];

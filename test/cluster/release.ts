@@ -11,37 +11,39 @@ const installMsMax = 300_000;
 /** The release that the scenarios share. `upgrade` can change what is installed. */
 export type Release = {
   cluster: Cluster;
-  /** The name prefix of its Services and Deployments. */
+  /** The name prefix of the release's Services and Deployments. */
   name: string;
-  /** The Secret that contains all its secrets. */
+  /** The name of the Secret that contains all secrets of the release. */
   secretName: string;
   image(service: string): string;
   provider: { name: string; secret: string };
   /**
-   * The port of the Service `receiver`, which routes webhooks for `https://receiver.test` to the
-   * receiver's pod.
+   * The port of the Kubernetes Service `receiver`. It routes webhooks for `https://receiver.test`
+   * to the receiver's pod.
    */
   receiverPort: number;
-  /** The settings of the run. A scenario that needs additional settings asserts them. */
+  /**
+   * The settings of the run. A scenario that needs an optional setting asserts that it is present.
+   */
   config: ClusterConfig;
   /** The values that the release was installed with. */
   values: object;
-  /** Runs SQL as the role of the migrations. */
+  /** Runs SQL with the database role of the migrations. */
   runSql(sql: string): Promise<void>;
-  /** Installs the chart, or upgrades the release, with additional values or `--set` arguments. */
+  /** Installs the chart or upgrades the release, with additional Helm arguments. */
   upgrade(args?: readonly string[]): Promise<void>;
 };
 
-/** The names of the Deployments, without the release's name as prefix. */
+/** The names of the Deployments without the prefix of the release. */
 export const services = Object.values(serviceBlocks);
 
 const secretName = "payment-links";
 const receiverPort = 9_000;
 
 /**
- * Installs the chart in a namespace that enforces the restricted level, with a database, roles and
- * topics for this run only, and waits until it is ready. `initialVersion` may be an older chart
- * with older images. `upgrade` then installs the current version.
+ * Installs the chart in a namespace that enforces the restricted level, and waits until it is
+ * ready. The database, roles and topics are for this run only. `initialVersion` can be an older
+ * chart with older images. `upgrade` then installs the current version.
  */
 export const installRelease = async (
   cluster: Cluster,
@@ -119,7 +121,7 @@ const schemas = {
   webhookDispatcherDatabaseUrl: "webhook_dispatcher",
 } as const;
 
-/** Roles belong to the whole server, so the roles of two runs must not collide. */
+/** Roles belong to the whole database server, so the names of the roles of two runs must differ. */
 const databaseUrls = (config: ClusterConfig, runId: string) => {
   const urlFor = (role: string) => {
     const url = new URL(config.DATABASE_URL);
@@ -174,7 +176,7 @@ const createSecretManifest = (
 const toKebab = (name: string): string =>
   name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
-/** A Service for the webhook receiver, whose pod is replaced between scenarios. */
+/** Creates a Service for the webhook receiver, because its pod is replaced between scenarios. */
 const createReceiverService = () => ({
   apiVersion: "v1",
   kind: "Service",
@@ -192,7 +194,7 @@ const createValues = (config: ClusterConfig, runId: string) => {
     image: { registry: config.IMAGE_REGISTRY, tag: config.IMAGE_TAG },
     baseUrl: "https://pay.example.com",
     secrets: { existingSecret: secretName },
-    // All load of a scenario comes from one pod and uses one key.
+    // The whole load of a scenario comes from one pod and uses one API key.
     rateLimit: { perKey: "1000:2000", perIp: "1000:2000" },
     kafka: {
       brokers: config.KAFKA_BROKERS,
@@ -206,7 +208,7 @@ const createValues = (config: ClusterConfig, runId: string) => {
       kafka: { ports: config.KAFKA_BROKERS.map((broker) => parsePort(`kafka://${broker}`, 9092)) },
       redis: { ports: [parsePort(config.REDIS_URL, 6379)] },
     },
-    // The receivers are not publicly routable, which the images' production mode would reject.
+    // The receiver's address is not publicly routable. The images' production mode would reject it.
     webhookDispatcher: {
       extraEnv: [
         { name: "NODE_ENV", value: "test" },

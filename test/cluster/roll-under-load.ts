@@ -7,8 +7,8 @@ const requestsPerSecond = 100;
 const restarts = 5;
 
 /**
- * Asserts that five rolling restarts of all services and an upgrade with a migration disrupt no
- * caller.
+ * Asserts that five rolling restarts of all services and an upgrade with a migration do not disrupt
+ * callers.
  */
 export const rollUnderLoad = async (release: Release): Promise<void> => {
   const { cluster, name, config } = release;

@@ -5,7 +5,7 @@ import { type Release, services } from "./release.ts";
 const requestsPerSecond = 100;
 const replicasBefore = 2;
 
-/** Asserts that scaling each Deployment from one pod to three and back disrupts no caller. */
+/** Asserts that scaling each Deployment from one pod to three and back does not disrupt callers. */
 export const scaleUnderLoad = async (release: Release): Promise<void> => {
   const { cluster, name } = release;
   const scale = async (scaledServices: readonly string[], replicas: number) => {

@@ -4,14 +4,14 @@ import type { Release } from "./release.ts";
 type ShopProgram = {
   /** The pod's name. */
   name: string;
-  /** The program's file in `in-cluster/`, which calls `createShop`. */
+  /** The program's file in `in-cluster/`. The program must call `createShop`. */
   file: string;
   env?: Readonly<Record<string, string>>;
 };
 
 /**
- * Starts a program in a pod. It acts as the shop of a new account, as the payment provider and as
- * the receiver.
+ * Starts a program in a pod. The program acts as the shop of a new account, as the payment provider
+ * and as the webhook receiver.
  */
 export const startShopProgram = async (
   release: Release,

@@ -6,23 +6,26 @@ import { readPods } from "./pods.ts";
 import type { Release } from "./release.ts";
 
 const requestsPerSecond = 10;
-/** How long the load runs before the outage, so that some data exists that could be lost. */
+/** How long the load runs before the outage. It creates data that the outage could lose. */
 const beforeOutageMs = 10_000;
 const outageMs = 120_000;
 const recoveryMsMax = 30_000;
 /**
- * A recovery counts once no request has failed for this long. It happened when the last failed
- * request was sent.
+ * The services count as recovered when no request has failed for this long. The time of the
+ * recovery is when the last failed request was sent.
  */
 const quietMs = 5_000;
-/** How long to wait beyond the limit, so that the report can state how late a recovery was. */
+/**
+ * How long to wait for a recovery. This is longer than the limit, so that the report can show how
+ * late a recovery was.
+ */
 const watchMsMax = 120_000;
 const commandMsMax = 90_000;
 const pollMs = 500;
 
 /**
- * Stops a server for two minutes. Asserts that no pod restarts, that everything recovers within 30
- * s after the server's return, and that no accepted data is lost.
+ * Stops a server for two minutes. Asserts that no pod restarts, that all services recover within 30
+ * s after the server starts again, and that accepted data is not lost.
  */
 export const surviveOutage = async (
   release: Release,
@@ -45,7 +48,7 @@ export const surviveOutage = async (
   }
   const recoveryMs = await waitForRecovery(load);
   assertNothingLost(await load.end());
-  // Each pod is unchanged: the same pod, ready, with the same number of restarts.
+  // The pods must be the same as before: ready, and with the same number of restarts.
   assert.deepEqual(await readPods(cluster), podsBefore);
   assert.ok(recoveryMs <= recoveryMsMax, `the recovery took ${recoveryMs} ms`);
 };
@@ -55,8 +58,8 @@ const reportState = (moment: string, { sent, failures, oldestPendingMs }: LoadSt
 };
 
 /**
- * Returns the time until requests no longer fail, and until a payment that was accepted after the
- * server's return has its webhook.
+ * Returns the time until requests no longer fail and a payment that was accepted after the server's
+ * start has its webhook.
  */
 const waitForRecovery = async (load: Load): Promise<number> => {
   const returnedAtMs = performance.now();

@@ -5,14 +5,17 @@ import type { Release } from "./release.ts";
 
 const requestsPerSecond = 20;
 
-/** Asserts that an upgrade with a failing migration is rejected while the old pods keep serving. */
+/**
+ * Asserts that an upgrade with a failing migration fails and that the old pods continue to serve
+ * requests.
+ */
 export const testFailedMigration = async (release: Release): Promise<void> => {
   const { cluster, config } = release;
   assert.ok(config.NEXT_IMAGE_TAG !== "", "NEXT_IMAGE_TAG is required");
   const podsBefore = await readPods(cluster);
   const load = await startLoad(release, requestsPerSecond);
-  // Creates a column that the next version's migration also adds. The migration then fails halfway,
-  // after others have run.
+  // Creates a column that the next version's migration also adds. This migration then fails after
+  // other migrations have run.
   await release.runSql("ALTER TABLE links_api.links ADD COLUMN next_version text");
   try {
     const upgrade = release.upgrade(["--set", `image.tag=${config.NEXT_IMAGE_TAG}`]);

@@ -6,13 +6,13 @@ import type { Release } from "./release.ts";
 const taint = "payment-links.example/dedicated";
 const label = "payment-links.example/pool";
 const schedulingMsMax = 60_000;
-/** The blocks of values that control pod placement. */
+/** The keys in values.yaml that configure pod placement. */
 const blocks = [...Object.keys(serviceBlocks), "migrations", "test"];
 
 /**
- * Asserts that the chart's pods with a matching toleration start on a tainted node: the pods of
- * every Deployment, of the migrations Job and of the tests. A pod without the toleration is not
- * scheduled there.
+ * Asserts that pods with a matching toleration start on a tainted node. Covers the pods of every
+ * Deployment, of the migrations Job and of the tests. Also asserts that a pod without the
+ * toleration is not scheduled there.
  */
 export const tolerateTaints = async (release: Release): Promise<void> => {
   const { cluster } = release;

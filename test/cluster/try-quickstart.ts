@@ -12,9 +12,9 @@ const forwardedMsMax = 30_000;
 
 /**
  * Runs the quickstart's three commands in a separate namespace that enforces the restricted level.
- * Asserts that it starts without any values, makes a first payment, and shows it through one
- * forwarded port. An upgrade preserves its secrets, and uninstalling it leaves only the tests'
- * pods.
+ * Asserts that it starts without any values, and that a first payment succeeds and appears on pages
+ * through one forwarded port. Also asserts that an upgrade preserves the secrets, and that only the
+ * tests' pods remain after uninstalling.
  */
 export const tryQuickstart = async ({ cluster, config }: Release): Promise<void> => {
   const ownCluster = createCluster(`${cluster.namespace}-quickstart`);

@@ -9,8 +9,8 @@ const requestsPerSecond = 20;
 const rollbackMsMax = 330_000;
 
 /**
- * Asserts that an upgrade from the last released chart and images to the current ones, and the
- * rollback, disrupt no caller.
+ * Asserts that an upgrade from the last released chart and images to the current ones does not
+ * disrupt callers, and that a rollback does not either.
  */
 export const upgradeFromLastRelease = async ({ cluster, config }: Release): Promise<void> => {
   assert.ok(config.LAST_CHART !== "", "LAST_CHART is required");

@@ -9,9 +9,9 @@ const name = "payment-links-late";
 const SecretManifest = z.object({ data: z.record(z.string(), z.string()) });
 
 /**
- * Upgrades to a Secret that is created only half a minute later, as an external secrets operator
- * may do. Asserts that the migrations Job waits for it and continues. If the Secret never appears,
- * the Job reports what is missing, and the old pods keep serving.
+ * Upgrades to a Secret that is created half a minute later, as an external secrets operator can do.
+ * Asserts that the migrations Job waits for the Secret and then continues. If the Secret never
+ * appears, the Job must report what is missing, and the old pods must continue to serve requests.
  */
 export const waitForSecret = async (release: Release): Promise<void> => {
   const { cluster, secretName } = release;

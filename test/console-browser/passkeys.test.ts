@@ -8,7 +8,7 @@ const { describe, test } = requireChromium();
 
 const system = useConsole();
 
-/** Signs up a user whose machine has an authenticator that verifies its user by fingerprint. */
+/** Signs up a user with a virtual authenticator that verifies the user by fingerprint. */
 const signUpWithAuthenticator = async (handle: string) => {
   const { context, tab } = await system.signUp(handle);
   const devTools = await context.newCDPSession(tab.page);
@@ -28,7 +28,7 @@ const signUpWithAuthenticator = async (handle: string) => {
       devTools.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified }),
     listCredentials: async () =>
       (await devTools.send("WebAuthn.getCredentials", { authenticatorId })).credentials,
-    /** Resets the counter to an earlier value, as in a copy of the credential. */
+    /** Resets the signature counter to an earlier value, as if the credential had been cloned. */
     setSignCount: async (signCount: number) => {
       const { credentials } = await devTools.send("WebAuthn.getCredentials", { authenticatorId });
       const [usedPasskey] = credentials;

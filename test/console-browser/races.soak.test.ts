@@ -15,7 +15,7 @@ const actionsMax = 4;
 /** The maximum delay between the two clicks of a double click. */
 const clickMsMax = 250;
 const actionDelayMsMax = 150;
-/** The time limit for finding an element that may disappear. */
+/** The timeout for finding an element that can disappear. */
 const lookupTimeoutMs = 1_000;
 const endpointsMax = 5;
 
@@ -25,7 +25,7 @@ type AccountItem = { id: string; name: string; state: string };
 let system: Awaited<ReturnType<typeof createConsole>>;
 let user: Awaited<ReturnType<typeof system.signUp>>;
 let tabs: Tab[];
-/** The faults of the next change requests, in order. */
+/** The faults that will be injected into the next mutating requests, in order. */
 let pendingFaults: RequestFault[] = [];
 let inFlightCount = 0;
 
@@ -52,7 +52,7 @@ const handleRequest = async (route: Route): Promise<void> => {
     const response = await route.fetch();
     await (fault === "lost after" ? route.abort() : route.fulfill({ response }));
   } catch {
-    // The page that made the request has closed.
+    // The page that made the request was closed.
   } finally {
     inFlightCount -= 1;
   }
@@ -69,7 +69,7 @@ const readList = async (relativePath: string): Promise<Record<string, string>[]>
   return ((await response.json()) as { data: Record<string, string>[] }).data;
 };
 
-/** Returns all items of the account with their states. */
+/** Returns all API keys, endpoints and links of the account, with their states. */
 const readItems = async (): Promise<AccountItem[]> => {
   const items: AccountItem[] = [];
   for (const { id = "", name = "", active, replacedBy } of await readList("api-keys")) {
@@ -92,7 +92,10 @@ const readItems = async (): Promise<AccountItem[]> => {
   }
 };
 
-/** Waits until neither a page nor a service is working, as a user does before checking the result. */
+/**
+ * Waits until no request is in flight and no page shows "Working…". A user also waits for this
+ * before checking the result.
+ */
 const waitUntilIdle = () =>
   waitUntil("no request is in flight", async () => {
     const pageTexts = await Promise.all(tabs.map(({ readText: pageText }) => pageText()));
@@ -100,13 +103,13 @@ const waitUntilIdle = () =>
   });
 
 /**
- * Clicks twice at the same position, as a user would. The second click hits whatever is there by
- * then.
+ * Double-clicks at one position, as a user would. The second click hits the element that is at this
+ * position at that time.
  */
 const clickTwice = async (tab: Tab, button: Locator, random: Random): Promise<void> => {
   const delayMs = random.below(clickMsMax);
   if ((await button.count()) === 0) return;
-  // The next action clicks a button that appears later.
+  // Returns without clicking if the button is missing. A later action can click it.
   /* oxlint-disable reliability/no-short-limit */
   await button.scrollIntoViewIfNeeded({ timeout: lookupTimeoutMs }).catch(() => undefined);
   const box = await button.boundingBox({ timeout: lookupTimeoutMs }).catch(() => null);
@@ -126,11 +129,11 @@ const goTo = async (tab: Tab, path: string): Promise<void> => {
   await tab.waitForText("Signed in as racer");
 };
 
-/** A user's goal: how to open its form, which button to click, and how to recognize success. */
+/** A user's goal: how to open the form, which button to click, and how to detect success. */
 type UserAction = {
   openForm: (tab: Tab) => Promise<void>;
   findButton: (tab: Tab) => Locator;
-  /** The items of the account after the goal has been fulfilled exactly once. */
+  /** Returns the expected items of the account after the goal was fulfilled exactly once. */
   expectedItems: (
     itemsBefore: readonly AccountItem[],
     itemsAfter: readonly AccountItem[],
@@ -273,8 +276,8 @@ const sortById = (items: readonly AccountItem[]) =>
   items.toSorted((first, second) => (first.id < second.id ? -1 : 1));
 
 /**
- * Checks the result after each attempt, as an uncertain user would, and repeats the action only if
- * it had no effect.
+ * Checks the result after each attempt, as a careful user would, and repeats the action only if it
+ * did not take effect.
  */
 const repeatUntilFulfilled = async (action: UserAction, random: Random): Promise<void> => {
   let pageTexts: string[] = [];

@@ -9,7 +9,7 @@ const { describe, test } = requireChromium();
 
 const system = useConsole();
 
-/** Each view, and a text that it shows once its data has loaded. */
+/** Each view with a text that it shows when its data has loaded. */
 const views: [string, string][] = [
   ["", "Finish setup"],
   ["/links", "Links need a handle and a default wallet"],

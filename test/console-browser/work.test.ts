@@ -71,7 +71,7 @@ describe("a user of the console", () => {
     await tab.page.getByLabel("Token").selectOption({ label: "BTC · Bitcoin" });
     await tab.waitForText("Use a separate account of your wallet for the shop.");
     await tab.page.getByLabel("Address", { exact: true }).fill(zpub);
-    // This installation does not watch Bitcoin, so no node can be asked.
+    // This installation does not watch Bitcoin, so there is no node to query.
     await tab.waitForText("We couldn't check which addresses are used.");
     const indexInput = tab.page.getByLabel("First address number for links");
     expect(await indexInput.inputValue()).toBe("5");
@@ -322,7 +322,7 @@ const payment: OwnPaymentData = {
   paymentLinkId: "plink_1",
 };
 
-/** These tests process no events, so they mock the services' responses about payments. */
+/** These tests do not process events, so they mock the services' responses about payments. */
 const mockResponse = async (
   { context }: Pick<ConsoleUser, "context">,
   path: string,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: UNLICENSED
 pragma solidity ^0.8.20;
 
-/// A wallet with one owner, who may change (ERC-1271).
+/// A wallet with one owner that can be changed (ERC-1271).
 contract TestWallet {
     address public owner;
 
@@ -26,7 +26,7 @@ contract TestWallet {
     }
 }
 
-/// A wallet that anyone may take over for the duration of a call.
+/// A wallet that anyone can take over during a call.
 contract OpenWallet is TestWallet {
     constructor(address first) TestWallet(first) {}
 

@@ -3,25 +3,30 @@ import { dirname, join } from "node:path";
 
 /** A past defect as a patch that reintroduces it, and the tests that must detect it. */
 export type PlantedFault = {
-  /** Its folder and its file name without extension, such as `packages/bus/skips-an-event`. */
+  /**
+   * The folder and file name of the patch without extension, such as `packages/bus/skips-an-event`.
+   */
   readonly id: string;
   /** The patch's absolute path. */
   readonly path: string;
   readonly packageName: string;
   /** The commit that fixed the defect: its abbreviated hash and its subject. */
   readonly fixedBy: string;
-  /** What goes wrong, and for which user. */
+  /** What goes wrong, and which user is affected. */
   readonly impact: string;
   /** Test files, as paths from the root. */
   readonly caughtBy: readonly string[];
   /** The files that the patch changes, as paths from the root. */
   readonly changedFiles: readonly string[];
-  /** The seeds of the simulation that detect it. */
+  /** The seeds with which the simulation detects the fault. */
   readonly seeds?: readonly number[];
 };
 
 const headerNames = ["Package", "Undoes", "Breaks", "Caught-by"] as const;
-/** The folder of faults that the simulation must detect, each with the seeds that detect it. */
+/**
+ * The folder of faults that the simulation must detect. Each of them names the seeds that detect
+ * it.
+ */
 const simulationDirectory = "simulation";
 const idPattern = /^(?:[a-z0-9]+(?:-[a-z0-9]+)*\/)+[a-z0-9]+(?:-[a-z0-9]+)+$/;
 const fixedByPattern = /^[0-9a-f]{8} \S/;
@@ -97,6 +102,6 @@ export const selectFaults = (
     (query) => !faults.some(({ id }) => `/${id}/`.includes(`/${query}/`)),
   );
   if (unknownQuery !== undefined)
-    throw new Error(`no fault and no folder is named ${unknownQuery}`);
+    throw new Error(`there is no fault or folder named ${unknownQuery}`);
   return faults.filter((fault) => queries.length === 0 || matchesQuery(fault));
 };

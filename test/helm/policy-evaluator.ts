@@ -24,7 +24,7 @@ const Policy = z.object({
   }),
 });
 
-/** One end of a connection: a pod of a namespace, or an address outside the cluster. */
+/** An end of a connection: a pod in a namespace, or an address outside the cluster. */
 export type NetworkEndpoint =
   | { labels: Readonly<Record<string, string>>; namespace: Readonly<Record<string, string>> }
   | { address: string };
@@ -37,10 +37,10 @@ export type Connection = {
 };
 
 /**
- * Returns a function that decides whether a namespace's policies allow a connection, by the rules
- * of networking.k8s.io/v1. An end that no policy selects is open. A selected end accepts what any
- * of its policies allows. Both ends must allow the connection. `releaseNamespace` are the labels of
- * the policies' own namespace.
+ * Returns a function that decides whether a namespace's policies allow a connection, according to
+ * networking.k8s.io/v1. If no policy selects an end, this end allows every connection. Otherwise,
+ * it allows the connections that at least one of its policies allows. Both ends must allow the
+ * connection. `releaseNamespace` has the labels of the policies' own namespace.
  */
 export const createPolicyEvaluator = (
   manifests: readonly Manifest[],
@@ -92,7 +92,7 @@ const matchesPeer = (
     if (ipBlock === undefined || !isInCidr(ipBlock.cidr, endpoint.address)) return false;
     return !ipBlock.except.some((cidr) => isInCidr(cidr, endpoint.address));
   }
-  // The network plugin decides how an address block applies to pods.
+  // Whether an address block applies to pods depends on the network plugin.
   if (ipBlock !== undefined) return false;
   const isInNamespace =
     namespaceSelector === undefined

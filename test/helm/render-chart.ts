@@ -13,7 +13,7 @@ const run = promisify(execFile);
 export const chartDirectory = join(projectRoot, "helm/payment-links");
 const helmPath = findTool("helm");
 
-/** The chart's topologies, by their file names without extension. */
+/** The chart's topologies: their file names without extension. */
 export const topologies = readdirSync(join(chartDirectory, "ci")).map((file) =>
   file.replace(".yaml", ""),
 );
@@ -21,23 +21,23 @@ export const topologies = readdirSync(join(chartDirectory, "ci")).map((file) =>
 /** The four services. */
 export const serviceNames = Object.values(serviceBlocks);
 
-/** Returns Helm arguments that set values by their paths. */
+/** Returns Helm arguments that set the given values. The keys are paths. */
 export const buildSetArgs = (values: Record<string, unknown>): string[] =>
   Object.entries(values).flatMap(([path, value]) => [
     "--set-json",
     `${path}=${JSON.stringify(value)}`,
   ]);
 
-/** The release's full name in every render, which prefixes the names of its resources. */
+/** The release's full name in every render. It is the prefix of the resource names. */
 export const releaseFullName = "pl-payment-links";
 
 /**
- * The oldest Kubernetes version that the chart supports. A Helm built from source assumes an even
- * older one.
+ * The oldest Kubernetes version that the chart supports. Without this argument, a Helm binary built
+ * from source would assume an even older version.
  */
 const kubeVersion = "1.29.0";
 
-/** A rendered object: the common fields, plus all other fields unchanged. */
+/** A rendered object with the common fields. All other fields are unchanged. */
 const Manifest = z.looseObject({
   apiVersion: z.string(),
   kind: z.string(),
@@ -82,8 +82,8 @@ export type PodSpec = z.output<typeof PodSpec>;
 const WithPod = z.object({ spec: z.object({ template: z.object({ spec: PodSpec }) }) });
 
 /**
- * Renders the chart for a topology, optionally with more arguments or another Helm. Throws with
- * Helm's output.
+ * Renders the chart for a topology, optionally with additional arguments or another Helm binary. If
+ * Helm fails, the error contains its output.
  */
 export const renderText = async (
   topology: string,
@@ -111,14 +111,17 @@ const parseManifests = (text: string): Manifest[] =>
     .filter((manifest) => manifest !== null)
     .map((manifest) => Manifest.parse(manifest));
 
-/** Returns the pod spec of a Pod or a workload that creates pods; undefined for any other kind. */
+/**
+ * Returns the pod spec of a Pod or of a workload that creates pods. Returns undefined for any other
+ * kind.
+ */
 export const getPodSpec = (manifest: Manifest): PodSpec | undefined => {
   if (manifest.kind === "Pod") return PodSpec.parse(manifest["spec"]);
   if (!["Deployment", "Job", "StatefulSet"].includes(manifest.kind)) return undefined;
   return WithPod.parse(manifest).spec.template.spec;
 };
 
-/** Returns all containers of a render, including init containers. */
+/** Returns all containers of the rendered objects, including init containers. */
 export const listContainers = (manifests: readonly Manifest[]): Container[] =>
   manifests.flatMap((manifest) => {
     const pod = getPodSpec(manifest);
@@ -126,8 +129,7 @@ export const listContainers = (manifests: readonly Manifest[]): Container[] =>
   });
 
 /**
- * Returns the files of a folder with their texts. Returns an empty list if the folder does not
- * exist.
+ * Returns the files of a folder with their contents, or an empty list if the folder does not exist.
  */
 export const readDirectory = (
   directory: string,

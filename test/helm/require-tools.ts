@@ -3,8 +3,8 @@ import { findTool } from "../rig/find-tool.ts";
 
 /**
  * Returns `describe` and `test` for tests that need programs. If a program is missing, they skip
- * the tests and add it to the title, so that `npm test` counts them. A silently skipped test would
- * look like a passed one.
+ * the tests and add its name to their titles. `npm test` counts these titles, so a skipped test
+ * does not look like a passed test.
  */
 export const requireTools = (...names: readonly string[]) => {
   const missingTool = names.find((name) => findTool(name) === undefined);

@@ -1,6 +1,6 @@
 import { type ImportRules, packages, serviceLayers } from "./import-rules.ts";
 
-/** Returns a page with its dependency charts redrawn from the import rules. */
+/** Returns the text of a page, with its dependency charts regenerated from the import rules. */
 export const updateDependencyCharts = (page: string): string =>
   page
     .replace(/(?<=<!-- package-chart -->\n)[^]*(?=<!-- \/package-chart -->)/, renderPackageChart)
@@ -33,7 +33,7 @@ const listServicePackages = () =>
 const formatNode = ([name, importRules]: [string, ImportRules]) =>
   `  ${name}["<b>${name}</b><br/>${listImports(importRules, "packages").join(", ") || "&nbsp;"}"]`;
 
-/** Renders the arrows from top to bottom, without arrows that a longer path implies. */
+/** Renders the arrows from top to bottom. Omits an arrow if a longer path implies it. */
 const renderArrows = (
   rulesByName: Record<string, ImportRules>,
   kind: keyof ImportRules,

@@ -2,8 +2,9 @@ import { posix } from "node:path";
 import { type ImportRules, libraryOwners, packages, serviceLayers } from "./import-rules.ts";
 
 /**
- * Returns why the file at `path`, relative to the root, may not import `specifier`; undefined if it
- * may. Tests and `testing` folders import what they need, and only they may import from there.
+ * Returns the reason why the file at `path` (relative to the root) must not import `specifier`, or
+ * undefined if the import is allowed. Tests and files in `testing` folders can import anything.
+ * Only they are allowed to import from `testing` folders.
  */
 export const findImportViolation = (path: string, specifier: string): string | undefined => {
   const importer = locateFile(path);

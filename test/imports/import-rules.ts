@@ -1,16 +1,19 @@
-/** What a package or layer may import, as names separated by spaces. */
+/** What a package or layer is allowed to import, as names separated by spaces. */
 export type ImportRules = {
   packages?: string;
   /** Layers of the same service. */
   layers?: string;
   /**
-   * The only modules of Node and npm that it may import. If absent, it may import everything that
+   * The Node and npm modules that it is allowed to import. If absent, it can import everything that
    * its package.json declares, except the libraries in `libraryOwners`.
    */
   libraries?: string;
 };
 
-/** The packages from the bottom up: each lists only packages above it in this list. */
+/**
+ * The packages in dependency order. Each package can only import packages that come before it in
+ * this list.
+ */
 export const packages: Record<string, ImportRules> = {
   console: {},
   sdk: {},
@@ -27,7 +30,7 @@ export const packages: Record<string, ImportRules> = {
   process: { packages: "contracts runtime postgres rate-limit identity bus http" },
 };
 
-/** A service's folders and top-level files, from the bottom up in the same way. */
+/** The folders and top-level files of a service, also in dependency order. */
 export const serviceLayers: Record<string, ImportRules> = {
   domain: {
     packages: "contracts",
@@ -79,7 +82,7 @@ export const serviceLayers: Record<string, ImportRules> = {
   main: { packages: "process", layers: "service" },
 };
 
-/** The only importers of certain libraries: packages, layers of services, or `deploy`. */
+/** The only packages, service layers or folders that are allowed to import certain libraries. */
 export const libraryOwners: Record<string, string> = {
   kafkajs: "packages/bus",
   ioredis: "packages/rate-limit",

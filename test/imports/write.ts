@@ -1,4 +1,5 @@
-// `npm run generate` runs this script: it redraws the dependency charts in the README and in CONTRIBUTING.
+// `npm run generate` runs this script. It updates the dependency charts in the README and in
+// CONTRIBUTING.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { projectRoot } from "../rig/child.ts";

@@ -16,25 +16,31 @@ export const buildJestArgs = (...args) => [
   ...args,
 ];
 
-/** Soak tests take long, so only `npm run test:all` runs them. */
+/** Soak tests take a long time, so only `npm run test:all` runs them. */
 const soakSuffix = ".soak.test.ts";
 
 /** Returns true for a test that `npm test` runs. */
 export const isCommitTest = (path) => !path.endsWith(soakSuffix);
 
-/** Excludes soak tests. On the command line, these patterns replace those of the configuration. */
+/**
+ * Excludes soak tests. On the command line, these patterns replace the patterns of the
+ * configuration.
+ */
 export const commitTestArgs = [
   "--testPathIgnorePatterns",
   ...config.testPathIgnorePatterns,
   `${RegExp.escape(soakSuffix)}$`,
 ];
 
-/** Where Node caches compiled modules. */
+/** The directory where Node caches compiled modules. */
 export const compileCachePath = join(root, "node_modules/.cache/node");
 
 const outputBytesMax = 10_000_000;
 
-/** Returns the paths, from the root, of the test files that Jest would run with these arguments. */
+/**
+ * Returns the paths of the test files that Jest would run with these arguments, relative to the
+ * root.
+ */
 export const listTests = async (...args) => {
   const nodeArgs = [...nodeFlags, ...buildJestArgs("--listTests", "--json", ...args)];
   const env = { ...process.env, NODE_COMPILE_CACHE: compileCachePath };
@@ -44,15 +50,15 @@ export const listTests = async (...args) => {
 };
 
 /**
- * Counts test results. The title of a skipped test must name its reason, such as `(no helm)`; otherwise
- * the test counts as failed. With `isPartialRun`, skipped tests are ignored, because tests were selected
- * by name.
+ * Counts test results. The title of a skipped test must contain the reason, such as `(no helm)`.
+ * Otherwise, the test counts as failed. With `isPartialRun`, skipped tests are ignored, because
+ * tests were selected by name.
  */
 export const countResults = (
   { numPassedTests, numFailedTests, testResults },
   { isPartialRun = false },
 ) => {
-  // A file that cannot be loaded fails without a failed test.
+  // A file that cannot be loaded counts as failed, although it has no failed test.
   const unloadableFiles = testResults.filter(
     ({ status, assertionResults }) =>
       status === "failed" && !assertionResults.some((test) => test.status === "failed"),

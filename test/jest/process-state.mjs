@@ -1,9 +1,13 @@
-// Checks whether a test file left its process unchanged. Otherwise the process runs no other file.
+// Checks whether a test file left its process unchanged. If not, the process is not reused for
+// other files.
 import { setImmediate as waitForNextTurn } from "node:timers/promises";
 import { hasSharedRigs } from "./shared-rigs.ts";
 
 const eventLoopTurnsMax = 20;
-/** The global where OpenTelemetry stores its providers, which can be registered once per process. */
+/**
+ * The global where OpenTelemetry stores its providers. They can be registered only once per
+ * process.
+ */
 const telemetryKey = Symbol.for("opentelemetry.js.api.1");
 
 const countListeners = () =>
@@ -19,7 +23,10 @@ export const takeSnapshot = () => {
   const listeners = JSON.stringify(countListeners());
   const resources = listResources().join(" ");
 
-  /** Waits a few event loop turns, because a closed socket stays listed for a moment. */
+  /**
+   * Lists changed listeners and resources. Waits a few turns of the event loop first, because a
+   * closed socket is still listed for a short time.
+   */
   const listHandleChanges = async () => {
     for (
       let turn = 0;
@@ -35,7 +42,7 @@ export const takeSnapshot = () => {
   };
 
   return {
-    /** Returns the names of what differs from the snapshot. */
+    /** Returns the names of the things that differ from the snapshot. */
     listChanges: async () => {
       const changes = [];
       if (JSON.stringify(process.env) !== env) changes.push("environment");

@@ -11,26 +11,29 @@ const require = createRequire(import.meta.url);
 
 const shuffledIdsUrl = new URL("shuffled-ids.mjs", import.meta.url).href;
 const replacements = new Map([
-  // This package throws when it is loaded outside of Jest's `vm` context.
+  // The original package throws an error when it is loaded outside of Jest's `vm` context.
   ["@jest/globals", new URL("globals.mjs", import.meta.url).href],
   ...(process.env.SHUFFLED_IDS ? [["typeid-js", shuffledIdsUrl]] : []),
 ]);
 registerHooks({
   resolve: (specifier, context, next) => {
     const url = replacements.get(specifier);
-    // A replacement may import the original.
+    // A replacement can import the original.
     const isReplaced = url !== undefined && context.parentURL !== url;
     return isReplaced ? { url, shortCircuit: true } : next(specifier, context);
   },
 });
 
-/** Loads a new module instance, because Jest's framework stores the state of a run in module scope. */
+/**
+ * Loads a new instance of the module, because Jest's test framework stores the state of a run in
+ * module scope.
+ */
 const requireFresh = (path) => {
   delete require.cache[path];
   return require(path);
 };
 
-/** The subset of Jest's runtime that its framework uses. */
+/** The subset of Jest's runtime that its test framework uses. */
 const runtime = {
   requireInternalModule: requireFresh,
   requireModule: require,
@@ -67,8 +70,9 @@ const runFile = async ({ globalConfig, config, path }) => {
   };
 };
 
-// Removes details that cannot be sent to another process. The details of a failed comparison contain
-// the expected value, which may hold matchers such as `expect.any`. The message includes it anyway.
+// Removes details that cannot be sent to another process. The details of a failed comparison
+// contain the expected value, which can include matchers such as `expect.any`. The message also
+// contains the expected value.
 const omitUnsendableDetails = ({ failureDetails, ...result }) => ({
   ...result,
   failureDetails: failureDetails.map((detail) =>
@@ -76,7 +80,7 @@ const omitUnsendableDetails = ({ failureDetails, ...result }) => ({
   ),
 });
 
-// Opens both streams now. If they are pipes, their handles would otherwise count as leaked by the
+// Opens both streams now. Otherwise, if they are pipes, their handles would look like leaks of the
 // first file.
 void [process.stdout, process.stderr];
 

@@ -1,5 +1,5 @@
-// A Jest runner that runs test files in Node processes with Node's own module loader, as a service does.
-// Jest's default runner would recompile every library in a `vm` context for each file.
+// A Jest runner that runs test files in Node processes with Node's own module loader, like the
+// services. Jest's default runner would recompile every library in a `vm` context for each file.
 import { fork } from "node:child_process";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -49,9 +49,10 @@ const testDirectory = join(root, "test/");
 const browserFolder = /-browser$/;
 
 /**
- * Groups the files that share a process: those of one folder, sorted by name, so that groups are the same
- * in each run. A file of `test/` gets its own process, because it starts servers and many processes. Only
- * browser tests share a rig (`rig/use-shared-rig.ts`).
+ * Groups the files that share a process. The files of one folder share processes. They are sorted
+ * by name, so the groups are the same in each run. A file in `test/` gets its own process, because
+ * it starts servers and many other processes. Only browser tests share a process and a rig
+ * (`rig/use-shared-rig.ts`).
  */
 export const groupTests = (tests) => {
   const byFolder = Map.groupBy(
@@ -72,20 +73,20 @@ export const groupTests = (tests) => {
 const estimateGroupMs = (group) => group.reduce((total, test) => total + estimateFileMs(test), 0);
 
 /**
- * Returns the milliseconds of the last run. Before the first run, tests of the whole system are assumed to
- * be slow.
+ * Returns how many milliseconds the last run took. Before the first run, assumes that tests of the
+ * whole system are slow.
  */
 const estimateFileMs = ({ path, duration }) =>
   duration ?? (path.startsWith(testDirectory) ? 20_000 : 1_000);
 
-/** How long a process may take to exit after its last result. */
+/** The time limit for a process to exit after its last result. */
 const exitMsMax = 10_000;
 
 const startTestProcess = (workerId) => {
   const child = fork(runFileScript, [], {
     execArgv: nodeFlags,
     serialization: "advanced",
-    // Jest's variable, by which parallel test files get distinct resources.
+    // JEST_WORKER_ID is Jest's variable. Parallel test files use it to get distinct resources.
     env: { ...process.env, NODE_COMPILE_CACHE: compileCachePath, JEST_WORKER_ID: workerId },
     // Standard output is reserved for results.
     stdio: ["ignore", 2, 2, "ipc"],
@@ -106,7 +107,7 @@ const startTestProcess = (workerId) => {
       const { result, error, changes } = await Promise.race([replyReceived, processEnded]);
       return { result, error, isReusable: changes.length === 0 };
     },
-    /** Ends the process. It exits immediately, unless a system call hangs. */
+    /** Requests the process to exit. It exits immediately, unless a system call hangs. */
     end: async (path) => {
       const killTimer = setTimeout(() => {
         process.stderr.write(
@@ -117,7 +118,8 @@ const startTestProcess = (workerId) => {
       if (child.connected) child.send("end", () => undefined);
       await exited;
       clearTimeout(killTimer);
-      // A grandchild may still hold the other end of the IPC channel, which would keep Jest running.
+      // A grandchild can still have the other end of the IPC channel open, which would keep Jest
+      // running.
       if (child.connected) child.disconnect();
     },
   };

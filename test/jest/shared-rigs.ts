@@ -1,5 +1,5 @@
-// The rigs that the test files of one process share. The first file that needs a rig creates it,
-// and it closes with the process.
+// Stores the rigs that the test files of one process share. The first file that needs a rig creates
+// it. It is closed before the process exits.
 type Rig = { close(): unknown };
 
 const rigs = new Map<string, Promise<Rig>>();
@@ -17,7 +17,7 @@ export const getSharedRig = <SharedRig extends Rig>(
 /** Returns whether this process has created a shared rig. */
 export const hasSharedRigs = (): boolean => rigs.size > 0;
 
-/** Closes all rigs, the newest first. */
+/** Closes all rigs, starting with the newest. */
 export const closeSharedRigs = async (): Promise<void> => {
   for (const rig of [...rigs.values()].toReversed()) await (await rig).close();
 };

@@ -1,5 +1,6 @@
-// Replaces `typeid-js` when `SHUFFLED_IDS` is set, for example by `npm run test:flaky`. All IDs get the same
-// timestamp, so their order is random, and a test that relies on their order fails quickly.
+// Replaces `typeid-js` when `SHUFFLED_IDS` is set, for example by `npm run test:flaky`. All IDs get
+// the same timestamp, so their order is random. A test that relies on the order of IDs then fails
+// quickly.
 import { randomBytes } from "node:crypto";
 import { fromUUIDBytes, typeidUnboxed as createOrderedId } from "typeid-js";
 
@@ -7,10 +8,13 @@ export * from "typeid-js";
 
 const timestampMs = Date.now();
 
-/** Disabled for the tests of IDs. This is mutable, because all files of a process share this module. */
+/**
+ * The tests of IDs disable the shuffling. The object is mutable, because all files of a process
+ * share this module.
+ */
 export const idShuffling = { isEnabled: true };
 
-/** Creates a TypeID as the library does: a prefix and a UUIDv7. */
+/** Creates a TypeID like the library: a prefix and a UUIDv7. */
 export const typeidUnboxed = (prefix) => {
   if (!idShuffling.isEnabled) return createOrderedId(prefix);
   const bytes = randomBytes(16);

@@ -36,7 +36,10 @@ export const collectSchemaNames = (
   return foundNames;
 };
 
-/** Creates a function that writes a schema as a TypeScript type; `writeObject` writes its objects. */
+/**
+ * Creates a function that writes a schema as a TypeScript type. `writeObject` writes the object
+ * types.
+ */
 export const createTypeWriter = (writeObject: (fields: readonly Field[]) => string) => {
   const writeType = (schema: Schema): string => {
     if (schema.$ref !== undefined) return schema.$ref.replace("#/components/schemas/", "");

@@ -6,7 +6,7 @@ import {
   validationMessages,
 } from "@payment-links/contracts";
 import { systemClock } from "@payment-links/runtime";
-// Imports from `src` because the service does not export the document, and a running service would
+// Imports from `src`, because the service does not export the document. A running service would
 // need a database.
 import { describeConsoleApi } from "../../services/links-api/src/http/describe-console-api.ts";
 import {
@@ -18,7 +18,7 @@ import {
   collectSchemaNames,
 } from "./type-writer.ts";
 
-/** The console's generated module, relative to the root. */
+/** The path of the console's generated module, relative to the root. */
 export const operationsFile = "packages/console/app/api/operations.ts";
 
 type Operation = {
@@ -32,7 +32,7 @@ type Document = {
   components: { schemas: Record<string, Schema> };
 };
 
-/** The catalogue can be replaced, so no token id may appear in the types. */
+/** Operators can replace the catalogue, so the types must not contain token IDs. */
 const emptyCatalogue = createCatalogue({ chains: [], tokens: [] });
 
 const readDocument = (): Document =>
@@ -47,8 +47,8 @@ const readDocument = (): Document =>
   ) as Document;
 
 /**
- * Writes the console's requests and responses as TypeScript, from the console's OpenAPI document:
- * the shapes, the types of each operation, and its method and path.
+ * Writes TypeScript for the console's requests and responses from its OpenAPI document: the
+ * schemas, and the types, method and path of each operation.
  */
 export const writeOperations = (): string => {
   const { paths, components } = readDocument();
@@ -87,8 +87,8 @@ export const writeOperations = (): string => {
 };
 
 /**
- * The document leaves these enums open for later values; the console needs a text for every current
- * value.
+ * Writes the enums that the document leaves open for future values. The console needs a text for
+ * every current value.
  */
 const writeEnumTypes = (): string[] =>
   Object.entries({

@@ -1,5 +1,5 @@
 import { createLinkBody, webhookTypes } from "@payment-links/contracts";
-// Imports from `src` because the service does not export the document, and a running service would
+// Imports from `src`, because the service does not export the document. A running service would
 // need a database.
 import { describePublicApi } from "../../services/links-api/src/http/describe-public-api.ts";
 import {
@@ -10,7 +10,7 @@ import {
   getJsonSchema,
 } from "./type-writer.ts";
 
-/** The SDK's generated module, relative to the root. */
+/** The path of the SDK's generated module, relative to the root. */
 export const sdkTypesFile = "packages/sdk/src/shapes.ts";
 
 type Parameter = { in: string; name: string; schema: Schema; description?: string };
@@ -32,13 +32,13 @@ const readDocument = (): Document =>
     ),
   ) as Document;
 
-/** Returns the public API's operation ids, which are also the names of the SDK's methods. */
+/** Returns the operation IDs of the public API. They are also the names of the SDK's methods. */
 export const publicOperationIds = (): readonly string[] =>
   listOperations(readDocument()).map(({ operationId }) => operationId);
 
 /**
- * Writes what an integrator sends and receives as TypeScript, from the public OpenAPI document:
- * each shape with its field descriptions, the list filter, and the webhooks by type.
+ * Writes TypeScript for the data that an integrator sends and receives, from the public OpenAPI
+ * document: each schema with its field descriptions, the list filter, and the webhooks by type.
  */
 export const writeSdkTypes = (): string => {
   const document = readDocument();
@@ -46,7 +46,7 @@ export const writeSdkTypes = (): string => {
   const listOperation = listOperations(document).find(
     ({ operationId }) => operationId === "listPaymentLinks",
   );
-  if (listOperation === undefined) throw new Error("the document lacks the list");
+  if (listOperation === undefined) throw new Error("the document has no list operation");
   const filterFields = (listOperation.parameters ?? []).map(
     ({ name, schema, description = "" }) => ({
       name,
@@ -75,11 +75,11 @@ const listOperations = ({ paths }: Document): Operation[] =>
 
 const writeWebhookBody = (webhook: Document["webhooks"][string] | undefined): string => {
   const schema = getJsonSchema(webhook?.post.requestBody);
-  if (schema === undefined) throw new Error("the document lacks a webhook");
+  if (schema === undefined) throw new Error("a webhook is missing in the document");
   return writeType(schema);
 };
 
-/** Writes one field per line, preceded by its description. An optional field may be undefined. */
+/** Writes one field per line after its description. An optional field can be undefined. */
 const writeDocumentedObject = (fields: readonly Field[]): string => {
   if (fields.length === 0) return "Record<string, unknown>";
   const lines = fields.flatMap(({ name, type, isRequired, description }) => [

@@ -1,4 +1,4 @@
-// `npm run generate` runs this script: it writes the console's operations and the SDK's types as
+// `npm run generate` runs this script. It writes the console's operations and the SDK's types as
 // TypeScript.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -18,7 +18,8 @@ def payable(amount):
     """Returns the amount, or 1 if a token with six decimals cannot express it."""
     if isinstance(amount, bool) or not isinstance(amount, (str, int, float)):
         return amount
-    # Python treats these characters as blanks; ECMA-262, which defines a schema's patterns, does not.
+    # Python treats these characters as white space. ECMA-262, which defines the patterns of a
+    # schema, does not.
     if HUGE.search(str(amount)) or re.search("[\x1c-\x1f\x85]", str(amount)):
         return "1"
     try:

@@ -7,10 +7,11 @@ import { listChildren, readCpuMs, readCpuMsOfTree } from "../bench/process-cpu.t
 import { findPostgresPid } from "./idle.ts";
 
 /**
- * Processor time per operation at a given rate, in milliseconds, without idle time: a record
- * produced and consumed, a row committed, an HTTP call. `payment` is the minimum for a payment with
- * our guarantees: two records, one incoming and one outgoing call (half of each belongs to the
- * peer), and four commits: the notice, its application, the delivery and its result.
+ * CPU time per operation at a given rate, in milliseconds, without idle time. The operations are:
+ * producing and consuming a record, committing a row, and an HTTP call. `payment` is the minimum
+ * for a payment with our guarantees. It consists of two records, four commits (the notice, its
+ * application, the delivery and its result), and two halves of a call, because the other halves of
+ * the incoming and the outgoing call belong to the peers.
  */
 export type BareParts = { record: number; commit: number; call: number; payment: number };
 
@@ -18,7 +19,10 @@ const secondsPerPart = 10;
 const warmUpStepSeconds = 2;
 const partsPerPayment = { record: 2, commit: 4, call: 1 } as const;
 
-/** Measures the bare parts at one rate after another, in this process and the servers that it uses. */
+/**
+ * Measures the bare operations at one rate after another, in this process and the servers that it
+ * uses.
+ */
 export const measureBareParts = async (rates: readonly number[]): Promise<BareParts[]> => {
   const database = await createTestDatabase([]);
   const admin = new Client({ connectionString: database.adminUrl });
@@ -66,8 +70,8 @@ export const measureBareParts = async (rates: readonly number[]): Promise<BarePa
 };
 
 /**
- * Measures this process (which also makes the calls), Postgres, and the servers that this process
- * started.
+ * Measures the CPU time of this process, which also makes the calls, of Postgres, and of the
+ * servers that this process started.
  */
 const createCpuMeter = async (admin: Client) => {
   const postgresPid = await findPostgresPid(admin);

@@ -7,7 +7,7 @@ import type { RealSystem } from "../rig/real-system.ts";
 import { acmeProvider } from "../rig/shop-env.ts";
 import { type Meters, createMeters } from "./cost.ts";
 
-/** The throughput of a step under full load, and the cost of each link or payment in it. */
+/** The throughput of a step under full load, and its cost per link or payment. */
 export type Step = {
   step: "create" | "accept" | "apply" | "deliver";
   perSecond: number;
@@ -22,11 +22,14 @@ const paidLinkCount = 100;
 const waitMsMax = 600_000;
 
 /**
- * Creates as many links as payments, and waits until all services have received them. Then sends
- * the payments through one service after another, each with the full backlog: settlement-listener
- * accepts and publishes the notices while the others are stopped, links-api applies and publishes
- * them, webhook-dispatcher delivers them. The last two services start for their step, so its cost
- * includes their compilation.
+ * Creates links and waits until all services have received them. Then sends the payments through
+ * one service after another, each with the full backlog:
+ * - settlement-listener accepts and publishes the notices while the other services are stopped
+ * - links-api applies and publishes them
+ * - webhook-dispatcher delivers them
+ *
+ * links-api and webhook-dispatcher start in their own step, so its cost includes their JIT
+ * compilation.
  */
 export const profileCapacity = async ({ count }: { count: number }): Promise<Step[]> => {
   const shop = await createShop({ replicasPerService: 1 });
@@ -131,7 +134,7 @@ const sendAllNotices = (
     return sendNotice(baseUrl, acmeProvider, notice);
   });
 
-/** Makes `callersAtOnce` calls at a time. Each resolves with its status. */
+/** Makes calls with a concurrency of `callersAtOnce`. Each call must resolve with its status. */
 const callAll = async (
   count: number,
   makeCall: (index: number) => Promise<number>,

@@ -7,7 +7,7 @@ import { buildShopEnv, unlimitedEnv } from "../rig/shop-env.ts";
 import { type BareParts, measureBareParts } from "./bare-parts.ts";
 import { type Statement, findPostgresPid, readStatements } from "./idle.ts";
 
-/** What one payment costs at a rate, from its notice to its webhook, including idle cost. */
+/** The cost of one payment at a rate, from its notice to its webhook. Includes the idle cost. */
 export type PaymentCost = {
   perSecond: number;
   /** Payments per second whose webhooks arrived. */
@@ -16,8 +16,8 @@ export type PaymentCost = {
   p99Ms: number;
   cpuMs: Readonly<Record<string, number>>;
   /**
-   * `ours` is the total, `floor` the cost of its bare parts at this rate, and `ratio` is `ours`
-   * divided by `floor.payment`.
+   * `ours` is the total. `floor` has the costs of the bare operations at this rate. `ratio` is
+   * `ours` divided by `floor.payment`.
    */
   ours: number;
   floor: BareParts;
@@ -31,7 +31,7 @@ export type PaymentCost = {
 
 const warmUpStepSeconds = 5;
 
-/** Measures payments at one rate after another, on one system without tracing. */
+/** Measures payments at one rate after another. Uses one system without tracing. */
 export const profileCost = async (options: {
   rates: readonly number[];
   secondsPerRate: number;
@@ -57,7 +57,7 @@ export const profileCost = async (options: {
     const costs: PaymentCost[] = [];
     for (const [index, perSecond] of rates.entries()) {
       const floor = floors[index];
-      if (floor === undefined) throw new Error("the floor is missing");
+      if (floor === undefined) throw new Error("the baseline is missing");
       await warmUp(pay, { perSecond, stepSeconds: warmUpStepSeconds });
       const count = secondsPerRate * perSecond;
       await admin.query("SELECT pg_stat_statements_reset()");
@@ -104,10 +104,13 @@ export const profileCost = async (options: {
 
 const round = (value: number): number => Number(value.toFixed(2));
 
-/** Totals so far; processor time by program or service. */
+/** The totals since the start. CPU time is by program or service. */
 export type Meters = { cpuMs: Record<string, number>; commits: number; walBytes: number };
 
-/** Adds up the replicas of a service. Includes Kafka and Redis if this process started them. */
+/**
+ * Returns the CPU time by program or service, with the sum of a service's replicas. Includes Kafka
+ * and Redis if this process started them.
+ */
 export const createMeters = async ({ replicas }: RealSystem, admin: Client) => {
   const postgresPid = await findPostgresPid(admin);
   const servers = listChildren(process.pid).filter(({ name }) => /^(?:java|redis)/.test(name));

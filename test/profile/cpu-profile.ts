@@ -2,8 +2,8 @@ import { basename, join, resolve } from "node:path";
 import { recordProfile } from "./record-profile.ts";
 
 /*
- * Loaded before a service by `node --import`, and in no other process. The first SIGUSR2 starts a
- * CPU profile; the second ends and writes it. The profile excludes startup.
+ * Loaded before a service by `node --import`. The first SIGUSR2 starts a CPU profile. The second
+ * stops and writes it. The profile excludes startup.
  */
 let profileEnd: ReturnType<typeof recordProfile> | undefined;
 

@@ -2,14 +2,17 @@ import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
 import * as z from "zod";
 
-/** How long a process computed, and in which packages, largest share first. */
+/** The CPU time of a process, and its share by package in descending order. */
 export type CpuShares = {
   process: string;
   busyMs: number;
   packages: readonly { packageName: string; percent: number }[];
 };
 
-/** V8's profile format: a time delta precedes its sample, in microseconds. */
+/**
+ * V8's profile format. The time delta in microseconds at each index precedes the sample at that
+ * index.
+ */
 const Profile = z.object({
   nodes: z.array(
     z.object({
@@ -56,6 +59,7 @@ const findPackageName = ({ functionName, url }: { functionName: string; url: str
   const ownPackage = /\/((?:packages|services)\/[^/]+|test|deploy)\//.exec(url)?.[1];
   if (ownPackage !== undefined) return ownPackage;
   if (url.startsWith("node:")) return "node";
-  // Entries without code: (idle), (program), which is native code, and (garbage collector).
+  // V8's entries without JavaScript code: (idle), (program), which is native code, and (garbage
+  // collector).
   return /^\((.+)\)$/.exec(functionName)?.[1] ?? "built-ins";
 };

@@ -5,7 +5,9 @@ import { startProfiling, createProfilingEnv } from "./system-profiles.ts";
 const callersAtOnce = 64;
 const warmUpSeconds = 10;
 
-/** Profiles each process while links are created at the maximum rate and received by all services. */
+/**
+ * Profiles each process while links are created at the maximum rate and all services receive them.
+ */
 export const profileCreate = async (options: {
   replicasPerService: number;
   seconds: number;

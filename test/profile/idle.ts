@@ -11,10 +11,13 @@ export type IdleProfile = {
   statements: readonly StatementRate[];
 };
 
-/** A statement of one service, and how often it runs without requests. */
+/** An SQL statement of one service, and how often it runs without requests. */
 type StatementRate = { service: string; perSecond: number; text: string };
 
-/** A statement of one service: how often it ran, its milliseconds in Postgres, and the buffers it used. */
+/**
+ * An SQL statement of one service: its number of calls, the milliseconds that it took in Postgres,
+ * and the buffers that it used.
+ */
 export type Statement = {
   service: string;
   calls: number;
@@ -23,7 +26,7 @@ export type Statement = {
   text: string;
 };
 
-/** Longer than the work that startup causes. */
+/** Longer than the work after the startup takes. */
 const settleMs = 20_000;
 const statementsMax = 40;
 
@@ -66,7 +69,7 @@ export const profileIdle = async (options: {
 
 const round = (value: number): number => Number(value.toFixed(2));
 
-/** Returns the pid of the Postgres process whose children serve all connections. */
+/** Returns the process ID of the Postgres process whose children serve all connections. */
 export const findPostgresPid = async (admin: Client): Promise<number> => {
   const { rows } = await admin.query<{ pid: number }>("SELECT pg_backend_pid() AS pid");
   return readParentPid(rows[0]?.pid ?? -1);
@@ -82,7 +85,10 @@ const readCpuMsByProcess = (
   postgres: readCpuMsOfTree(postgresPid),
 });
 
-/** Returns the services' statements since the statistics were reset, most frequent first. */
+/**
+ * Returns the services' SQL statements since the statistics were reset, in descending order of
+ * their frequency.
+ */
 export const readStatements = async (admin: Client): Promise<Statement[]> => {
   const { rows } = await admin.query<Statement>(
     `SELECT userid::regrole::text AS service, calls::float8 AS calls, total_exec_time AS ms,

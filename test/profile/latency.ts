@@ -16,7 +16,7 @@ import { replicaName, startProfiling, createProfilingEnv } from "./system-profil
 export type LatencyProfile = {
   /** The number of payments with a timestamp for every stage. */
   followedCount: number;
-  /** Milliseconds by stage. */
+  /** The milliseconds of each stage. */
   stages: readonly StageTimes[];
   /** CPU time of each process per payment, in milliseconds, including idle time. */
   cpuMsPerPayment: Readonly<Record<string, number>>;
@@ -97,8 +97,8 @@ export const profileLatency = async (options: LatencyOptions): Promise<LatencyPr
 };
 
 /**
- * Returns the timestamps of payments. A batch's span links to at most 32 events; the others cannot
- * be followed.
+ * Returns the timestamps of payments. The span of a batch links to at most 32 events. Other events
+ * cannot be followed.
  */
 const findStamps = async (
   collector: TraceCollector,

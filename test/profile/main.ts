@@ -35,7 +35,7 @@ const createDirectory = async (): Promise<string> => {
   return directory;
 };
 
-/** Smaller shares are not printed. */
+/** Smaller shares of the CPU time are not printed. */
 const percentMin = 1;
 
 /** Prints the packages in which each process spent its time, and the path of its flame graph. */
@@ -71,7 +71,7 @@ const printLatency = async (): Promise<void> => {
   print(JSON.stringify({ profile: "latency", followed: followedCount, ...cost }));
 };
 
-/** Prints a profile at its maximum rate: the CPU profiles, then the rate. */
+/** Prints the CPU profiles and then the rate of a profile that runs at the maximum rate. */
 const printAtRate = async (
   profile: string,
   { files, ...rate }: { files: readonly string[] } & Record<string, unknown>,
@@ -107,7 +107,10 @@ const printIdle = async (): Promise<void> => {
   print(JSON.stringify({ profile: "rest", cpuPercent, all: Number(totalPercent.toFixed(2)) }));
 };
 
-/** Frequent or slow: a single statement for many payments may read a whole table. */
+/**
+ * Includes slow statements in addition to frequent ones, because a single statement for many
+ * payments can read a whole table.
+ */
 const isWorthPrinting = ({ calls, ms }: Statement): boolean => calls >= 0.02 || ms >= 0.02;
 
 const printCost = async (): Promise<void> => {

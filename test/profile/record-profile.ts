@@ -1,7 +1,9 @@
 import { renameSync, writeFileSync } from "node:fs";
 import { Session } from "node:inspector/promises";
 
-/** Starts a CPU profile of this process. Returns a function that ends it and writes it to a file. */
+/**
+ * Starts a CPU profile of this process. Returns a function that stops it and writes it to a file.
+ */
 export const recordProfile = async (): Promise<(path: string) => Promise<void>> => {
   const session = new Session();
   session.connect();
@@ -10,7 +12,8 @@ export const recordProfile = async (): Promise<(path: string) => Promise<void>> 
   return async (path) => {
     const { profile } = await session.post("Profiler.stop");
     session.disconnect();
-    // Renames the file, so that its reader never sees part of it.
+    // Writes to another name first and then renames the file, so that its reader never sees a
+    // partial file.
     writeFileSync(`${path}.part`, JSON.stringify(profile));
     renameSync(`${path}.part`, path);
   };

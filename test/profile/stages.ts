@@ -17,12 +17,12 @@ const stages = [
   "first byte at the receiver",
 ] as const;
 
-/** When a payment reached each stage, in milliseconds since the epoch. */
+/** The times when a payment reached each stage, in milliseconds since the epoch. */
 export type Stamps = readonly number[];
 
 type StageRule = { service: string; name: RegExp; at: "startMs" | "endMs" };
 
-/** How tracing spans mark all stages but the last. */
+/** The spans that mark the stages. The last stage has no span. */
 const stageRules: readonly StageRule[] = [
   { service: "settlement-listener", name: /settlement-notices/, at: "startMs" },
   { service: "settlement-listener", name: /settlement-notices/, at: "endMs" },
@@ -38,8 +38,8 @@ const stageRules: readonly StageRule[] = [
 ];
 
 /**
- * Returns the timestamps of each trace whose spans are complete. `arrivals` maps a trace to the
- * arrival of its first webhook.
+ * Returns the timestamps of each trace whose spans are complete. `arrivals` maps a trace ID to the
+ * time at which its first webhook arrived.
  */
 export const createStamps = (
   spans: readonly Span[],
@@ -61,7 +61,7 @@ export const createStamps = (
   });
 };
 
-/** A stage's milliseconds since the previous stage, and since the first one. */
+/** The milliseconds until a stage since the previous stage, and since the first stage. */
 export type StageTimes = {
   stage: string;
   stepP50: number;
@@ -70,7 +70,7 @@ export type StageTimes = {
   sinceP99: number;
 };
 
-/** Computes the times of each stage but the first. */
+/** Computes the times of each stage except the first. */
 export const computeStageTimes = (payments: readonly Stamps[]): StageTimes[] =>
   stages.slice(1).map((stage, index) => {
     const listDurations = (fromStage: number) =>

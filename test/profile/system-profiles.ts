@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { waitUntil } from "@payment-links/runtime/testing";
 import type { RealSystem } from "../rig/real-system.ts";
 
-/** Returns the environment variables that make each process of a system profilable. */
+/** Returns the environment variables that enable CPU profiles in each process of a system. */
 export const createProfilingEnv = (directory: string): Record<string, string> => ({
   NODE_OPTIONS: `--import=${import.meta.resolve("./cpu-profile.ts")}`,
   PROFILE_DIRECTORY: directory,
@@ -14,8 +14,8 @@ export const replicaName = (replica: RealSystem["replicas"][number]): string =>
   `${replica.service}-${replica.pid()}`;
 
 /**
- * Starts a CPU profile of each process of a system. Returns a function that ends them and returns
- * their paths.
+ * Starts a CPU profile of each process of a system. Returns a function that stops the profiles and
+ * returns their paths.
  */
 export const startProfiling = (
   { replicas }: RealSystem,

@@ -4,8 +4,8 @@ import { fewLinks, readFinalBlockNumber, createWatchShop, payMany } from "../ben
 import { recordProfile } from "./record-profile.ts";
 
 /**
- * Profiles a watcher while it catches up with 10,000 final blocks. It runs in this process, whose
- * only other work is to check for the end.
+ * Profiles a watcher while it catches up with 10,000 final blocks. The watcher runs in this
+ * process. The only other work of this process is to check whether the watcher has caught up.
  */
 export const profileWatch = async (
   directory: string,

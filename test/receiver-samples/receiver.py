@@ -1,4 +1,4 @@
-# Serves the Python sample as a shop would: prints one line for each processed webhook.
+# Serves the Python sample as a shop would. Prints one line for each processed webhook.
 import os
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Lock
@@ -12,7 +12,8 @@ class Receiver(BaseHTTPRequestHandler):
     def do_POST(self):
         raw = self.rfile.read(int(self.headers["Content-Length"]))
         webhook = read_webhook(raw, self.headers, os.environ["SECRET"])
-        # The same request with headers as lowercase bytes, as some servers pass them.
+        # The same request with lowercase header names as bytes, because some servers pass them like
+        # this.
         values = {}
         for name, value in self.headers.items():
             values.setdefault(name.lower().encode(), []).append(value.encode("latin-1"))

@@ -1,12 +1,12 @@
 import { createHmac } from "node:crypto";
 
-/** The receiver's secret. */
+/** The receiver's webhook secret. */
 export const secret = `whsec_${"0123456789abcdef".repeat(4)}`;
 
-/** One request as raw bytes, in the chunks in which it is sent. */
+/** A request as raw bytes, in the chunks in which it is sent. */
 export type SampleRequest = {
   name: string;
-  /** The event id in its body, if there is one. */
+  /** The event ID in the body, if there is one. */
   id: string;
   chunks: Buffer[];
   isGenuine: boolean;
@@ -15,11 +15,14 @@ export type SampleRequest = {
 type RequestParts = {
   body?: string | Buffer;
   signedBody?: string | Buffer;
-  /** The timestamp header; also signed unless `signedAt` is given. */
+  /** The timestamp header. This timestamp is also signed, unless `signedAt` is given. */
   timestamp?: string;
   signedAt?: string;
   signingSecret?: string;
-  /** The unsigned event id header: by default the id in the body; null for none. */
+  /**
+   * The event ID header, which is not signed. By default, it has the ID in the body. Null omits the
+   * header.
+   */
   eventId?: string | null;
   /** Returns the header lines. */
   headers?: (timestamp: string, signature: string) => string[];
@@ -39,8 +42,9 @@ const createBody = (id: string, description: string | null = null): string =>
   });
 
 /**
- * Creates the requests that test each sample, in order: genuine ones, and those of an attacker who
- * has recorded genuine requests but does not know the secret. `nowSeconds` is in Unix seconds.
+ * Creates the requests that each sample receives, in order. They are genuine requests, and requests
+ * of an attacker who has recorded genuine requests but does not know the secret. `nowSeconds` is in
+ * Unix seconds.
  */
 export const createSampleRequests = (nowSeconds: number): SampleRequest[] => {
   const requests: SampleRequest[] = [];

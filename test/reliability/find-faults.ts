@@ -1,22 +1,23 @@
-// Finds what makes a test fail on a busy machine, in the syntax tree of a test file. Each finder
-// yields the faults of one rule of `lint-plugin.ts`. The finders know names, not types: they miss a
-// delay in a function of another module. The rules therefore also apply to the helpers.
+// Finds code in the syntax tree of a test file that makes the test fail on a busy machine. Each
+// finder yields the faults for one rule of `lint-plugin.ts`. The finders only know names and not
+// types, so they do not detect a delay in a function of another module. For this reason, the rules
+// also apply to the test helpers.
 
-/** A node of the tree, in ESTree format. */
+/** A node of the syntax tree, in ESTree format. */
 export type Node = { type: string; [key: string]: unknown };
 type Problem = { node: Node; message: string };
 export type Finder = (program: Node) => Iterable<Problem>;
 
-/** The shortest allowed time limit of a wait in a test, in milliseconds. */
+/** The minimum timeout of a wait in a test, in milliseconds. */
 const limitMsMin = 60_000;
 
 const isNode = (value: unknown): value is Node =>
   typeof value === "object" && value !== null && "type" in value && typeof value.type === "string";
 
-/** A node and its ancestors, nearest first. */
+/** A node and its ancestors, starting with the nearest. */
 type VisitedNode = readonly [node: Node, above: readonly Node[]];
 
-/** Caches visits, because every rule walks the same trees. */
+/** Caches the visited nodes, because every rule walks the same trees. */
 const visitsByRoot = new WeakMap<Node, readonly VisitedNode[]>();
 
 /** Returns the given node and each node below it. */
@@ -112,7 +113,9 @@ const collectNumbers = (program: Node): ReadonlyMap<string, number> => {
   return numbers;
 };
 
-/** Returns the number that an expression evaluates to; undefined if it is not known statically. */
+/**
+ * Returns the number that an expression evaluates to, or undefined if it is not known statically.
+ */
 const evaluateNumber = (
   node: Node | undefined,
   numbers: ReadonlyMap<string, number>,
@@ -135,7 +138,7 @@ const waitFunctions = new Set(["waitUntil", "eventually"]);
 const waitMessage =
   "A fixed wait fails on a busy machine. Use waitUntil to wait for a condition. If the delay is the test's input, use injectDelay of runtime/testing/inject-delay.";
 
-/** A `setTimeout` that the same file clears is a time limit, not a wait. */
+/** A `setTimeout` that the same file clears is a timeout and not a wait. */
 const isCleared = (ancestors: readonly Node[], clearedNames: ReadonlySet<string>): boolean => {
   const [parent] = ancestors;
   if (parent?.type === "VariableDeclarator")
@@ -152,7 +155,7 @@ const collectClearedNames = (program: Node): ReadonlySet<string> => {
   return names;
 };
 
-/** Reports fixed delays, after which a test continues in any case. */
+/** Reports fixed delays. After a fixed delay, a test continues without checking a condition. */
 export const findFixedWaits: Finder = function* (program) {
   const clearedNames = collectClearedNames(program);
   for (const [node] of walk(program)) {
@@ -179,7 +182,7 @@ export const findFixedWaits: Finder = function* (program) {
   }
   for (const [node, text] of listTexts(program)) {
     for (const [, seconds = ""] of text.matchAll(/pg_sleep\(\s*([\d.]*)/gi)) {
-      // A statement that lasts for an hour represents one that never ends.
+      // A statement that lasts for an hour represents a statement that never ends.
       if (!(Number(seconds) >= 3_600)) yield { node, message: sleepMessage };
     }
   }
@@ -197,7 +200,10 @@ const upperBounds = new Set([
   "toStrictEqual",
 ]);
 
-/** Reports upper bounds on real time. A lower bound holds on a slow machine, too. */
+/**
+ * Reports upper bounds on elapsed time. Lower bounds are allowed, because they also hold on a slow
+ * machine.
+ */
 export const findSpeedComparisons: Finder = function* (program) {
   const knownNames = collectKnownNames(program);
   for (const [node, name] of listCalls(program)) {
@@ -227,8 +233,8 @@ const findComparedNode = (node: Node): Node | undefined => {
 };
 
 /**
- * Returns true for the difference of an instant read from the clock and another value that is not a
- * known number.
+ * Returns true for the difference between a time that was read from the clock and a value that is
+ * not a numeric literal.
  */
 const isClockDifference = (node: Node, instants: ReadonlySet<string>): boolean => {
   if (node.type !== "BinaryExpression" || node["operator"] !== "-") return false;
@@ -240,7 +246,10 @@ const isClockDifference = (node: Node, instants: ReadonlySet<string>): boolean =
 
 type KnownNames = { instants: ReadonlySet<string>; durations: ReadonlySet<string> };
 
-/** Returns true for a difference of instants, a name of one, or a value computed from one. */
+/**
+ * Returns true for a duration: a difference between two times, a name for it, or a value that is
+ * computed from it.
+ */
 const isDuration = (node: Node | undefined, knownNames: KnownNames): boolean => {
   if (node === undefined) return false;
   if (isClockDifference(node, knownNames.instants)) return true;
@@ -257,7 +266,7 @@ const isDuration = (node: Node | undefined, knownNames: KnownNames): boolean => 
   return isMath && getArguments(node).some((argument) => isDuration(argument, knownNames));
 };
 
-/** Returns the names that a file gives to instants and durations, directly or through other names. */
+/** Returns the names that a file gives to times and durations, directly or through other names. */
 const collectKnownNames = (program: Node): KnownNames => {
   const namedValues = walk(program).flatMap(([node]) => listNamedValues(node));
   const instants = new Set<string>();
@@ -278,7 +287,7 @@ const namedValueKeys: Record<string, [string, string]> = {
   Property: ["key", "value"],
 };
 
-/** Returns the names that a node gives to values. */
+/** Returns the names that a node assigns to values. */
 const listNamedValues = (node: Node): [string, Node][] => {
   const [nameKey, valueKey] = namedValueKeys[node.type] ?? ["", ""];
   const [name, value] = [getName(childNode(node, nameKey)), childNode(node, valueKey)];
@@ -293,7 +302,10 @@ const timeoutMessage =
 const tests = new Set(["test", "it"]);
 const hooks = new Set(["beforeAll", "beforeEach", "afterAll", "afterEach"]);
 
-/** Returns "test" for `test(…)`, `test.skip(…)` and `test.each(…)(…)`; undefined for other calls. */
+/**
+ * Returns the name of the called function without modifiers, for example "test" for `test(…)`,
+ * `test.skip(…)` and `test.each(…)(…)`.
+ */
 const getJestName = (node: Node): string | undefined => {
   let callee = getCallee(node);
   while (callee !== undefined && callee.type !== "Identifier") {
@@ -305,10 +317,10 @@ const getJestName = (node: Node): string | undefined => {
 const libraryTimeouts = /^(timeout|bodyTimeout|headersTimeout|connectTimeout|handshakeTimeout)$/;
 const productTimeouts = /^(timeoutMs|\w+TimeoutMs|failoverMsMax|responseMsMax|silenceMsMax)$/;
 
-/** Jest's global limit for a test (`testTimeout`); no test sets a lower one. */
+/** Jest's global timeout for a test (`testTimeout`). Tests must not set a lower one. */
 const testMsMin = 300_000;
 
-/** Reports limits that a busy machine exceeds although nothing is wrong. */
+/** Reports timeouts that expire on a busy machine although the code is correct. */
 export const findShortLimits: Finder = function* (program) {
   const numbers = collectNumbers(program);
   const isShort = (node: Node | undefined, msMin = limitMsMin) => {
@@ -337,7 +349,7 @@ export const findShortLimits: Finder = function* (program) {
   for (const [node, ancestors] of walk(program)) {
     if (node.type !== "Property" || !isShort(childNode(node, "value"))) continue;
     const name = getName(childNode(node, "key")) ?? "";
-    // An object that is compared sets no limit.
+    // An object that is only compared does not set a timeout.
     const isExpected = ancestors.some((ancestor) => findComparedNode(ancestor) !== undefined);
     if (isExpected) continue;
     const isProvoked = getName(childNode(node, "value"))?.startsWith("provoked") ?? false;
@@ -348,7 +360,7 @@ export const findShortLimits: Finder = function* (program) {
   }
 };
 
-/** Reports resources that 2 test files would share when they run in parallel. */
+/** Reports resources that two test files would share when they run in parallel. */
 export const findSharedResources: Finder = function* (program) {
   const fixedPort = "A fixed port may be in use. Listen on port 0, or use findFreePorts.";
   for (const [node, ancestors] of walk(program)) {

@@ -6,15 +6,16 @@ import { findFreePorts } from "./free-port.ts";
 import type { System } from "./system.ts";
 
 /**
- * Starts the all-in-one as `npm start` does, with a new data folder. Runs no development chain by
- * default; with `withDevnet`, runs the EVM one.
+ * Starts the all-in-one as `npm start` does, with a new data folder. Does not start development
+ * chains by default. With `withDevnet`, starts the EVM development chain.
  */
 export const startAllInOneSystem = async (
   env: Record<string, string>,
   { withDevnet = false }: { withDevnet?: boolean } = {},
 ): Promise<System & { pid: number }> => {
   const dataDir = await mkdtemp(join(tmpdir(), "payment-links-"));
-  // When root starts Postgres, it runs as another user, who needs access to this directory.
+  // If root starts Postgres, Postgres runs as another user. This user needs access to the
+  // directory.
   await chmod(dataDir, 0o755);
   const [port = 0, internalPort = 0] = await findFreePorts(2);
   const ports = { PORT: String(port), INTERNAL_PORT: String(internalPort) };

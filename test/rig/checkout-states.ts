@@ -26,7 +26,7 @@ export const openReceiptPage = async (rig: Checkout, tab: Payer): Promise<void> 
 export const findWidths = (page: Page) =>
   page.evaluate("[document.documentElement.scrollWidth, innerWidth]");
 
-/** Each state of the page that a payer may see, and how to reach it. */
+/** Each state of the page that a payer can see, and how to reach it. */
 const checkoutPageStates: [string, (tab: Payer, rig: Checkout) => Promise<unknown>][] = [
   ["an open link", async (tab) => tab.waitForText("Pay 25 USDC")],
   ["the details", async (tab) => tab.page.getByText("Details", { exact: true }).click()],
@@ -79,7 +79,7 @@ const checkoutPageStates: [string, (tab: Payer, rig: Checkout) => Promise<unknow
   ],
 ];
 
-/** Each state at each width in each color scheme. */
+/** Each combination of state, width and color scheme. */
 export const checkoutStates = (["light", "dark"] as const).flatMap((colorScheme) =>
   checkoutPageStates.flatMap(([name, prepare]) =>
     [320, 1280].map((width) => ({ name, colorScheme, width, prepare })),
@@ -102,7 +102,7 @@ export const expectAccessibleLayout = async (
 
 const image = "https://images.test/a.png";
 
-/** An owner whose every text is hostile and as long as allowed. */
+/** An owner whose texts are all hostile and as long as allowed. */
 export const hostileOwner = {
   username: `\u202e<script>${"W".repeat(90)}`,
   bio: "\u200b😀".repeat(250),
@@ -111,7 +111,10 @@ export const hostileOwner = {
   links: [`https://example.test/${"x".repeat(2000)}`],
 };
 
-/** A 1-pixel image, served for every image URL because the image service does not run here. */
+/**
+ * A 1-pixel image. It is served for every image URL, because the image service does not run in
+ * these tests.
+ */
 const png = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==",
   "base64",
@@ -121,7 +124,7 @@ export const serveImages = ({ page }: Payer): Promise<unknown> =>
     route.fulfill({ body: png, contentType: "image/png" }),
   );
 
-/** Hostile texts of an owner and a link, each as long as allowed. */
+/** Hostile texts for an owner and a link. Each text is as long as allowed. */
 export const hostileTexts: [string, { username: string; bio: string; description: string }][] = [
   [
     "a script",
@@ -187,7 +190,7 @@ const devices: [string, BrowserContextOptions, { hasQrCode: boolean; hasAppLinks
   ],
 ];
 
-/** Each device in each color scheme, with and without JavaScript. */
+/** Each combination of device and color scheme, with and without JavaScript. */
 export const devicesWithoutWallet = devices.flatMap(([device, options, expectedElements]) =>
   (["light", "dark"] as const).flatMap((colorScheme) =>
     [true, false].map((javaScriptEnabled) => ({
@@ -227,7 +230,7 @@ export const expectAlternativesShown = async (
     await waitUntil("the QR code is loaded", isQrCodeLoaded);
   }
   expect(await findWidths(page)).toEqual([options.viewport?.width, options.viewport?.width]);
-  // axe needs JavaScript. The page without it differs only in its texts.
+  // axe requires JavaScript. The page without JavaScript differs only in its texts.
   if (javaScriptEnabled) expect(await findAxeViolations(page)).toEqual([]);
 };
 
@@ -256,7 +259,10 @@ const openLinkWithTexts = async (
   return payer;
 };
 
-/** Expects that the checkout renders the texts as plain text and moves none of its own elements. */
+/**
+ * Expects that the checkout renders the texts as plain text and that its own elements stay in
+ * place.
+ */
 export const expectRenderedAsText = async (
   rig: Checkout,
   { description, ...texts }: (typeof hostileTexts)[number][1],
@@ -276,7 +282,7 @@ export const expectRenderedAsText = async (
   expect(await findWidths(payer.page)).toEqual([320, 320]);
   const [pay, amount, details] = await readBoxes(payer);
   const [plainPay, plainAmount, plainDetails] = plainBoxes;
-  // A name may wrap to a second line, and no more.
+  // A name can wrap to a second line, but not to a third.
   const lineHeight = 24;
   for (const [box, plainBox] of [
     [pay, plainPay],
@@ -287,7 +293,7 @@ export const expectRenderedAsText = async (
     expect(box).toEqual({ ...plainBox, y: (plainBox?.y ?? NaN) + offsetY });
   }
   expect(details).toEqual({ ...plainDetails, y: details?.y });
-  // Stacked combining marks are clipped to their own element and paint over nothing else.
+  // Stacked combining marks are clipped to their own element and do not cover other elements.
   const overflows = await payer.page.evaluate<string[]>(
     `[".name", ".bio", ".description", ".links"].map((name) =>
       getComputedStyle(document.querySelector(name)).overflow)`,
@@ -296,7 +302,10 @@ export const expectRenderedAsText = async (
   expect(await findAxeViolations(payer.page)).toEqual([]);
 };
 
-/** Expects the owner's color as the page background, with no text directly on it. */
+/**
+ * Expects that the page background has the owner's color and that no text is directly on this
+ * background.
+ */
 export const expectColorBehindContent = async (
   rig: Checkout,
   backgroundColour: string,

@@ -7,7 +7,7 @@ import { getInheritedEnv } from "@payment-links/runtime/testing/inherited-env";
 
 export const projectRoot = fileURLToPath(new URL("../..", import.meta.url));
 
-/** One of our programs in its own process, as an operator would run it. */
+/** One of our programs in a separate process, as an operator would run it. */
 export type Child = {
   readonly pid: number;
   /** Returns everything that the process has written so far to stdout and stderr. */
@@ -49,14 +49,20 @@ const trackOutput = (child: ChildProcess): Child => {
   };
 };
 
-/** Waits until a program reports that it listens; fails with its output if it exits first. */
+/**
+ * Waits until a program reports that it is listening. Throws an error with its output if it exits
+ * first.
+ */
 export const waitUntilListening = (child: Child) =>
   waitUntil("the program listens", () => {
     if (!child.isRunning()) throw new Error(child.output());
     return child.output().includes("listening");
   });
 
-/** Waits until a process's internal port reports ready; fails with its output if it exits first. */
+/**
+ * Waits until a process's internal port reports ready. Throws an error with its output if it exits
+ * first.
+ */
 export const waitUntilReady = (child: Child, internalPort: number) =>
   waitUntil(`the process on port ${internalPort} is ready`, async () => {
     if (!child.isRunning())

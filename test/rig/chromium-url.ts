@@ -1,2 +1,2 @@
-/** Returns the URL of the run's shared Chromium, or undefined if the machine has none. */
+/** Returns the URL of the test run's shared Chromium, or undefined if Chromium is not installed. */
 export const getChromiumUrl = (): string | undefined => process.env["CHROMIUM_URL"];

@@ -5,26 +5,29 @@ import { type InstalledWallet, installWallets } from "./wallet.ts";
 
 const stepMsMax = 120_000;
 
-// The browser reaches no outside host, neither for updates nor for DNS.
+// The browser cannot reach external hosts, not even for updates or DNS.
 const flags = [
   "--disable-dev-shm-usage",
   "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1",
 ];
 
 type BrowserUserOptions = BrowserContextOptions & {
-  /** The only origin that this user's pages may send requests to. */
+  /** The only origin to which this user's pages are allowed to send requests. */
   origin: string;
-  /** The wallets in this user's browser; the first is also its `window.ethereum`. */
+  /** The wallets in this user's browser. The first wallet is also `window.ethereum`. */
   wallets?: readonly InstalledWallet[];
 };
 
-/** Options for a headless Chromium, whether launched alone or as the server of a test run. */
+/** Options for a headless Chromium, which is launched alone or as the server of a test run. */
 export const launchOptions = { args: flags, timeout: stepMsMax };
 
 export const launchChromium = async (executablePath: string) =>
   wrapBrowser(await chromium.launch({ ...launchOptions, executablePath }));
 
-/** Connects to the Chromium of the test run. Closing the connection closes only what it opened. */
+/**
+ * Connects to the Chromium of the test run. Closing the connection only closes the pages that it
+ * has opened.
+ */
 export const connectChromium = async () =>
   wrapBrowser(await chromium.connect(getChromiumUrl() ?? "", { timeout: stepMsMax }));
 
@@ -48,7 +51,7 @@ const wrapBrowser = (browser: Browser) => ({
     return {
       context,
       openTab: async () => createTab(await context.newPage(), options.javaScriptEnabled),
-      /** What the content security policy blocked, and requests to other origins. */
+      /** The violations of the content security policy, and the requests to other origins. */
       violations,
       close: () => context.close(),
     };
@@ -96,7 +99,7 @@ const createTab = async (page: Page, hasScript = true) => {
     /** Clicks the first button with that name, once it is enabled. */
     click: (name: string): Promise<void> =>
       page.getByRole("button", { name, exact: true }).first().click(),
-    /** Types into the first field of the form that contains that button. */
+    /** Types into the first field of the form that contains the given button. */
     type: (name: string, value: string): Promise<void> =>
       page
         .locator("form")

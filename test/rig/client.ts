@@ -4,7 +4,7 @@ import { request } from "undici";
 type ClientResponse = {
   status: number;
   headers: Record<string, string | string[] | undefined>;
-  // The JSON of a response is untrusted: each test reads only what it asserts.
+  // The JSON of a response is untyped. Each test reads only the fields that it asserts.
   body: Record<string, unknown>;
 };
 
@@ -64,13 +64,16 @@ export const createMerchant = async (system: System, handle: string): Promise<Me
   return { userId, handle, cookie, apiKey: String(keyResponse.body["key"]) };
 };
 
-/** Signs the merchant in again with an operator's link; returns the new session's cookies. */
+/**
+ * Signs the merchant in again with a link from the operator. Returns the cookies of the new
+ * session.
+ */
 export const signInAgain = async (
   system: System,
   merchant: Pick<Merchant, "handle">,
 ): Promise<string> => getCookies(await requestSignIn(system, merchant));
 
-/** Signs the merchant in again; returns the whole response. */
+/** Signs the merchant in again. Returns the whole response. */
 export const requestSignIn = async (
   system: System,
   { handle }: Pick<Merchant, "handle">,
@@ -88,8 +91,8 @@ const signIn = async (system: System, signInUrl: string): Promise<string> =>
   getCookies(await redeemSignInLink(system, signInUrl));
 
 /**
- * Returns the cookies that a response sets, each name once, as a `Cookie` header. A client that
- * ignores their paths sends all of them everywhere.
+ * Returns the cookies that a response sets, without duplicates, as a `Cookie` header. Ignores the
+ * cookies' paths, so the client sends all of them with every request.
  */
 export const getCookies = ({ headers }: Pick<ClientResponse, "headers">): string => {
   const setCookieHeaders = [headers["set-cookie"] ?? []].flat();
@@ -106,7 +109,7 @@ const redeemSignInLink = async (system: System, signInUrl: string): Promise<Clie
   return session;
 };
 
-/** Any EVM address works: tests move no real money. */
+/** Any EVM address works, because the tests do not move real money. */
 const shopAddress = "0x52908400098527886E0F7030069857D2E4169EE7";
 
 /** USDC on Base, as listed in the catalogue. */

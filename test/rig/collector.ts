@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 /** Accepts traces over OTLP/HTTP and stores the raw bytes. */
 export type TraceCollector = { url: string; received(): string; close(): Promise<void> };
 
-/** Starts a collector on a free loopback port. Names and texts are readable in the bytes it stores. */
+/** Starts a collector on a free loopback port. Names and texts are readable in the stored bytes. */
 export const startCollector = async (): Promise<TraceCollector> => {
   const bodies: string[] = [];
   const server = createServer((req, res) => {

@@ -12,10 +12,13 @@ import {
 
 const recordsPerSend = 500;
 
-/** A record about one completed link, and the link's id. */
+/** A record about a completed link, and the link's ID. */
 type CompletedLinkRecord = ReturnType<typeof createCompletedLinkRecord>;
 
-/** Creates a record of a link that completes now. Its webhook body is about 400 bytes plus `description`. */
+/**
+ * Creates a record about a link that completes now. The body of its webhook has about 400 bytes
+ * plus the length of `description`.
+ */
 export const createCompletedLinkRecord = (userId: string, description: string | null = null) => {
   const now = new Date();
   const link: PaymentLinkState = {
@@ -56,14 +59,14 @@ export const createCompletedLinkRecord = (userId: string, description: string | 
   };
 };
 
-/** Connects to the run's brokers to publish links as links-api does. */
+/** Connects to the brokers of the test run to publish links as links-api does. */
 export const connectLinkPublisher = async (topicPrefix: string) => {
   const brokers = getTestBrokers();
   const producer = new Kafka({ brokers, logLevel: logLevel.ERROR }).producer();
   await producer.connect();
   const topic = `${topicPrefix}${linkCompleted.topic}`;
   return {
-    /** Resolves once the brokers have acknowledged all records. */
+    /** Resolves when the brokers have acknowledged all records. */
     publish: async (links: readonly CompletedLinkRecord[]): Promise<void> => {
       for (let offset = 0; offset < links.length; offset += recordsPerSend) {
         const messages = links.slice(offset, offset + recordsPerSend).map(({ message }) => message);

@@ -4,10 +4,13 @@ import type { Console, ConsoleUser } from "./use-console.ts";
 
 type View = [path: string, shown: string];
 
-/** An address that belongs to no one. */
+/** An address without an owner. */
 const payoutAddress = "0xa0cf798816d4b9b9866b5330eea46a18382f251e";
 
-/** Each view of an account with data in every view, and the text that the view shows once loaded. */
+/**
+ * Each console view, with the text that it shows when it has loaded. The account has data in every
+ * view.
+ */
 export const filledViews: View[] = [
   ["", "Received in the last 30 days"],
   ["/links", "Order 7"],
@@ -50,7 +53,7 @@ export const signUpShop = async (
   return user;
 };
 
-/** Expects that the Tab key alone reaches every control of each view. */
+/** Expects that a user can reach every control of each view with the Tab key alone. */
 export const expectKeyboardReach = async (
   system: Console,
   handle: string,
@@ -84,7 +87,7 @@ export const expectReadableAtDoubleSize = async (
   }
 };
 
-/** Expects no motion in each view. */
+/** Expects that no view contains motion. */
 export const expectNoMotion = async (
   system: Console,
   handle: string,

@@ -4,7 +4,7 @@ import type { Console } from "./use-console.ts";
 /** The label of the button that starts a download. */
 export const downloadButtonName = "Download links (CSV)";
 
-/** Slow enough for the download to take about a minute. */
+/** Slow enough for the download to take about one minute. */
 const slowBytesPerSecond = 200_000;
 
 type ShopUser = Awaited<ReturnType<typeof signUpWithLinks>>;
@@ -19,7 +19,10 @@ export const queryLinksDatabase = async (
   await client.query(text, values).finally(() => client.end());
 };
 
-/** Signs up a user on the links view. The first link has `copyCount` copies. Records all files downloaded. */
+/**
+ * Signs up a user and opens the links view. The account has `copyCount` copies of its first link.
+ * Records all downloaded files.
+ */
 export const signUpWithLinks = async (system: Console, handle: string, copyCount = 0) => {
   const user = await system.signUp(handle, { viewport: { width: 320, height: 640 } });
   const { context, goTo, tab } = user;

@@ -14,7 +14,7 @@ export const createErrorResponse = (status: number, code: string, headers = {}) 
     headers,
   );
 
-/** Signs up a user whose API key is not created because their proof of presence is too old. */
+/** Signs up a user. Creating an API key fails, because the user's proof of presence is too old. */
 export const signUpWithStalePresence = async (
   system: Console,
   handle: string,

@@ -5,7 +5,7 @@ import type { Console, ConsoleUser } from "./use-console.ts";
 
 const accountCacheMsMax = 60_000;
 
-/** Each view of an empty account in German, and the text it shows. */
+/** Each view of an empty account in German, and the text that it shows. */
 const germanViews: [string, string][] = [
   ["", "Einrichtung abschließen"],
   ["/links", "Links brauchen einen Handle und eine Standard-Wallet"],
@@ -18,7 +18,7 @@ const germanViews: [string, string][] = [
   ["/account/log", "Anmeldelink erstellt"],
 ];
 
-/** The views that are almost empty without data, and the text they show with data. */
+/** Returns the views that are almost empty without data, and the text that they show with data. */
 const filledViews = (linkId: string, endpointId: string): [string, string][] => [
   ["", "Bald ablaufende API-Schlüssel"],
   ["/links", "12.345,67 USDC"],
@@ -31,8 +31,8 @@ const filledViews = (linkId: string, endpointId: string): [string, string][] => 
 ];
 
 /**
- * Visits the views of a new account in German. With `includesEmptyViews`, also visits those that
- * are almost empty, and runs axe.
+ * Visits the views of a new account in German. With `includesEmptyViews`, also visits the views of
+ * the empty account and runs axe.
  */
 export const expectGermanViews = async (
   system: Console,
@@ -58,7 +58,7 @@ export const expectGermanViews = async (
   if (includesEmptyViews) await expectViews(germanViews);
   const walletAddress = "0x52908400098527886E0F7030069857D2E4169EE7";
   await post("wallets", { walletAddress, tokenId: "usdc-base", isDefault: true });
-  // Services may use cached account data for this long.
+  // Services can use cached account data for this long.
   system.clock.advance(accountCacheMsMax);
   const linkId = await post("payment-links", { toAmount: "12345.67" });
   await post("api-keys", {

@@ -4,7 +4,10 @@ import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 
 type WalletRequest = { method: string; params?: readonly `0x${string}`[] };
 
-/** Installs a wallet in the user's browser (EIP-1193) with its own key; it may reject signing. */
+/**
+ * Installs an EIP-1193 wallet with its own key in the user's browser. The wallet can be configured
+ * to reject signing.
+ */
 export const createConsoleWallet = async (
   context: BrowserContext,
   { rejectsSigning = false } = {},

@@ -3,7 +3,7 @@ import { getAddress } from "viem";
 import { countSecretOccurrences } from "./find-secret.ts";
 import type { Console, ConsoleUser } from "./use-console.ts";
 
-/** An address that belongs to no one. */
+/** An address without an owner. */
 export const payoutAddress = getAddress("0xa0cf798816d4b9b9866b5330eea46a18382f251e");
 
 /** Returns the console API's response to this user. */
@@ -37,7 +37,7 @@ export const readSecret = async (user: ConsoleUser): Promise<string> => {
   return secret;
 };
 
-/** Expects the secret in no storage of this browser or of a service. */
+/** Expects that neither this browser nor a service has stored the secret. */
 export const expectSecretGone = async (
   system: Console,
   user: ConsoleUser,

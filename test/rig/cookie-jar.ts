@@ -1,8 +1,8 @@
 type StoredCookie = { name: string; value: string; path: string };
 
 /**
- * Creates a jar for the cookies of one origin, as a browser stores them (RFC 6265): a request's
- * path decides which cookies it carries.
+ * Creates a cookie jar for one origin, as a browser has it (RFC 6265). The path of a request
+ * determines which cookies are sent.
  */
 export const createCookieJar = () => {
   let cookies: readonly StoredCookie[] = [];

@@ -1,14 +1,14 @@
 import type { Client } from "pg";
 
-/** A snapshot of a schema's rows, which `restore` puts back. */
+/** A snapshot of a schema's rows. `restore` restores them. */
 export type SchemaCopy = { restore(): Promise<void> };
 
 type Table = { name: string; columns: string };
 
 /**
- * Copies all rows of a schema into a second schema in one snapshot, as `pg_dump --schema` would
- * dump them: the test Postgres is a server without client programs. `restore` puts the rows and
- * sequences back; no other connection may use the schema meanwhile.
+ * Copies all rows of a schema into a second schema in one snapshot. This replaces `pg_dump
+ * --schema`, because the test Postgres has no client programs. `restore` restores the rows and
+ * sequences. Other connections must not use the schema during the restore.
  */
 export const copySchema = async (admin: Client, schema: string): Promise<SchemaCopy> => {
   const copy = `${schema}_copy`;

@@ -15,30 +15,33 @@ import {
 /** One of the chain's prefunded payers, with a large balance and an unlimited allowance. */
 const defaultPayer = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
 
-/** The RPC URL that the page gives a wallet that does not know the chain; it receives no request. */
+/**
+ * The RPC URL that the page passes to a wallet that does not know the chain. It does not receive
+ * requests.
+ */
 export const publicRpcUrl = "https://rpc.test/";
 
 const source = { source: "this test", verifiedOn: "2026-11-22" };
 
-/** Receives no request. */
+/** This host does not receive requests. */
 const explorer = { ...source, url: "https://explorer.test" };
 
 export type PayerOptions = LinkOptions & {
   account?: string;
   /** The names of the wallets in the payer's browser. */
   walletNames?: readonly string[];
-  /** When the wallets announce themselves; immediately if not given. */
+  /** The delay after which the wallets announce themselves. The default is immediately. */
   announceAfterMs?: number;
 };
 
 type EvmPayerOptions = PayerOptions & {
-  /** How the wallets support batched calls; not supported if not given. */
+  /** How the wallets support batched calls. By default, they do not support them. */
   batching?: BatchSupport["status"];
 };
 
 /**
- * The page polls every 2 or 4 seconds; here it polls ten times as often. It waits 20 seconds for a
- * wallet's response before it offers an alternative; here it waits 4 seconds.
+ * Makes the page poll ten times as often as its usual 2 or 4 seconds. Also makes it wait only 4
+ * seconds instead of 20 for a wallet's response before it offers an alternative.
  */
 const shortenTimersScript = `for (const name of ["setTimeout", "setInterval"]) {
   const start = window[name];
@@ -51,7 +54,7 @@ const deployBatchAccount = async (chain: LocalEvmChain): Promise<string> => {
   const hash = await chain.callRpc("eth_sendTransaction", [
     { from: defaultPayer, data: bytecodes["BatchAccount"] },
   ]);
-  // The transaction is in a block shortly after the node responds.
+  // The transaction is only in a block shortly after the node has responded.
   let receipt: unknown;
   await waitUntil("the contract is deployed", async () => {
     receipt = await chain.callRpc("eth_getTransactionReceipt", [hash]);
@@ -66,7 +69,10 @@ type PayersContext<Wallet, Options> = {
   createWallet: (walletDetails: { name: string; account: string; options: Options }) => Wallet;
 };
 
-/** Creates a browser for links on a watched chain; its payers have wallets that use the chain's node. */
+/**
+ * Creates a browser for links on a watched chain. The payers have wallets that use the chain's
+ * node.
+ */
 export const createPayers = async <Wallet extends InstalledWallet, Options extends PayerOptions>({
   chain,
   system,
@@ -101,7 +107,7 @@ export const createPayers = async <Wallet extends InstalledWallet, Options exten
       const user = await createUser({ ...browserOptions, wallets });
       return { link, wallet, wallets, user, ...(await user.openTab()) };
     },
-    /** Mints tokens to an account whose key the node holds. */
+    /** Mints tokens to an account whose key the node has. */
     mint: (to: string, amount: bigint) => {
       const abiWords = [to.slice(2).toLowerCase(), amount.toString(16)];
       const data = `0x40c10f19${abiWords.map((abiWord) => abiWord.padStart(64, "0")).join("")}`;
@@ -119,8 +125,8 @@ export const createPayers = async <Wallet extends InstalledWallet, Options exten
       );
     },
     /**
-     * Closes the browsers of all users. Returns what the content security policy blocked and
-     * requests to other origins.
+     * Closes the browsers of all users. Returns the violations of the content security policy and
+     * the requests to other origins.
      */
     closeUsers: async (): Promise<string[]> => {
       const closedUsers = users.splice(0);
@@ -136,8 +142,8 @@ export const createPayers = async <Wallet extends InstalledWallet, Options exten
 };
 
 /**
- * Starts a real EVM chain that mines a block per transaction, a watcher of that chain, and a
- * browser whose payers have wallets that use the chain's node.
+ * Starts a real EVM chain, a watcher of that chain, and a browser. The chain mines a block for each
+ * transaction. The payers in the browser have wallets that use the chain's node.
  */
 export const createCheckout = async ({
   readsTransfers = false,
@@ -188,18 +194,21 @@ export const listPaymentRequests = (wallet: TestWallet) =>
 /** The selector of ERC-20's `transfer(address,uint256)`. */
 const transferSelector = "0xa9059cbb";
 
-/** Returns how many payments a payer's wallet was asked for, single or in a batch. */
+/**
+ * Returns the number of payments that a payer's wallet was asked to send, individually or in a
+ * batch.
+ */
 export const countPaymentRequests = ({ wallet }: Pick<Payer, "wallet">): number =>
   listPaymentRequests(wallet).length + wallet.listBatches().length;
 
-/** Returns true if the page lets the payer pay now. */
+/** Returns true if the payer can currently pay on the page. */
 export const canPay = async ({ page }: Pick<Payer, "page">): Promise<boolean> => {
   const buttons = await page.getByRole("button", { name: /^Pay / }).all();
   const states = await Promise.all(buttons.map((button) => button.isEnabled()));
   return states.includes(true);
 };
 
-/** Returns true if the page says that a payment may be in progress. */
+/** Returns true if the page says that a payment is possibly in progress. */
 export const showsPendingPayment = async ({
   readText,
 }: Pick<Payer, "readText">): Promise<boolean> =>
@@ -209,7 +218,7 @@ export const showsPendingPayment = async ({
 export const clickPay = ({ page }: Pick<Payer, "page">): Promise<void> =>
   page.getByRole("button", { name: /^Pay / }).click();
 
-/** Sends a payment that stays unmined; returns its hash. */
+/** Sends a payment that stays unmined. Returns its hash. */
 export const sendUnminedPayment = async (
   { chain }: Pick<Checkout, "chain">,
   tab: Payer,
@@ -226,6 +235,6 @@ export const sendUnminedPayment = async (
   return hash;
 };
 
-/** Leaves the page's own status requests for its link unanswered from now on. */
+/** Blocks the page's status requests for its link from now on. They do not get a response. */
 export const blockStatusPolling = ({ page }: Pick<Payer, "page">): Promise<unknown> =>
   page.route("**/checkout/payment-links/**", () => undefined);

@@ -19,7 +19,7 @@ export const createConsole = async (connectBrowser = connectChromium) => {
   };
   const postInternal = async (path: string, body: object): Promise<string> => {
     const response = await call(`${system.internalUrl}/internal/${path}`, { method: "POST", body });
-    // All files of the folder share the console, so two may choose the same handle.
+    // All test files of the folder share the console, so two of them can choose the same handle.
     if (response.status >= 300)
       throw new Error(`${path}: ${JSON.stringify([body, response.body])}`);
     return String(response.body["signInUrl"]);
@@ -34,7 +34,7 @@ export const createConsole = async (connectBrowser = connectChromium) => {
     /** Returns a new sign-in link for an existing account. */
     createNewSignInUrl: (handle: string) => postInternal("sign-in-links", { handle }),
     createUser,
-    /** Creates a user who is signed in and has opened no page yet. */
+    /** Creates a user who is signed in and has not opened a page yet. */
     signUp: async (handle: string, options: BrowserContextOptions = {}) => {
       const user = await createUser(options);
       const [, token] = (await createSignInUrl(handle)).split("token=");
@@ -57,7 +57,7 @@ export const createConsole = async (connectBrowser = connectChromium) => {
   };
 };
 
-/** Returns by how many pixels the page is wider than its window. */
+/** Returns the number of pixels by which the page is wider than its window. */
 export const measureOverflow = async ({ page }: Tab): Promise<number> =>
   Number(
     await page.evaluate(

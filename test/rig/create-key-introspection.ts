@@ -2,11 +2,14 @@ import { hashSecret } from "@payment-links/contracts";
 import { createSampleAccount } from "@payment-links/contracts/testing/sample-account";
 import type { RequestIntrospection } from "@payment-links/identity";
 
-/** Replaces auth-keys with a function that knows only these API keys, each with its own account. */
+/**
+ * Creates a function that replaces auth-keys. It only knows the given API keys. Each key has its
+ * own account.
+ */
 export const createKeyIntrospection = (apiKeys: readonly string[]): RequestIntrospection => {
   const ids = new Map(
     apiKeys.map((key) => {
-      // Processes that get the same keys must use the same bucket names.
+      // Processes with the same keys must use the same bucket names.
       const hash = hashSecret(key).toString("hex");
       return [hash, `key_${hash.slice(0, 26)}`];
     }),

@@ -7,7 +7,7 @@ import { createPaymentSystem } from "./payment-system.ts";
 import { type TronWallet, createTronWallet } from "./tron-wallet.ts";
 
 type TronPayerOptions = PayerOptions & {
-  /** The lifetime of the wallet's transactions; 1 minute if not given. */
+  /** The lifetime of the wallet's transactions. The default is 1 minute. */
   lifetimeMs?: number;
   /** True for a wallet that predates TIP-6963. */
   isLegacy?: boolean;
@@ -19,10 +19,10 @@ type TronPayerOptions = PayerOptions & {
 };
 
 const chainNumber = 1_338;
-/** Number of blocks behind the head; a solid block never changes. */
+/** The number of blocks behind the head. A solid block never changes. */
 const finalizedLag = 2;
 
-/** Receives no request. */
+/** This host does not receive requests. */
 const explorer = {
   url: "https://explorer.test",
   paths: { transactions: "/#/transaction/{}", addresses: "/#/address/{}" },
@@ -31,8 +31,8 @@ const explorer = {
 };
 
 /**
- * Starts the local Tron chain, which mines a block per transaction, a watcher of it, and a browser
- * whose payers have wallets on that chain.
+ * Starts the local Tron chain, a watcher of that chain, and a browser. The chain mines a block for
+ * each transaction. The payers in the browser have wallets on that chain.
  */
 export const createTronCheckout = async () => {
   const chain = await startTronChain({ finalizedLag, chainId: String(chainNumber) });

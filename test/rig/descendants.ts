@@ -1,11 +1,11 @@
 import { readFile, readdir } from "node:fs/promises";
 
-/** Returns the ids of a process's descendants that have the given name. */
+/** Returns the IDs of a process's descendants with the given name. */
 export const listDescendants = async (pid: number, name: string): Promise<number[]> => {
   const parents = new Map<number, { parent: number; name: string }>();
   for (const entry of await readdir("/proc")) {
     if (!/^\d+$/.test(entry)) continue;
-    // A process may exit before its status is read.
+    // A process can exit before its status is read.
     const status = await readFile(`/proc/${entry}/status`, "utf8").catch(() => "");
     const parent = /^PPid:\s*(\d+)$/m.exec(status)?.[1];
     if (parent === undefined) continue;

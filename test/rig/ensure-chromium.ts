@@ -5,8 +5,8 @@ const findInstalledChromium = (): string | undefined =>
   findTool("chromium-headless-shell") ?? findTool("chromium");
 
 /**
- * Returns the path of this machine's Chromium. If it is missing and the user is root, installs
- * Debian's once.
+ * Returns the path of the installed Chromium. If it is missing and the user is root, installs
+ * Debian's package once.
  */
 export const ensureChromium = async (): Promise<string | undefined> => {
   const executablePath = findInstalledChromium();

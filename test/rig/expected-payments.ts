@@ -25,7 +25,7 @@ export const createUnappliedPayment = (
   reason,
 });
 
-/** Returns the owner's view of a payment that was seen and is not settled. */
+/** Returns the owner's view of a payment that has been detected and is not settled yet. */
 export const createProcessingPayment = (
   amount: string,
   sourceTransaction: string,

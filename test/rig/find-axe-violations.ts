@@ -3,12 +3,12 @@ import { fileURLToPath } from "node:url";
 import type axe from "axe-core";
 import type { Page } from "playwright-core";
 
-// Half the size of the package's `source` export.
+// The minified build is half the size of the package's `source` export.
 const axeSource = readFileSync(fileURLToPath(import.meta.resolve("axe-core/axe.min.js")), "utf8");
 
 /**
- * Returns the accessibility violations that axe-core finds, as rule and element. Runs all rules, or
- * only the given ones.
+ * Returns the accessibility violations that axe-core finds, each with its rule and element. Runs
+ * all rules or only the given ones.
  */
 export const findAxeViolations = async (
   page: Page,

@@ -7,10 +7,13 @@ import { getTestBrokers } from "@payment-links/bus/testing";
 import type { RealSystem } from "./real-system.ts";
 import { waitUntil } from "@payment-links/runtime/testing";
 
-/** Secrets that must appear nowhere, keyed by names that a failure may print. */
+/**
+ * Secrets that must not appear anywhere. The keys are names that a test failure is allowed to
+ * print.
+ */
 export type Secrets = Readonly<Record<string, string>>;
 
-/** Everything that a system stores or outputs, keyed by location. */
+/** The texts that a system stores or outputs, keyed by location. */
 export type SystemDump = Readonly<Record<string, string>>;
 
 /** Reads every table, topic and Redis value of a system, its logs and its metrics. */
@@ -22,7 +25,7 @@ export const dumpSystem = async (system: RealSystem): Promise<SystemDump> => ({
   metrics: await readMetrics(system),
 });
 
-/** Returns which secrets appear where, in any common encoding of bytes. */
+/** Returns the locations where a secret appears in any common encoding. */
 export const findSecrets = (secrets: Secrets, dump: SystemDump): string[] =>
   Object.entries(secrets).flatMap(([name, secret]) => {
     const encodings = listEncodings(secret);
@@ -31,18 +34,15 @@ export const findSecrets = (secrets: Secrets, dump: SystemDump): string[] =>
       .map(([location]) => `${name} in ${location}`);
   });
 
-/**
- * Returns the part that cannot be guessed: an owner can see a key's prefix, and everyone knows the
- * scheme.
- */
+/** Returns the secret part without the prefix. Prefixes are public. */
 const significantPart = (secret: string): string => secret.replace(/^(?:plk_\w{4}_|whsec_)/, "");
 
-/** This many characters from either end of a secret are treated as a leak of the secret. */
+/** A text with this many characters from either end of a secret counts as a leak. */
 const partChars = 16;
 
 /**
- * Returns the encodings of the text and of the bytes it encodes: plain, hex, base64 at every
- * offset, URL-encoded.
+ * Returns the encodings of the text, and of the bytes that it encodes: plain, hex, base64 at every
+ * offset, and URL-encoded.
  */
 const listEncodings = (secret: string): string[] => {
   const significant = significantPart(secret);
@@ -62,8 +62,8 @@ const listEncodings = (secret: string): string[] => {
 };
 
 /**
- * Returns how bytes appear in base64 after `offset` other bytes. Drops the characters that depend
- * on neighboring bytes.
+ * Returns the base64 text of bytes that follow `offset` other bytes. Omits the characters that
+ * depend on neighboring bytes.
  */
 const base64At = (bytes: Buffer, offset: number): string[] => {
   const text = Buffer.concat([Buffer.alloc(offset), bytes])

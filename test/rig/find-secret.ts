@@ -2,7 +2,7 @@ import type { BrowserContext, Page } from "playwright-core";
 
 type SearchedBrowser = { context: BrowserContext; tab: { page: Page } };
 
-/** Collects everything that a page contains and stores, keyed by location. */
+/** Collects the texts that a page contains and stores, keyed by location. */
 const readStorageScript = `(async () => {
   const read = async (request) => new Promise((resolve, reject) => {
     request.onsuccess = () => resolve(request.result);

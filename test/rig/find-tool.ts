@@ -1,7 +1,7 @@
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
 
-/** Returns the path of an optional program, or undefined if this machine does not have it. */
+/** Returns the path of an optional program, or undefined if it is not installed. */
 export const findTool = (name: string): string | undefined => {
   const configuredPath = process.env[`${name.toUpperCase().replaceAll("-", "_")}_BIN`];
   if (configuredPath !== undefined && configuredPath !== "") return configuredPath;

@@ -1,7 +1,7 @@
 import { waitUntil } from "@payment-links/runtime/testing";
 import type { Checkout, Payer } from "./create-checkout.ts";
 
-/** Opens the link's page. Returns a function that counts page loads since then. */
+/** Opens the link's page. Returns a function that returns the number of page loads since then. */
 export const openLinkPage = async (payer: Payer): Promise<() => number> => {
   await payer.goTo(payer.link.pageUrl);
   let loadCount = 0;
@@ -9,7 +9,7 @@ export const openLinkPage = async (payer: Payer): Promise<() => number> => {
   return () => loadCount;
 };
 
-/** Returns how many pages follow their link over an event stream. */
+/** Returns the number of pages that follow their link through an event stream. */
 export const countStreams = async (rig: Checkout): Promise<number> => {
   const { metrics } = rig.system.links.context;
   const metric = await metrics.getSingleMetric("payment_links_event_streams")?.get();
@@ -21,7 +21,10 @@ export const waitForStreams = (rig: Checkout, expectedCount: number): Promise<tr
     async () => (await countStreams(rig)) === expectedCount,
   );
 
-/** Creates a payer on the page of an expired link that has a timely payment still in progress. */
+/**
+ * Opens the page of an expired link. The link has a payment that was on time and is still in
+ * progress.
+ */
 export const openExpiredLink = async (rig: Checkout): Promise<Payer> => {
   const expirationDate = new Date(Date.now() + 8_000).toISOString();
   const payer = await rig.createPayer({ toAmount: "25", expirationDate });

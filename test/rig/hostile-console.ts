@@ -3,7 +3,7 @@ import type { Console, ConsoleUser } from "./use-console.ts";
 
 type CreatedItems = { links: string[]; endpoints: string[] };
 
-/** Hostile and oversized texts that a user may enter. */
+/** Hostile and oversized texts that a user can enter. */
 export const hostileTexts = {
   script: `<script>alert(1)</script><img src=x onerror=alert(1)>"'&amp;{{7*7}}`,
   turned: "\u202egnp.exe \u2066\u200f evil",
@@ -31,7 +31,10 @@ export const sendRequest = async (
   return (await response.json()) as { id: string };
 };
 
-/** Fills every field that a user can fill. Creates a link, an API key and an endpoint for each text. */
+/**
+ * Fills every field that accepts a user's text. Creates a link, an API key and an endpoint for each
+ * text.
+ */
 export const fillAllFields = async (
   system: Console,
   user: ConsoleUser,
@@ -63,7 +66,7 @@ export const fillAllFields = async (
   return created;
 };
 
-/** Returns every view that may show a user's text. */
+/** Returns every view that can show a user's text. */
 export const listViews = ({ links, endpoints }: CreatedItems): string[] => [
   "",
   "/links",
@@ -90,7 +93,7 @@ const readLayoutScript = `(() => {
   };
   const parts = document.querySelectorAll("header nav a, header button, main, main h1");
   const frame = [...parts].map(place);
-  // How high the view is, and where its heading stands in it, is its own matter.
+  // The height of the view and the position of its heading are not compared.
   const sizes = { MAIN: 4, H1: 2 };
   const own = frame.map((part) => part.slice(0, sizes[part[0]]));
   const sticking = [...document.querySelectorAll("section")].flatMap((card) => {
@@ -110,7 +113,7 @@ const readLayoutScript = `(() => {
 
 type Layout = { own: unknown[]; sticking: string[] };
 
-/** Opens a view; returns its layout once it has loaded completely. */
+/** Opens a view. Returns its layout when it has loaded completely. */
 export const openView = async ({ goTo, tab }: ConsoleUser, path: string): Promise<Layout> => {
   await goTo(path);
   await tab.page.locator("main h1").waitFor();

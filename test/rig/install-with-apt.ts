@@ -7,17 +7,17 @@ const run = promisify(execFile);
 const installMsMax = 300_000;
 
 /**
- * Serializes installs, as several processes may need the program at the same time; the second one
- * finds it installed. The lock is on apt's cache folder, which exists on every Debian; locking does
- * not modify it.
+ * Serializes installs, because several processes can need the program at the same time. The second
+ * process then finds it installed. The lock is on apt's cache folder, which exists on every Debian
+ * system. Locking does not modify the folder.
  */
 const installScript = `exec flock /var/cache/apt sh -c '
 command -v "$0" && exit
 apt-get -qq update && apt-get -qq install --no-install-recommends "$@"' "$@"`;
 
 /**
- * Installs a Debian program by its packages, if the user is root and apt is available. Errors go to
- * stderr: the caller searches for the program again.
+ * Installs Debian packages if the user is root and apt is available. Errors only go to stderr,
+ * because the caller then searches for the program again.
  */
 export const installWithApt = async (
   program: string,

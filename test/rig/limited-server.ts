@@ -20,14 +20,17 @@ import {
 } from "@payment-links/runtime";
 import { createKeyIntrospection } from "./create-key-introspection.ts";
 
-// A process with the service setup, request authorization and Redis limits of every service, and
-// one route that does nothing. Everything that a test measures comes from those three.
+// A process with the same setup, request authorization and Redis rate limits as every service, and
+// one route that does nothing. A test therefore measures only these three parts.
 const config = parseConfig(
   z
     .object({
       REDIS_URL: z.url(),
       RATE_LIMIT_REPLICAS: z.coerce.number().int(),
-      /** As in production, unless a test must not mistake a busy machine for a slow Redis. */
+      /**
+       * The default is the value in production. A test can raise it so that a busy machine does not
+       * look like a slow Redis.
+       */
       REDIS_ANSWER_MS: z.coerce.number().int().default(50),
       RATE_LIMIT_PER_KEY: RateLimit,
       RATE_LIMIT_PER_IP: RateLimit,

@@ -22,15 +22,18 @@ import {
 import { startTronChain } from "@payment-links/settlement-listener/testing/start-tron-chain";
 import type { PaidChain, WatchSettings } from "./payment-system.ts";
 
-/** A payment order; the amount is in base units, `to` is the owner's address or, on Bitcoin, the link's. */
+/**
+ * A payment to send. The amount is in base units. `to` is the owner's address. On Bitcoin, it is
+ * the link's address.
+ */
 type FamilyPayment = { reference: string; to: string; amount: bigint; payer?: 0 | 1 | 2 };
 
-/** A local chain of a family, on which links are paid. */
+/** A local chain of a family. Links can be paid on it. */
 export type LocalFamily = Omit<PaidChain, "decimals" | "amountUnit"> & {
   settings: WatchSettings;
   finalizedLag: number;
   decimals: number;
-  /** Base units per unit in the payment table (`payment-rows.ts`). */
+  /** The number of base units per unit in the payment cases (`payment-rows.ts`). */
   amountUnit: bigint;
   payInOneTransaction: (payments: readonly FamilyPayment[]) => Promise<string>;
   close: () => Promise<void>;
@@ -41,14 +44,20 @@ type TokenPayment = FamilyPayment & { token?: "wrong" | "unknown" | "fee" };
 /** A payment that can be sent again after its block was orphaned. */
 type ResendablePayment = { hash: string; resend: () => Promise<void> };
 
-/** A chain of a token family, on which a payment names its link in addition to its recipient. */
+/**
+ * A chain of a token family. On these chains, a payment names its link in addition to its
+ * recipient.
+ */
 export type TokenFamily = Omit<LocalFamily, "pay"> & {
-  /** The catalogue id of a token that takes a 1% fee of each transfer. */
+  /** The catalogue ID of a token that takes a 1% fee from each transfer. */
   feeTokenId: string;
   pay: (payment: TokenPayment) => Promise<string>;
-  /** Names the reference in the way that the watcher looks for, and transfers nothing. */
+  /**
+   * Sends a transaction that names the reference in the way that the watcher expects, without a
+   * transfer.
+   */
   payForged: (payment: FamilyPayment) => Promise<unknown>;
-  /** Sends a payment that is in a block and has failed. */
+  /** Sends a payment that is included in a block and fails. */
   payFailing: (payment: FamilyPayment) => Promise<unknown>;
   payResendable: (payment: FamilyPayment) => Promise<ResendablePayment>;
   /** Replaces the newest block with an empty one. */
@@ -61,8 +70,8 @@ export type TokenFamily = Omit<LocalFamily, "pay"> & {
 export type LocalBitcoin = LocalFamily &
   Pick<LocalBitcoinChain, "doubleSpend" | "reorg" | "replace"> & {
     /**
-     * The depth in blocks at which a block is final. An input spent elsewhere at that depth means
-     * that the payment has failed.
+     * The depth in blocks at which a block is final. If another transaction at that depth spends a
+     * payment's input, the payment has failed.
      */
     finalDepthBlocks: number;
   };
@@ -87,7 +96,7 @@ type EvmChainActions = Pick<
   | "setNextBlockTime"
 >;
 
-/** Returns the actions of an EVM node, with owners' addresses converted to the node's format. */
+/** Returns the actions of an EVM node. They convert owners' addresses to the node's format. */
 const createEvmActions = (chain: EvmChainActions, toHexAddress: (address: string) => string) => {
   const toPaymentOrder = ({ token, to, ...payment }: TokenPayment): PaymentOrder => {
     const name: TokenName = token === undefined ? "usdc" : evmTokenNames[token];
@@ -198,7 +207,7 @@ export const startBitcoin = async (program: string): Promise<LocalBitcoin> => {
     ...chain,
     readHeadNumber: chain.readHeight,
     mine: async (blocks) => void (await chain.mine(blocks)),
-    // Large amounts need more blocks, as by default.
+    // Large amounts need more confirmations, as in the default settings.
     settings: { finality: { blocks: lagBlocks }, finalDepthBlocks },
     finalDepthBlocks,
     finalizedLag: lagBlocks,

@@ -1,4 +1,4 @@
-// Preloaded into a service. SIGUSR2 moves the service's clock 45 s ahead; timers are not affected.
+// Preloaded into a service. SIGUSR2 moves the service's clock 45 s ahead. Timers are not affected.
 const clockShiftMs = 45_000;
 const RealDate = Date;
 let offsetMs = 0;

@@ -9,9 +9,9 @@ import { projectRoot } from "./child.ts";
 import { findFreePorts } from "./free-port.ts";
 
 /**
- * Starts a real nginx with the compose ingress in front of one port that serves all paths. It has
- * one worker with one upstream connection. Bytes left over on that connection become the start of
- * the next caller's request.
+ * Starts a real nginx with the configuration of the compose ingress in front of one port that
+ * serves all paths. It has one worker with one upstream connection. Leftover bytes on that
+ * connection become the start of the next caller's request.
  */
 export const startNginx = async (program: string, upstreamPort: number) => {
   const ingress = await readFile(join(projectRoot, "deploy/ingress.conf"), "utf8");
@@ -43,7 +43,7 @@ export const startNginxWithConfig = async (
   buildConfig: (location: { directory: string; port: number }) => string,
 ) => {
   const directory = await mkdtemp(join(tmpdir(), "nginx-"));
-  // When root starts nginx, its worker runs as another user.
+  // If root starts nginx, its worker runs as another user.
   await chmod(directory, 0o777);
   const [port = 0] = await findFreePorts(1);
   await writeFile(join(directory, "nginx.conf"), buildConfig({ directory, port }));

@@ -5,13 +5,13 @@ import { findRedisProgram } from "../servers/redis.ts";
 import { findFreePorts } from "./free-port.ts";
 import { waitUntil } from "@payment-links/runtime/testing";
 
-/** A Redis that belongs to one test, which may kill it; its content is then lost. */
+/** A Redis for a single test. The test can kill it. Its content is then lost. */
 export type OwnRedis = {
   url: string;
   port: number;
-  /** Kills it immediately with SIGKILL; all data is lost. */
+  /** Kills Redis immediately with SIGKILL. All data is lost. */
   kill(): Promise<void>;
-  /** Starts it again, empty, at the same address. */
+  /** Starts an empty Redis at the same address. */
   start(): Promise<void>;
   close(): Promise<void>;
 };

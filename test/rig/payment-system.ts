@@ -30,7 +30,7 @@ import { createShiftedClock } from "@payment-links/runtime/testing/shifted-clock
 
 const pollMs = 50;
 
-/** How a chain is watched; the names are those of `EVM_CHAINS_FILE`. */
+/** How a chain is watched. The names are the same as in `EVM_CHAINS_FILE`. */
 export type WatchSettings = {
   finality?: "finalized" | "safe" | { blocks: number };
   finalDepthBlocks?: number;
@@ -39,7 +39,7 @@ export type WatchSettings = {
   pollMs?: number;
 };
 
-/** What a chain of any family must provide to be watched and paid on. */
+/** The functions and settings that a chain of any family must provide for tests. */
 export type PaidChain = Pick<
   LocalEvmChain,
   "chainId" | "url" | "catalogueData" | "readHeadNumber" | "mine"
@@ -63,17 +63,23 @@ type SystemOptions = {
   settings?: WatchSettings;
   /** Number of blocks that `finalized` lags behind the head. */
   finalizedLag?: number | undefined;
-  /** More chains to watch with the same settings. */
+  /** Additional chains to watch with the same settings. */
   otherChains?: readonly PaidChain[];
-  /** The URLs that the watcher uses to reach the chain's node, primary first; by default the node itself. */
+  /**
+   * The URLs that the watcher uses to reach the chain's node, starting with the primary. The
+   * default is the node's own URL.
+   */
   rpcUrls?: readonly string[];
-  /** Whether direct transfers to owners are read and may name links by an amount suffix; false by default. */
+  /**
+   * Whether direct transfers to owners are watched and can name links by an amount suffix. The
+   * default is false.
+   */
   watchesTransfers?: boolean;
 };
 
 export type LinkOptions = {
   toAmount: string;
-  /** The catalogue id of the token in which the link settles. */
+  /** The catalogue ID of the link's token. */
   tokenId?: string;
   maxUsage?: number;
   expirationDate?: string;
@@ -92,7 +98,7 @@ export type OwnerLinkView = {
     reason: string | null;
     amount: string;
     sourceTransaction: string | null;
-    /** The payment's chain orphaned it after it had settled. */
+    /** Whether the chain has orphaned the payment after it was settled. */
     orphaned?: true;
   }[];
 };
@@ -107,8 +113,8 @@ type WatchProgress = {
 
 /**
  * Starts links-api and settlement-listener in this process on one local bus, each with its own
- * database. They watch a chain by the machine's clock, which a test can move ahead. The watcher
- * starts only when a test calls `startWatcher`.
+ * database. They use the machine's clock, which a test can move ahead. The watcher starts only when
+ * a test calls `startWatcher`.
  */
 export const createPaymentSystem = async ({
   chain,
@@ -137,7 +143,10 @@ export const createPaymentSystem = async ({
     JSON.stringify(Object.fromEntries(chains.map(({ chainId }) => [chainId, watchSettings]))),
   );
   await writeFile(catalogueFile, JSON.stringify(catalogue));
-  /** Returns the environment variables that configure which chains a listener watches, and how. */
+  /**
+   * Returns the environment variables that configure which chains a listener watches and how it
+   * watches them.
+   */
   const buildWatcherEnv = (urls: readonly string[]) => ({
     ...transferChains,
     EVM_CHAINS_FILE: chainsFile,
@@ -188,7 +197,10 @@ export const createPaymentSystem = async ({
   const settlementsDatabase = new Client({ connectionString: settlements.database.adminUrl });
   await Promise.all([linksDatabase.connect(), settlementsDatabase.connect()]);
 
-  /** Starts another listener instance on the same database; it starts watching immediately. */
+  /**
+   * Starts another listener instance on the same database. It immediately starts to watch the
+   * chain.
+   */
   const startWatcher = async (urls = rpcUrls) => {
     const metrics = createMetrics("settlement-listener");
     const context = { ...settlements.context, metrics };
@@ -204,7 +216,7 @@ export const createPaymentSystem = async ({
     return {
       metrics,
       internalUrl: internalListeners.internalUrl,
-      /** Returns the sum of a metric over its labels; 0 if it has no values. */
+      /** Returns the sum of a metric over its labels, or 0 if it has no values. */
       readMetric: async (name: string): Promise<number> => {
         const metricValue = await metrics.getSingleMetric(name)?.get();
         return (metricValue?.values ?? []).reduce((sum, { value }) => sum + value, 0);
@@ -252,7 +264,10 @@ export const createPaymentSystem = async ({
     linksDatabase,
     settlementsDatabase,
     publicUrl: linksListeners.publicUrl,
-    /** The environment of a listener in its own process that watches on the same database. */
+    /**
+     * Returns the environment variables for a listener in a separate process that uses the same
+     * database.
+     */
     watcherEnv: {
       ...buildWatcherEnv(rpcUrls),
       DATABASE_URL: settlements.context.databaseUrl,
@@ -262,7 +277,9 @@ export const createPaymentSystem = async ({
     advanceClock: (ms: number) => {
       clockShift.nowMs += ms;
     },
-    /** Holds back all link events, as an unreachable broker would, until called with false. */
+    /**
+     * Simulates an unreachable broker: holds back all link events until it is called with false.
+     */
     holdLinkEvents: (isHeld: boolean) => {
       areLinkEventsHeld = isHeld;
     },
@@ -271,7 +288,10 @@ export const createPaymentSystem = async ({
       watchers.push(watcher);
       return watcher;
     },
-    /** Creates a link as its owner would in the console. Returns what a payer needs to pay it. */
+    /**
+     * Creates a link as its owner would in the console. Returns the data that a payer needs to pay
+     * it.
+     */
     createLink: async ({ tokenId = chain.tokenId ?? "usdc", owner, ...linkBody }: LinkOptions) => {
       const account = { ...createReadyAccount({ tokenId, chainType, createAddress }), ...owner };
       const cookie = signIn(account);
@@ -285,15 +305,15 @@ export const createPaymentSystem = async ({
       return {
         id: String(id),
         reference: rows[0]?.reference ?? "",
-        /** The owner's address; on Bitcoin, the link's. */
+        /** The owner's address. On Bitcoin, it is the link's address. */
         to: rows[0]?.to ?? "",
         pageUrl: `${linksListeners.publicUrl}/@${account.handle}/pay/${String(id)}`,
       };
     },
-    /** Deactivates the link as its owner, so that it accepts no more payments. */
+    /** Deactivates the link as its owner. It then stops accepting payments. */
     deactivate: (id: string): Promise<unknown> =>
       call(`/console/api/payment-links/${id}/deactivate`, cookies.get(id) ?? "", {}),
-    /** Waits until the watcher knows an address as an owner's. */
+    /** Waits until the watcher knows that an address belongs to an owner. */
     waitForOwnerAddress: (address: string): Promise<unknown> =>
       waitUntil("the watcher has stored the owner's address", async () => {
         const { rowCount } = await settlementsDatabase.query(
@@ -311,8 +331,9 @@ export const createPaymentSystem = async ({
       return rows[0]?.count ?? 0;
     },
     /**
-     * Waits until the listener has received a link. On Solana the listener then queries the owner's
-     * last hour with the next block; a chain that is mined by hand may have no next block.
+     * Waits until the listener has received a link. On Solana, the listener queries the owner's
+     * last hour only with the next block. A chain that is mined manually does not necessarily have
+     * a next block.
      */
     waitForLinkReceived: (id: string): Promise<unknown> =>
       waitUntil(`the listener has received link ${id}`, async () => {
@@ -360,8 +381,8 @@ export const createPaymentSystem = async ({
       }
     },
     /**
-     * Mines until all payments so far are final, and waits until that is published. Detects this by
-     * a last payment that completes its own link.
+     * Mines until all previous payments are final, and waits until this is published. To detect
+     * this, it sends a last payment that completes a separate link.
      */
     settleAll: async (): Promise<void> => {
       const { decimals = 6, amountUnit: amount = 10n ** BigInt(decimals) } = chain;
@@ -371,7 +392,7 @@ export const createPaymentSystem = async ({
       await chain.mine(1 + (finalizedLag ?? countFinalityBlocks(watchSettings.finality)));
       await system.waitForLink(lastLink.id, ({ status }) => status === "completed");
     },
-    /** Returns how far a chain has been watched, as committed by the leader. */
+    /** Returns the progress of watching a chain, as committed by the leader. */
     readProgress: async ({
       chainId,
     }: Pick<LocalEvmChain, "chainId"> = chain): Promise<WatchProgress> => {
@@ -392,7 +413,7 @@ export const createPaymentSystem = async ({
         return scannedTo !== null && scannedTo >= head;
       });
     },
-    /** Waits until the watching of the chain is halted, and returns the reason. */
+    /** Waits until the watch of the chain is halted, and returns the reason. */
     waitUntilHalted: (): Promise<string> =>
       waitUntil("the chain is halted", async () => {
         const { haltedReason } = await system.readProgress();
@@ -420,7 +441,9 @@ const countFinalityBlocks = (finality: WatchSettings["finality"]): number =>
 
 let ownerCount = 0;
 
-/** Returns a new unique address. Digits only, so that no checksum case applies. */
+/**
+ * Returns a new unique address. It contains only digits, so the case of a checksum does not matter.
+ */
 const createEvmAddress = (): string => `0x${"1".repeat(30)}${String(ownerCount).padStart(10, "0")}`;
 
 /** Creates an owner with a new wallet. */

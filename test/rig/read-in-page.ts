@@ -1,6 +1,6 @@
 import type { Payer } from "./create-checkout.ts";
 
-/** The methods that a wallet's own app handles; it forwards all others to its node. */
+/** The methods that a wallet's app handles itself. It forwards all other methods to its node. */
 const methodsOfWalletApp = [
   "eth_requestAccounts",
   "eth_accounts",
@@ -11,8 +11,8 @@ const methodsOfWalletApp = [
 ];
 
 /**
- * Makes the payer's wallets read the chain with `fetch` from within the page, as the provider of
- * Trust Wallet's browser does.
+ * Makes the payer's wallets read the chain with `fetch` from within the page, like the provider in
+ * Trust Wallet's browser.
  */
 export const readChainFromPage = (
   { page }: Pick<Payer, "page">,

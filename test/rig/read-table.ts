@@ -1,7 +1,10 @@
-/** A row of a Markdown table: its cells by their headings. */
+/** A row of a Markdown table. The keys are the column headings. */
 type Row = Record<string, string>;
 
-/** Returns the rows of the table whose first heading is the given one. Throws if there is no such table. */
+/**
+ * Returns the rows of the table whose first column has the given heading. Throws if there is no
+ * such table.
+ */
 export const readTable = (page: string, firstHeading: string): readonly Row[] => {
   const lines = page.split("\n");
   const startIndex = lines.findIndex((line) => line.startsWith(`| ${firstHeading} |`));

@@ -16,7 +16,7 @@ import { startBalancer } from "./round-robin.ts";
 import type { System } from "./system.ts";
 import { waitUntil } from "@payment-links/runtime/testing";
 
-/** One process of a service, which can be killed and restarted on the same ports. */
+/** A process of a service. It can be killed and restarted on the same ports. */
 type Replica = {
   service: ServiceName;
   port: number;
@@ -24,7 +24,7 @@ type Replica = {
   pid(): number;
   start(): Promise<void>;
   kill(): Promise<void>;
-  /** Stops the process in order, as a rollout does. */
+  /** Stops the process gracefully, as a rollout does. */
   stop(): Promise<void>;
 };
 
@@ -33,11 +33,11 @@ type Env = Record<string, string>;
 export type RealSystem = System & {
   replicas: readonly Replica[];
   /**
-   * Rolls out a service with other environment variables, as a Deployment does: new processes start
-   * before the old ones get SIGTERM. Resolves once the old processes are gone.
+   * Rolls out a service with different environment variables, like a Deployment: new processes
+   * start before the old ones get SIGTERM. Resolves when the old processes are gone.
    */
   rollOut(service: ServiceName, overrides: Env): Promise<void>;
-  /** Returns the environment variables with which a service runs now. */
+  /** Returns the current environment variables of a service. */
   getEnv(service: ServiceName): Readonly<Env>;
   adminUrl: string;
   redisUrl: string;
@@ -58,15 +58,15 @@ type HostedReplica = Replica & { env: Env; output: () => string };
 type Options = {
   replicasPerService: number;
   env: Env;
-  /** More environment variables for a single service. */
+  /** Additional environment variables for individual services. */
   envByService?: Partial<Record<ServiceName, Env>>;
-  /** The services to start; all four by default. */
+  /** The services to start. The default is all four. */
   startedServices?: readonly ServiceName[];
 };
 
 /**
- * Starts the four services as separate processes over the real Kafka, Redis and Postgres of the
- * test run. They have their own database and topic prefix, and a load balancer as ingress.
+ * Starts the four services as separate processes with the real Kafka, Redis and Postgres of the
+ * test run. The system has its own database, its own topic prefix, and a load balancer as ingress.
  */
 export const startRealSystem = async (options: Options): Promise<RealSystem> => {
   const database = await createTestDatabase([
@@ -79,7 +79,7 @@ export const startRealSystem = async (options: Options): Promise<RealSystem> => 
   await prepareKafka(topicPrefix);
   const selectedServices = options.startedServices ?? services;
   const replicas: HostedReplica[] = [];
-  /** Processes that a rollout has replaced; their output is still part of the system's output. */
+  /** Processes that a rollout has replaced. Their output is still part of the system's output. */
   const retiredReplicas: HostedReplica[] = [];
   const getReplicas = (service: ServiceName) =>
     replicas.filter((replica) => replica.service === service);
@@ -117,7 +117,7 @@ export const startRealSystem = async (options: Options): Promise<RealSystem> => 
     await Promise.all([balancer.close(), authKeys.close(), settlementListener.close()]);
     await database.drop();
   };
-  // If one process fails to start, stop those that started.
+  // If one process fails to start, the started processes are stopped.
   const startResults = await Promise.allSettled(replicas.map((replica) => replica.start()));
   const failedStart = startResults.find((start) => start.status === "rejected");
   if (failedStart !== undefined) {
@@ -147,7 +147,9 @@ export const startRealSystem = async (options: Options): Promise<RealSystem> => 
   };
 };
 
-/** Sends SIGTERM to a process, and routes nothing more to it once it reports that it is not ready. */
+/**
+ * Sends SIGTERM to a process. Stops routing requests to it when it reports that it is not ready.
+ */
 const retireReplica = async (
   replica: HostedReplica,
   activeReplicas: HostedReplica[],
@@ -177,8 +179,8 @@ const createReplicas = async (
 };
 
 /**
- * Creates the topics. If the brokers require authentication, grants each service only the access it
- * needs.
+ * Creates the topics. If the brokers require authentication, grants each service only the access
+ * that it needs.
  */
 const prepareKafka = async (topicPrefix: string): Promise<void> => {
   const connection = {
@@ -195,7 +197,10 @@ const prepareKafka = async (topicPrefix: string): Promise<void> => {
   }
 };
 
-/** Returns the Kafka environment of a service, with its own user if the brokers require authentication. */
+/**
+ * Returns the Kafka environment variables of a service. If the brokers require authentication, each
+ * service has its own user.
+ */
 export const buildKafkaEnv = (user: string): Env => {
   const saslConnection = getTestSaslConnection(user);
   if (saslConnection === undefined) return { KAFKA_BROKERS: getTestBrokers().join(",") };

@@ -18,7 +18,7 @@ export type ReceivedWebhook = {
 export type WebhookReceiver = {
   port: number;
   received: ReceivedWebhook[];
-  /** Sets how the response status is chosen; 204 by default. */
+  /** Sets the function that chooses the response status. The default status is 204. */
   setResponder(chooseStatus: (received: ReceivedWebhook) => number): void;
   close(): Promise<void>;
 };

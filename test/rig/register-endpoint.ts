@@ -1,7 +1,7 @@
 import { type Merchant, call } from "./client.ts";
 import type { System } from "./system.ts";
 
-/** Registers a webhook endpoint as its owner does in the console; returns its id and secret. */
+/** Registers a webhook endpoint as its owner does in the console. Returns its ID and secret. */
 export const registerEndpoint = async (
   { baseUrl }: Pick<System, "baseUrl">,
   { cookie }: Merchant,

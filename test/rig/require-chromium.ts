@@ -2,8 +2,8 @@ import { describe, test } from "@jest/globals";
 import { getChromiumUrl } from "./chromium-url.ts";
 
 /**
- * Prepares a test file that needs a real browser. Its tests are skipped only if no Chromium could
- * be installed, and their titles say so.
+ * Prepares a test file that needs a real browser. The tests are skipped only if Chromium could not
+ * be installed. Their titles then say so.
  */
 export const requireChromium = () => {
   const isAvailable = getChromiumUrl() !== undefined;

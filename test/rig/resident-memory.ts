@@ -2,12 +2,16 @@ import { readFileSync } from "node:fs";
 
 const bytesPerKib = 1_024;
 
-/** Returns a process's resident memory in bytes, as Linux counts it; throws once the process is gone. */
+/**
+ * Returns a process's resident memory in bytes, as Linux counts it. Throws if the process has
+ * exited.
+ */
 export const readResidentBytes = (pid: number): number => readStatusBytes(pid, "VmRSS");
 
 /**
- * Returns a process's anonymous resident memory in bytes; throws once the process is gone. The
- * kernel can drop the rest, pages of program files, before a pod reaches its limit.
+ * Returns a process's anonymous resident memory in bytes. Throws if the process has exited. The
+ * rest of the resident memory consists of pages of program files, which the kernel can drop before
+ * a pod reaches its limit.
  */
 export const readAnonymousBytes = (pid: number): number => readStatusBytes(pid, "RssAnon");
 
@@ -18,7 +22,7 @@ const readStatusBytes = (pid: number, field: string): number => {
 
 const sampleMs = 50;
 
-/** Measures a process's memory until it is stopped; `stop` returns the maximum. */
+/** Measures a process's memory until `stop` is called. `stop` returns the maximum. */
 export const watchMemory = (
   pid: number,
   readMemoryBytes: (pid: number) => number = readResidentBytes,
@@ -28,7 +32,7 @@ export const watchMemory = (
     try {
       maxBytes = Math.max(maxBytes, readMemoryBytes(pid));
     } catch {
-      // The process is gone; the code that waits for it reports that.
+      // The process has exited. The code that waits for it reports this.
       clearInterval(timer);
     }
   }, sampleMs);

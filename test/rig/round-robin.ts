@@ -4,16 +4,16 @@ import type { AddressInfo } from "node:net";
 export type LoadBalancer = { port: number; close(): Promise<void> };
 
 /**
- * Starts a small ingress for tests. It sends each request to the next port that may serve its path,
- * and tries the following port if the connection is refused. It buffers no response and never
+ * Starts a small ingress for tests. It sends each request to the next port that serves its path. If
+ * the connection is refused, it tries the port after that. It does not buffer responses and never
  * repeats a request that was sent.
  */
 export const startBalancer = async (
   getPorts: (path: string) => readonly number[],
 ): Promise<LoadBalancer> => {
   let nextIndex = 0;
-  // Only a client closes an idle connection. Otherwise, on a busy machine, a client's next request
-  // could meet that close and fail because of the balancer.
+  // Only clients close idle connections. If the balancer closed them, a client on a busy machine
+  // could send its next request at the same time and fail because of the balancer.
   const server = createServer({ keepAliveTimeout: 0 }, (req, res) => {
     const ports = getPorts(req.url ?? "/");
     const chunks: Buffer[] = [];

@@ -10,7 +10,9 @@ export type Family = {
   startChain: () => Promise<LocalFamily>;
   amount: string;
   symbol: string;
-  /** The payment request that the page offers to a wallet, as the family's standard defines it. */
+  /**
+   * The payment request that the page offers to a wallet, in the format of the family's standard.
+   */
   requestPattern: RegExp;
 };
 
@@ -31,8 +33,8 @@ export const createScannedCheckout = async ({ startChain, amount, symbol }: Fami
     chain,
     system,
     /**
-     * Opens a new link's page and runs a scenario. At its end, expects that the content security
-     * policy blocked nothing and no request went elsewhere.
+     * Opens a new link's page and runs a scenario. Then expects that there were no violations of
+     * the content security policy and no requests to other origins.
      */
     runScenario: async (
       scenario: (tab: Tab, link: Awaited<ReturnType<typeof system.createLink>>) => Promise<void>,
@@ -76,7 +78,10 @@ export const createBitcoinFamily = (program: Parameters<typeof startBitcoin>[0])
   requestPattern: /^bitcoin:\S+\?amount=0\.00025&/,
 });
 
-/** Expects that a link is paid by the request on its page, and that the page follows it without a reload. */
+/**
+ * Expects that the payment request on a link's page pays the link, and that the page updates
+ * without a reload.
+ */
 export const expectPaidByScan = async (
   rig: ScannedCheckout,
   { amount, symbol, requestPattern }: Family,

@@ -20,14 +20,16 @@ import { sealingKeyEntry } from "./shop-env.ts";
 const host = "127.0.0.1";
 const env = { WEBHOOK_SECRET_KEYS: sealingKeyEntry };
 
-/** External dependencies of these tests: every host name resolves to one public address. */
+/**
+ * The external dependencies of these tests. Every host name resolves to the same public address.
+ */
 const externalDependencies = { resolve: () => Promise.resolve(["93.184.216.34"]), random: () => 0 };
 
 /**
- * Starts the four services in this process behind one origin, over real databases, with one clock
- * that stands still. None runs its background work, so no event is delivered: each route responds
- * from its own service alone. Limits, if given, apply to all services but auth-keys. A browser
- * needs `baseUrl`, because its page's origin names the port.
+ * Starts the four services in this process behind one origin, with real databases and one stopped
+ * clock. The services do not run background jobs and do not deliver events, so each route responds
+ * only from its own service's data. Rate limits, if given, apply to all services except auth-keys.
+ * A browser needs `baseUrl`, because the page's origin contains the port.
  */
 export const startServicesInProcess = async (
   overrides: Partial<Pick<ServiceContext, "limits" | "baseUrl">> = {},

@@ -1,4 +1,4 @@
-/** The payment provider whose notices full-system tests send. */
+/** The payment provider whose notices are sent in full-system tests. */
 export const acmeProvider = { provider: "acme", secret: "whsec_c2V0dGxlbWVudC1ub3RpY2VzLXRlc3Q=" };
 
 /** The key that seals webhook secrets in full-system tests. */
@@ -14,7 +14,7 @@ export const buildShopEnv = (receiver: { port: number }) => ({
   WEBHOOK_HOST_OVERRIDES: `receiver.test=http://127.0.0.1:${receiver.port}`,
 });
 
-/** Settings whose rate limits no single test or bench reaches. */
+/** Settings with rate limits that are too high for a test or bench to reach. */
 export const unlimitedEnv = {
   RATE_LIMIT_PER_IP: "100000:100000",
   RATE_LIMIT_PER_KEY: "100000:100000",

@@ -1,6 +1,6 @@
 import * as z from "zod";
 
-/** A span of a service, in milliseconds since the epoch. */
+/** A span of a service. Times are in milliseconds since the epoch. */
 export type Span = {
   service: string;
   name: string;

@@ -5,8 +5,8 @@ import { text } from "node:stream/consumers";
 type TronNodeHandler = (path: string, body: unknown) => Promise<unknown>;
 
 /**
- * Starts a Tron node that pages may query over HTTP, as TronGrid allows. It forwards requests to
- * the handler of a wallet.
+ * Starts a Tron node that pages can query over HTTP, like TronGrid. It forwards requests to a
+ * wallet's handler.
  */
 export const startTronNode = async () => {
   const requestedPaths: string[] = [];
@@ -16,7 +16,7 @@ export const startTronNode = async () => {
     res.setHeader("Access-Control-Allow-Headers", "*");
     const path = (req.url ?? "").slice("/".length);
     const respond = async (): Promise<unknown> => {
-      // The browser's CORS preflight.
+      // Handles the browser's CORS preflight request.
       if (req.method === "OPTIONS") return {};
       requestedPaths.push(path);
       const body = await text(req);

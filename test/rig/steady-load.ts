@@ -1,7 +1,7 @@
 import { injectDelay } from "@payment-links/runtime/testing/inject-delay";
 import { waitUntil } from "@payment-links/runtime/testing";
 
-/** One call of the load; `run` throws if the response is unexpected. */
+/** A call of the load. `run` throws if the response is unexpected. */
 type LoadCall = { name: string; run: () => Promise<void> };
 
 /** A running load and its results so far. */
@@ -9,15 +9,15 @@ export type SteadyLoad = {
   sentCount(): number;
   /** Returns a description of each call with an unexpected response. */
   failures(): readonly string[];
-  /** Sends no more calls, and waits for pending responses. */
+  /** Stops sending calls and waits for pending responses. */
   stop(): Promise<void>;
 };
 
 const tickMs = 5;
-/** Caps the load on a busy machine, so that a failed call has another cause than overload. */
+/** Limits the load on a busy machine, so that calls do not fail because of overload. */
 const inFlightMax = 6;
 
-/** Runs the calls in turn at `perSecond`, as long as no more than `inFlightMax` are pending. */
+/** Runs the calls in turn at the rate `perSecond`, with at most `inFlightMax` pending calls. */
 export const startSteadyLoad = (perSecond: number, calls: readonly LoadCall[]): SteadyLoad => {
   const failures: string[] = [];
   let sentCount = 0;

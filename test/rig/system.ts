@@ -1,8 +1,8 @@
-/** A running set of the four services, however they are connected. */
+/** The four running services, independent of how they are connected. */
 export type System = {
   baseUrl: string;
   internalUrl: string;
-  /** Returns everything that its processes have written. */
+  /** Returns the output of all its processes. */
   output(): string;
   close(): Promise<void>;
 };

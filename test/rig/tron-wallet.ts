@@ -11,20 +11,22 @@ import {
 type TronWalletOptions = {
   name?: string;
   announceAfterMs?: number;
-  /** The front that speaks java-tron's JSON-RPC, and the EVM node behind it, which signs and sends. */
+  /**
+   * The server with java-tron's JSON-RPC API, and the EVM node behind it, which signs and sends.
+   */
   nodeUrl: string;
   evmUrl: string;
-  /** In the node's own format. */
+  /** The account in the EVM node's format. */
   account: string;
   /** Identifies the wallet's initial network: the end of its first block's hash. */
   chainNumber: number;
-  /** The lifetime of the wallet's transactions; by default 1 minute, as in tronweb. */
+  /** The lifetime of the wallet's transactions. The default is 1 minute, as in tronweb. */
   lifetimeMs?: number;
-  /** Provides only `window.tronLink`, as TronLink did before TIP-6963. */
+  /** Whether the wallet only provides `window.tronLink`, as TronLink did before TIP-6963. */
   isLegacy?: boolean;
   /**
-   * The origin that its `tronWeb` queries from within the page, as TronLink's does; no page
-   * requests if not given.
+   * The origin that the wallet's `tronWeb` queries from within the page, like TronLink's. By
+   * default, it does not send requests from the page.
    */
   nodeOrigin?: string;
 };
@@ -35,16 +37,22 @@ type Transaction = {
   raw_data: { expiration: number; timestamp: number };
 };
 
-/** More than any call of these tests uses; not estimated, as a payment may be meant to fail. */
+/**
+ * More gas than any call in these tests uses. It is not estimated, because some payments are meant
+ * to fail.
+ */
 const gas = "0x7a120";
 const balanceSun = 1_000_000_000;
 const sunPerEnergy = 100;
-/** The gas of any transaction on an EVM node besides execution; Tron counts only execution as energy. */
+/**
+ * The gas that an EVM node charges for a transaction in addition to its execution. Tron counts only
+ * the execution as energy.
+ */
 const intrinsicGas = 21_000;
 
 const toSelector = (selector: string): Hex => toFunctionSelector(`function ${selector}`);
 
-/** The methods of `tronWeb` that a page may call. */
+/** The methods of `tronWeb` that a page can call. */
 const methods = [
   "transactionBuilder.triggerConstantContract",
   "transactionBuilder.triggerSmartContract",
@@ -58,7 +66,7 @@ const methods = [
   "trx.sign",
 ];
 
-/** A contract call in a node's HTTP API. */
+/** A contract call in the node's HTTP API. */
 type Call = {
   contract_address: string;
   owner_address: string;
@@ -73,9 +81,10 @@ const encodeCallData = ({ function_selector: selector, parameter }: Call): Hex =
 const toHex = (text: string): string => Buffer.from(text).toString("hex");
 
 /**
- * Creates a Tron wallet for a user of the local chain. Its `tronWeb` is the real library, but its
- * HTTP requests to a node are handled here. It sends transactions of the EVM node behind the chain,
- * and uses their hash as the id. It has no energy, and enough coins for every payment.
+ * Creates a Tron wallet for a user of the local chain. Its `tronWeb` is the real library, but the
+ * wallet handles the library's HTTP requests to a node. It sends EVM transactions to the node
+ * behind the chain and uses their hashes as transaction IDs. It has no energy, and enough coins for
+ * every payment.
  */
 export const createTronWallet = ({
   nodeUrl,
@@ -118,7 +127,7 @@ export const createTronWallet = ({
     return { visible: false, txID, raw_data, raw_data_hex };
   };
 
-  /** Signs a transaction for the EVM node; returns its hash. */
+  /** Signs a transaction for the EVM node. Returns its hash. */
   const signEvm = async (to: string, data: string): Promise<string> => {
     const nonce = await callEvmNode("eth_getTransactionCount", [account, "pending"]);
     const gasPrice = await callEvmNode("eth_gasPrice", []);
@@ -228,12 +237,12 @@ export const createTronWallet = ({
     },
     /** Handles an HTTP request to the wallet's node. */
     handleNodeRequest,
-    /** Returns the transactions that it was asked to sign, in order. */
+    /** Returns the transactions that the wallet was asked to sign, in order. */
     listSigningRequests: () =>
       wallet.requests
         .filter(({ method }) => method === "trx.sign")
         .map(({ params }) => (params?.[0] ?? {}) as Transaction),
-    /** Returns how often it was asked to send a transaction. */
+    /** Returns the number of transactions that the wallet was asked to send. */
     countSent: () =>
       wallet.requests.filter(({ method }) => method === "trx.sendRawTransaction").length,
   };

@@ -11,13 +11,13 @@ import {
 import { useCheckout } from "./use-checkout.ts";
 import { type WalletMethodHandler, failWith, neverRespond } from "./wallet.ts";
 
-/** An account of the node; before each test it has tokens and a zero allowance. */
+/** An account of the node. Before each test, it has tokens and a zero allowance. */
 export const account = "0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65";
 export const baseUnitsPerToken = 1_000_000n;
 
 /**
- * Payers who learn why nothing was paid: title, wallet method, the wallet's response, and the
- * page's text.
+ * Cases in which the page explains why the payment failed: title, wallet method, the wallet's
+ * response, and the page's text.
  */
 export const walletRejections: [string, string, WalletMethodHandler, string][] = [
   [
@@ -81,7 +81,10 @@ export const useBatches = () => {
   const createPayer = (batching: "supported" | "ready" = "supported") =>
     rig.createPayer({ toAmount: "25", account, batching });
 
-  /** Expects that no button pays, even after a reload, and that the wallet was asked once. */
+  /**
+   * Expects that the payer cannot pay, even after a reload, and that the wallet was asked only
+   * once.
+   */
   const expectNoSecondPayment = async (tab: Payer): Promise<void> => {
     expect(await canPay(tab)).toBe(false);
     expect(await tab.readText()).not.toMatch(/nothing was paid/i);
@@ -91,7 +94,7 @@ export const useBatches = () => {
     expect(countPaymentRequests(tab)).toBe(1);
   };
 
-  /** Sends a batch that stays unmined; returns its id and its transaction hash. */
+  /** Sends a batch that stays unmined. Returns its ID and its transaction hash. */
   const sendUnminedBatch = async (tab: Payer): Promise<[string, `0x${string}`]> => {
     tab.wallet.setHandler("wallet_sendCalls", async (params) => {
       await rig.chain.callRpc("evm_setAutomine", [false]);

@@ -5,7 +5,10 @@ import { useSharedRig } from "./use-shared-rig.ts";
 
 type ClosableRig = { close(): Promise<void>; closeUsers(): Promise<string[]> };
 
-/** Expects after each test that the content security policy blocked nothing and no request went elsewhere. */
+/**
+ * Expects after each test that there were no violations of the content security policy and no
+ * requests to other origins.
+ */
 const closeUsersAfterEach = <Rig extends ClosableRig>(rig: Rig): Rig => {
   afterEach(async () => {
     expect(await rig.closeUsers()).toEqual([]);
@@ -14,16 +17,19 @@ const closeUsersAfterEach = <Rig extends ClosableRig>(rig: Rig): Rig => {
 };
 
 /**
- * Creates the rig that all tests of a file share. Without Chromium, all tests are skipped and
- * nothing is started.
+ * Creates the rig that all tests of a file share. Without Chromium, all tests are skipped and the
+ * rig is not started.
  */
 export const usePayersRig = <Rig extends ClosableRig>(createRig: () => Promise<Rig>): Rig =>
   closeUsersAfterEach(useRig(createRig));
 
-/** The same on EVM, for test files that pay their links in their own way. */
+/** Creates the rig on an EVM chain, for test files that pay their links in their own way. */
 export const useOwnCheckout = (options: Parameters<typeof createCheckout>[0]): Checkout =>
   usePayersRig(() => createCheckout(options));
 
-/** The same on EVM, shared by all files of a process. Each test must leave the chain with automine on. */
+/**
+ * Creates the rig on an EVM chain. All test files of a process share it. Each test must leave
+ * automine enabled on the chain.
+ */
 export const useCheckout = (): Checkout =>
   closeUsersAfterEach(useSharedRig("checkout", createCheckout));

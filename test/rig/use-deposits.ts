@@ -36,12 +36,12 @@ export const useDeposits = () => {
   };
 
   /**
-   * Inserts deposits to the newest link's owner as if the listener had published them: these
-   * services consume no events.
+   * Inserts deposits to the newest link's owner as if the listener had published them, because
+   * these services do not consume events.
    */
   const insertDeposits = async (
     amounts: readonly string[],
-    /** The link's token if not given. */
+    /** The default is the link's token. */
     tokenAddress?: string,
   ): Promise<void> => {
     const { rows } = await links.database.query(

@@ -4,8 +4,8 @@ import { getSharedRig } from "../jest/shared-rigs.ts";
 
 /**
  * Returns a rig that all test files of a folder share, one file after the other. The first file
- * creates it; it is closed with the process. Each test must restore its state. Its members exist
- * once the tests run.
+ * creates it, and it is closed with the process. Each test must restore the rig's state. The
+ * members of the rig only exist while tests run.
  */
 export const useSharedRig = <Rig extends { close(): unknown }>(
   name: string,

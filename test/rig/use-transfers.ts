@@ -11,13 +11,13 @@ import {
 import { useOwnCheckout } from "./use-checkout.ts";
 import { failWith } from "./wallet.ts";
 
-/** An account of the node; before each test it has tokens, a zero allowance and no code. */
+/** An account of the node. Before each test, it has tokens, a zero allowance and no code. */
 export const account = "0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65";
 const baseUnitsPerToken = 1_000_000n;
 
 type PayerOptions = Partial<Parameters<Checkout["createPayer"]>[0]>;
 
-/** A wallet's rejection code, and the text that its payer sees. */
+/** A wallet's rejection code, and the text that the page shows for it. */
 export const walletRejections: [number, string][] = [
   [4001, "You rejected the request. Nothing was paid. You can try again."],
   [

@@ -8,13 +8,13 @@ import type { TronWallet } from "./tron-wallet.ts";
 import { usePayersRig } from "./use-checkout.ts";
 import { failWith } from "./wallet.ts";
 
-/** An account of the node; before each test it has 25 tokens and a zero allowance. */
+/** An account of the node. Before each test, it has 25 tokens and a zero allowance. */
 const account = "0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65";
 /** One of the chain's prefunded payers, with a large balance and an unlimited allowance. */
 export const fundedAccount = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
 const baseUnitsPerToken = 1_000_000n;
 
-/** What the page shows once the service has seen the payment. */
+/** The text that the page shows when the service has detected the payment. */
 export const paymentSeenText = "Payment of 25 USDC detected. Do not pay again.";
 
 type Rig = Awaited<ReturnType<typeof createTronCheckout>>;
@@ -93,7 +93,7 @@ export const walletRejections: [string, (wallet: TronWallet) => void, string][] 
 
 export type TronTransaction = { raw_data_hex: string };
 
-/** Alters the wallet's own transaction before the page receives it. */
+/** Modifies the wallet's transaction before the page receives it. */
 const alterTransaction = (
   wallet: TronWallet,
   alter: (transaction: TronTransaction) => TronTransaction,
@@ -109,7 +109,7 @@ export const differentTransactionText =
   "Your wallet created a different transaction than requested. Nothing was paid";
 const attackerAddress = "7".repeat(40);
 
-/** What a wallet may change in the transaction that it was asked to sign. */
+/** Changes that a wallet could make to the transaction that it was asked to sign. */
 export const transactionChanges: [string, RegExp, string][] = [
   ["another recipient", /(c219a14d\w{64}\w{24})\w{40}/, `$1${attackerAddress}`],
   ["another contract", /1215\w{42}/, `121541${attackerAddress}`],

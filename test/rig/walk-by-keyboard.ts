@@ -3,9 +3,9 @@ import type { Page } from "playwright-core";
 const stepsMax = 200;
 
 /**
- * Walks through a page, or the dialog open in it, with the Tab key from the beginning. Returns the
- * problems for a keyboard user: elements that cannot be reached, that are out of order, or that
- * show no focus.
+ * Moves through a page, or through its open dialog, with the Tab key from the beginning. Returns
+ * the problems for a keyboard user: elements that cannot be reached, are out of order, or do not
+ * show their focus.
  */
 export const walkByKeyboard = async (page: Page): Promise<string[]> => {
   await page.evaluate(startWalkScript);
@@ -18,7 +18,8 @@ export const walkByKeyboard = async (page: Page): Promise<string[]> => {
   return page.evaluate<string[]>("window.walk.findFaults()");
 };
 
-// Runs in the page. Elements that are not rendered, or are behind a dialog, need not be reachable.
+// Runs in the page. Elements that are not rendered or are behind a dialog do not have to be
+// reachable.
 const startWalkScript = `(() => {
   const root = document.querySelector("dialog:modal") ?? document.body;
   const selector = "a[href], button, input, select, textarea, summary, [tabindex]";
@@ -40,7 +41,7 @@ const startWalkScript = `(() => {
     wanted,
     note: () => {
       const one = document.activeElement;
-      // What scrolls may be reached, too.
+      // The browser can also focus scrollable elements. They are ignored.
       if (wanted.includes(one)) reached.add(one);
       if (isShown(one)) shown.add(one);
       return reached.size;
@@ -51,13 +52,13 @@ const startWalkScript = `(() => {
       ...(shown.has(one) ? [] : ["no focus shown: " + nameOf(one)]),
     ]),
   };
-  // From here Tab leads to what comes first.
+  // Moves the focus to the start, so that the next Tab focuses the first element.
   root.tabIndex = -1;
   root.focus();
   root.removeAttribute("tabindex");
 })()`;
 
-/** Returns what moves by itself on a page although its user prefers reduced motion. */
+/** Returns the elements that are animated although the user prefers reduced motion. */
 export const findMotion = (page: Page): Promise<string[]> =>
   page.evaluate<string[]>(`[...document.querySelectorAll("*")].flatMap((one) => {
     const { animationName, transitionDuration, scrollBehavior } = getComputedStyle(one);
@@ -66,15 +67,17 @@ export const findMotion = (page: Page): Promise<string[]> =>
     return isStill ? [] : [one.outerHTML.slice(0, 200)];
   })`);
 
-/** Doubles the size of all text from the next page on, as a user does in the browser's settings. */
+/**
+ * Doubles the text size for all pages that are opened from now on, like the setting in a browser.
+ */
 export const doubleText = async (page: Page): Promise<void> => {
   const session = await page.context().newCDPSession(page);
   await session.send("Page.setFontSizes", { fontSizes: { standard: 32, fixed: 26 } });
 };
 
 /**
- * Returns words that are cut off or beyond the window's edge. Text hidden on purpose is clipped and
- * ignored.
+ * Returns words that are cut off or beyond the window's edge. Ignores text that is clipped on
+ * purpose.
  */
 export const findClippedText = (page: Page): Promise<string[]> =>
   page.evaluate<string[]>(`[...document.querySelectorAll("body *")].flatMap((one) => {

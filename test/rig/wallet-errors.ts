@@ -11,7 +11,7 @@ import { failWithResponse } from "./wallet.ts";
 
 type WalletErrorResponse = (typeof evmErrorResponses)[number];
 
-/** The page's text for each kind of error before or instead of a payment. */
+/** The page's text for each kind of error that occurs before or instead of a payment. */
 export const walletErrorTexts: Readonly<Record<WalletErrorResponse["kind"], string>> = {
   rejected: "You rejected the request. Nothing was paid. You can try again.",
   busy: "Your wallet has a pending request. Finish it there and try again.",
@@ -26,8 +26,8 @@ export const walletErrorTexts: Readonly<Record<WalletErrorResponse["kind"], stri
 };
 
 /**
- * Returns the error responses of real wallets to a method, titled by wallet; all of them, or those
- * of the given wallets.
+ * Returns the error responses of real wallets to a method, titled by wallet. Returns all of them,
+ * or only those of the given wallets.
  */
 export const findErrorResponses = (
   method: string,
@@ -42,7 +42,10 @@ export const findErrorResponses = (
   return matchedResponses.map((response) => [response.wallet, response]);
 };
 
-/** Expects that, when the wallet rejects the payment, the button works as soon as the page explains why. */
+/**
+ * Expects that when the wallet rejects the payment, the page shows the reason and the payer can
+ * immediately pay again.
+ */
 export const expectPayableImmediately = async (
   rig: Checkout,
   error: unknown,
@@ -61,7 +64,10 @@ export const expectPayableImmediately = async (
   expect(listPaymentRequests(payer.wallet)).toHaveLength(2);
 };
 
-/** Expects that no button pays, even after a reload, because the wallet may have sent the payment. */
+/**
+ * Expects that the payer cannot pay again, even after a reload, because the wallet could have sent
+ * the payment.
+ */
 export const expectNoRetryOffered = async (rig: Checkout, error: unknown): Promise<void> => {
   const payer = await rig.createPayer({ toAmount: "25" });
   payer.wallet.setHandler("eth_sendTransaction", failWithResponse(error));

@@ -3,12 +3,18 @@ import { findAxeViolations } from "./find-axe-violations.ts";
 import { type Checkout, type Payer, clickPay, canPay } from "./create-checkout.ts";
 import { type TestWallet, failWith } from "./wallet.ts";
 
-/** An account of the node that no other file uses; it has coins, no tokens and a zero allowance. */
+/**
+ * An account of the node that no other test file uses. It has coins, no tokens and a zero
+ * allowance.
+ */
 export const otherAccount = "0x9965507D1a55bcC2695C58ba16FB37d819B0A4dc";
-/** An account on no chain, without any balance. */
+/** An account without any balance. */
 export const emptyAccount = "0x000000000000000000000000000000000000dEaD";
 
-/** Payers who learn why nothing was paid: title, the wallet's behavior, and the page's text. */
+/**
+ * Cases in which the page explains why the payment failed: title, the wallet's behavior, and the
+ * page's text.
+ */
 export const walletRejections: [string, (wallet: TestWallet) => void, string][] = [
   [
     "who declines to connect",

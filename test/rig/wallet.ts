@@ -8,7 +8,10 @@ export type WalletMethodHandler = (params: readonly unknown[]) => unknown;
 
 /** How a wallet supports batched calls (EIP-5792). */
 export type BatchSupport = {
-  /** `supported` if the account already delegates; `ready` if it must be upgraded first. */
+  /**
+   * `supported` if the account already delegates to a contract, or `ready` if it must be upgraded
+   * first.
+   */
   status: "supported" | "ready";
   /** The contract that the account delegates to (EIP-7702). */
   delegate: string;
@@ -21,9 +24,9 @@ type WalletOptions = {
   account: string;
   /** The wallet's initial network. */
   chainId: string;
-  /** When it announces itself; immediately if not given. */
+  /** The delay after which the wallet announces itself. The default is immediately. */
   announceAfterMs?: number;
-  /** If not given, it does not support batches. */
+  /** By default, the wallet does not support batches. */
   batching?: BatchSupport;
 };
 
@@ -36,7 +39,7 @@ export class WalletError extends Error {
   }
 }
 
-/** An error response that is no `WalletError`: an object with any fields, or a plain string. */
+/** An error response that is not a `WalletError`: an object with any fields, or a string. */
 class WalletResponse extends Error {
   readonly response: unknown;
   constructor(response: unknown) {
@@ -51,15 +54,18 @@ const batchAccount = parseAbi([
   "struct Call { address to; bytes data; uint256 value }",
   "function execute(Call[] calls) payable",
 ]);
-/** More than any batch uses; not estimated, as the batch may have to wait for a block. */
+/**
+ * More gas than any batch uses. It is not estimated, because the batch can depend on a transaction
+ * that is not in a block yet.
+ */
 const batchGas = "0xf4240";
 const delegation = "0xef0100";
 
 export type CallNode = (method: string, params: readonly unknown[]) => Promise<unknown>;
 
 /**
- * Implements a wallet's batches over a real node: the account delegates to a contract, and the
- * calls are one transaction from the account to itself.
+ * Implements a wallet's batches with a real node. The account delegates to a contract, and the
+ * calls are sent as one transaction from the account to itself.
  */
 const createBatches = (callNode: CallNode, account: string, batching: BatchSupport | undefined) => {
   const hashesByBatchId = new Map<string, string>();
@@ -100,15 +106,15 @@ const toHex = (chainId: string): string => `0x${BigInt(chainId).toString(16)}`;
 
 type RecordedWalletOptions = {
   name?: string;
-  /** When it announces itself; immediately if not given. */
+  /** The delay after which the wallet announces itself. The default is immediately. */
   announceAfterMs?: number;
   /** The default response to each method. */
   callMethod: (method: string, params: readonly unknown[]) => unknown;
 };
 
 /**
- * Creates a wallet for any chain. It handles each request by default unless the test sets how a
- * method responds, fails or hangs. It records all requests.
+ * Creates a wallet for any chain. It handles all requests with default handlers, unless a test
+ * replaces the handler of a method. It records all requests.
  */
 export const createRecordedWallet = ({
   name = "Test Wallet",
@@ -122,7 +128,7 @@ export const createRecordedWallet = ({
     announceAfterMs,
     requests,
     callMethod,
-    /** Sets how it handles a method from now on; without a handler, restores the default. */
+    /** Sets the handler of a method. Without a handler, restores the default. */
     setHandler: (method: string, handler?: WalletMethodHandler): void => {
       if (handler === undefined) handlers.delete(method);
       else handlers.set(method, handler);
@@ -144,12 +150,12 @@ export const createRecordedWallet = ({
   };
 };
 
-/** A wallet that can be installed in a browser; a Tron wallet is injected as TronLink is. */
+/** A wallet that can be installed in a browser. A Tron wallet is injected like TronLink. */
 export type InstalledWallet = ReturnType<typeof createRecordedWallet> & {
   tron?: { account: string; methods: readonly string[]; isOld: boolean; nodeOrigin?: string };
 };
 
-/** Returns a function that queries a node and throws the node's error as the wallet's. */
+/** Returns a function that queries a node. It throws the node's error as a wallet error. */
 export const createNodeClient =
   (nodeUrl: string): CallNode =>
   async (method, params) => {
@@ -160,7 +166,7 @@ export const createNodeClient =
     return response.body["result"];
   };
 
-/** Creates a user's wallet over a real node of an EVM chain. */
+/** Creates a user's wallet that uses a real node of an EVM chain. */
 export const createWallet = ({
   nodeUrl,
   account,
@@ -186,17 +192,17 @@ export const createWallet = ({
   const wallet = createRecordedWallet({ ...options, callMethod });
   return {
     ...wallet,
-    /** Returns the transactions that it was asked to send, in order. */
+    /** Returns the transactions that the wallet was asked to send, in order. */
     listSentTransactions: () =>
       wallet.requests
         .filter(({ method }) => method === "eth_sendTransaction")
         .map(({ params }) => (params?.[0] ?? {}) as { to: string; data: string; value: string }),
-    /** Returns the batches that it was asked to execute, in order. */
+    /** Returns the batches that the wallet was asked to execute, in order. */
     listBatches: () =>
       wallet.requests
         .filter(({ method }) => method === "wallet_sendCalls")
         .map(({ params }) => (params?.[0] ?? {}) as Batch),
-    /** The transaction hash of each batch by batch id; a test may change it. */
+    /** The transaction hash of each batch by batch ID. A test can change it. */
     batchHashes: batchWallet.hashesByBatchId,
   };
 };
@@ -250,7 +256,7 @@ const installInPageScript = `(known) => {
     if (nodeOrigin) {
       const web = new TronWeb.TronWeb({ fullHost: nodeOrigin });
       web.setAddress(account);
-      // What a wallet does out of the page. Its transactions are the local chain's.
+      // A wallet does this outside of the page. The transactions are from the local chain.
       for (const path of ["trx.sign", "transactionBuilder.triggerSmartContract"]) {
         const [room, name] = path.split(".");
         web[room][name] = (...params) => request({ method: path, params });
@@ -266,7 +272,7 @@ const installInPageScript = `(known) => {
   };
   const openTron = (request, tron) => {
     const provider = { on() {}, removeListener() {}, tronWeb: false };
-    // Who was let see the account once, is so in the next page, too.
+    // If the user has connected the wallet before, it is also connected on the next page.
     const look = async () => {
       const isOpen = await request({ method: "isOpen" });
       provider.tronWeb = isOpen && openTronWeb(request, tron);

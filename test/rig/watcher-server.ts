@@ -1,5 +1,5 @@
-// Runs settlement-listener as a program that a test can kill, with all its settings in the
-// environment. Its bus always fails, so its events stay in the outbox for the next process.
+// Runs settlement-listener as a program that a test can kill. All settings are environment
+// variables. The bus always fails, so events stay in the outbox for the next process.
 import type { Bus } from "@payment-links/bus";
 import { loadCatalogue } from "@payment-links/contracts";
 import { connectPool } from "@payment-links/postgres";

@@ -1,11 +1,15 @@
 import { Client } from "pg";
 
-/** The parts of a schema. Each query returns a column `line` that goes into the dump unchanged. */
+/**
+ * The parts of a schema. Each query returns a column `line`. Its values are added to the dump
+ * unchanged.
+ */
 const queries = {
   functions: `
     SELECT rtrim(pg_get_functiondef(oid), E'\\n') || E';\\n' AS line
     FROM pg_proc WHERE pronamespace = $1::regnamespace ORDER BY proname`,
-  // Daily partitions are excluded because they change; parents and default partitions stay.
+  // Daily partitions are excluded because they change. Parent tables and default partitions are
+  // included.
   tables: `
     SELECT format(E'CREATE TABLE %s%s%s;\\n', relname,
       CASE WHEN relispartition
@@ -32,7 +36,8 @@ const queries = {
     WHERE relnamespace = $1::regnamespace AND relkind IN ('r', 'p')
       AND coalesce(pg_get_expr(relpartbound, oid), 'DEFAULT') = 'DEFAULT'
     ORDER BY relname`,
-  // Constraints include their indexes, and partitioned tables those of their partitions.
+  // Indexes of constraints and of partitions are excluded, because the constraints and the
+  // partitioned tables already define them.
   indexes: `
     SELECT pg_get_indexdef(indexrelid, 0, true) || ';' AS line
     FROM pg_index
@@ -50,7 +55,7 @@ const queries = {
     SELECT pg_get_triggerdef(pg_trigger.oid, true) || ';' AS line
     FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid
     WHERE relnamespace = $1::regnamespace AND NOT tgisinternal ORDER BY relname, tgname`,
-  // The privileges of the service's own role; the migrator owns everything.
+  // The privileges of the service's own role. The migrator owns all objects.
   grants: `
     SELECT format('GRANT %s ON %s%s TO %s;', privileges,
       kind,
@@ -66,12 +71,12 @@ const queries = {
     GROUP BY kind, privileges, grantee ORDER BY kind DESC, privileges`,
 } as const;
 
-/** Returns one schema of a database as readable SQL; equal schemas have equal dumps. */
+/** Returns one schema of a database as readable SQL. Equal schemas have equal dumps. */
 export const dumpSchema = async (adminUrl: string, schema: string): Promise<string> => {
   const client = new Client({ connectionString: adminUrl });
   await client.connect();
   try {
-    // With this search path, names within the schema have no prefix.
+    // With this search path, names in the schema have no prefix.
     await client.query("SELECT set_config('search_path', $1, false)", [schema]);
     let dump = "";
     for (const query of Object.values(queries)) {

@@ -6,11 +6,11 @@ import { findFreePorts } from "../rig/free-port.ts";
 import { type WebhookReceiver, startReceiver } from "../rig/receiver.ts";
 import { acmeProvider, buildShopEnv } from "../rig/shop-env.ts";
 
-/** The first day shown in the pictures; no picture shows the date on which it is taken. */
+/** The first day in the pictures. The pictures do not show the date on which they are taken. */
 const firstDayAt = new Date("2026-03-02T09:00:00Z");
 const dayMs = 86_400_000;
 
-/** The amounts paid on each day, one link per amount. */
+/** The amounts that are paid on each day. Each amount has its own link. */
 const amountsByDay: readonly (readonly string[])[] = [
   ["18.5", "42"],
   ["64.9"],
@@ -78,7 +78,7 @@ const fillShop = async (system: System, receiver: WebhookReceiver) => {
   for (const [day, amounts] of amountsByDay.entries()) {
     if (day > 0) await advanceDay(system, day);
     for (const [index, amount] of amounts.entries()) {
-      // On each of the last two days, one webhook is rejected at first; the last one stays pending
+      // On each of the last two days, one webhook is rejected at first. The last one stays pending
       // until the end.
       let remainingRejections = index === 0 && day >= amountsByDay.length - 2 ? 1 : 0;
       receiver.setResponder(() => (remainingRejections-- > 0 ? 503 : 204));
@@ -95,7 +95,7 @@ const fillShop = async (system: System, receiver: WebhookReceiver) => {
   return { cookie, endpointId, linkUrl, now: getDay(amountsByDay.length - 1) };
 };
 
-/** Returns how many different events a receiver has received. */
+/** Returns the number of distinct events that a receiver has received. */
 const countReceivedEvents = ({ received }: WebhookReceiver): number =>
   new Set(received.map(({ body }) => body.id)).size;
 
@@ -125,7 +125,7 @@ const createOrderBook = ({ baseUrl }: System, { apiKey }: Merchant) => {
   };
   return {
     createOrder,
-    /** Creates a link, and reports its payment as a provider. */
+    /** Creates a link and reports its payment as a provider would. */
     createPaidOrder: async (amount: string, soldAt: Date): Promise<void> => {
       const id = await createOrder(amount);
       paidCount += 1;
@@ -177,8 +177,8 @@ const createDevnetOrder = async ({ baseUrl }: System, cookie: string): Promise<s
   const walletAddress = "0x8617E340B3D01FA5F11F306F4090FD50E238070D";
   const wallet = { walletAddress, tokenId: devnet.tokenId, isDefault: true };
   await post(`${baseUrl}/console/api/wallets`, { cookie, body: wallet });
-  // An API key would still use the previous default token, because the account is cached for a
-  // while.
+  // With an API key, the link would still use the previous default token, because the account is
+  // cached for a short time.
   const linkBody = { toAmount: "25", description: "Two tins of sencha, order 1042" };
   const { url } = await post(`${baseUrl}/console/api/payment-links`, { cookie, body: linkBody });
   return String(url);

@@ -1,5 +1,5 @@
 // `npm run screenshots`: takes the README's pictures of the running product, and writes them with
-// the digest of their sources. Fails and writes nothing if a picture cannot be taken.
+// the digest of their sources. If a picture cannot be taken, it fails without writing files.
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { ensureConsoleBuilt } from "@payment-links/console/ensure-built";
@@ -19,7 +19,8 @@ const report = (line: string) => process.stderr.write(`${line}\n`);
 
 const chromiumPath = await ensureChromium();
 if (chromiumPath === undefined) throw new Error("chromium-headless-shell or chromium is required");
-// Computed first, so that changes made while the pictures are taken do not count as shown.
+// Computes the digest first, so that it does not include changes that are made while the pictures
+// are taken.
 const digest = computeSourcesDigest();
 await ensureConsoleBuilt({ env: process.env, report });
 report("creating a shop with three weeks of payments");

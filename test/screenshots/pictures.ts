@@ -5,11 +5,11 @@ import { projectRoot } from "../rig/child.ts";
 
 const picturesDirectory = ".github/pictures";
 
-/** The names of the pictures; `main.ts` takes each of them. */
+/** The names of the pictures that `main.ts` takes. */
 export const pictures = ["checkout-phone", "checkout-computer", "overview", "webhook-log"] as const;
 export type Picture = (typeof pictures)[number];
 
-/** The maximum size of a picture: a README is read on phones, too. */
+/** The maximum size of a picture. It is limited because the README is also read on phones. */
 export const pictureBytesMax = 150_000;
 
 export const getPicturePath = (picture: Picture): string => `${picturesDirectory}/${picture}.png`;
@@ -17,7 +17,7 @@ export const getPicturePath = (picture: Picture): string => `${picturesDirectory
 /** Stores the digest of the sources from which the pictures were taken. */
 export const digestFile = join(projectRoot, picturesDirectory, "sources.sha256");
 
-/** The sources of the pages in the pictures, and of the scripts that take them. */
+/** The sources of the pages in the pictures, and the scripts that take the pictures. */
 const sources = [
   "services/links-api/src/pages",
   "packages/console/app/frame",
@@ -33,7 +33,7 @@ const listFiles = (path: string): string[] =>
     ? [path]
     : readdirSync(join(projectRoot, path)).flatMap((name) => listFiles(`${path}/${name}`));
 
-/** Returns a digest of the sources, which changes whenever the pictures may change. */
+/** Returns a digest of the sources. It changes whenever the pictures could change. */
 export const computeSourcesDigest = (): string => {
   const hash = createHash("sha256");
   const files = sources.flatMap(listFiles).filter((file) => !file.endsWith(".test.ts"));

@@ -78,7 +78,7 @@ const captureConsole = async (chromium: Chromium, shop: Shop) => {
   await tab.waitForText("All endpoints are working.");
   const overview = await takeScreenshot(user, tab);
   await tab.goTo(`${shop.baseUrl}/console/webhooks/${shop.endpointId}`);
-  // The webhook rejected on the last day is pending; all earlier ones are delivered.
+  // The webhook that was rejected on the last day is pending. All earlier webhooks are delivered.
   const rows = tab.page.getByRole("row");
   const countRows = (status: string) => rows.filter({ hasText: status }).count();
   const hasExpectedRows = async () =>

@@ -5,34 +5,34 @@ import { createInterface } from "node:readline";
 
 /** Options that every test server accepts. */
 export type ServerContext = {
-  /** Directory for the server's files; must not exist yet. */
+  /** The directory for the server's files. It must not exist yet. */
   readonly directory: string;
-  /** Address of this machine on which the server listens; loopback if absent. */
+  /** The address of this machine on which the server listens. The default is loopback. */
   readonly host?: string;
-  /** Receives progress and error messages. */
+  /** A function that receives progress and error messages. */
   readonly report: (line: string) => void;
-  /** Aborts a start in progress. */
+  /** A signal that aborts a start in progress. */
   readonly signal: AbortSignal;
 };
 
 /** A server that is ready. */
 export type RunningServer = {
   readonly url: string;
-  /** More addresses of the server, keyed by the environment variable that tests read. */
+  /** Additional addresses of the server, keyed by the environment variable that tests read. */
   readonly extraUrls?: Readonly<Record<string, string>>;
-  /** Resolves once the server has exited; further calls do nothing. */
+  /** Stops the server. Resolves when it has exited. Further calls do nothing. */
   readonly stop: () => Promise<void>;
   /**
-   * Stops the server in order and keeps its data. Returns a function that restarts it at the same
-   * address.
+   * Stops the server gracefully without deleting its data. Returns a function that restarts it at
+   * the same address.
    */
   readonly stopTemporarily: () => Promise<() => Promise<void>>;
 };
 
-/** Starts one server; resolves once it is ready. */
+/** Starts a server. Resolves when it is ready. */
 export type StartServer = (context: ServerContext) => Promise<RunningServer>;
 
-/** A program that is ready once it prints a line that contains `readyText`. */
+/** A program that is ready when it prints a line that contains `readyText`. */
 export type ServerCommand = {
   readonly name: string;
   readonly command: string;
@@ -45,7 +45,7 @@ const stopMsMax = 120_000;
 const tailLines = 20;
 const startAttemptsMax = 3;
 
-/** Runs a server as a child process; resolves once it reports that it is ready. */
+/** Runs a server as a child process. Resolves when it reports that it is ready. */
 export const runServer = async (
   command: ServerCommand,
   context: ServerContext,
@@ -110,8 +110,8 @@ const launchServer = async (
 };
 
 /**
- * Starts a server on free loopback ports. Another process may take a port between the search and
- * the server's `listen`, so a failed start is retried on other ports.
+ * Starts a server on free loopback ports. Another process can take a port before the server listens
+ * on it, so a failed start is retried on other ports.
  */
 export const startOnFreePorts = async (
   portCount: number,
@@ -127,7 +127,7 @@ export const startOnFreePorts = async (
   }
 };
 
-// Reserves all ports before releasing any, so that they differ.
+// Reserves all ports before it releases any of them, so that all ports are different.
 const findFreePorts = async (count: number): Promise<readonly number[]> => {
   const portHolders = Array.from({ length: count }, () => createServer().listen(0, "127.0.0.1"));
   await Promise.all(portHolders.map((portHolder) => once(portHolder, "listening")));

@@ -6,7 +6,7 @@ import type { ServersByName } from "./start-servers.ts";
 
 /**
  * Accepts `stop <server>` and `start <server>` on a Unix socket, one line per connection. Replies
- * `done` once the command has finished, or with the error. Returns a function that closes the
+ * with `done` when the command has finished, or with the error. Returns a function that closes the
  * socket.
  */
 export const startControlSocket = async (

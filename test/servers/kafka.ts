@@ -25,8 +25,8 @@ type Ports = {
 const loopback = "127.0.0.1";
 
 /**
- * Returns the function that runs a broker on this machine: from jars on the installed Java, or in a
- * container.
+ * Returns the function that runs a broker on this machine, either from jars with the installed Java
+ * or in a container.
  */
 export const findKafka = async (): Promise<StartServer> => {
   if ((await hasJava()) && ((await isInMavenCache("kafka")) || (await hasMaven()))) {
@@ -45,7 +45,7 @@ const startFromJars: StartServer = async (context) => {
   const loggingOption = `-Dlog4j2.configurationFile=${join(import.meta.dirname, "log4j2.xml")}`;
   // A test broker runs for minutes, so the C2 compiler would cost more time than it saves.
   const javaOptions = ["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", loggingOption, "-cp", jars];
-  // Kafka would parse an id that starts with a hyphen as an option.
+  // Kafka would parse an ID that starts with a hyphen as an option.
   const clusterId = `t${randomBytes(15).toString("base64url")}A`;
   const formatArgs = ["kafka.tools.StorageTool", "format", "-t", clusterId, "-c", configFile];
 
@@ -113,8 +113,8 @@ const saslUsers = ["auth-keys", "links-api", "settlement-listener", "webhook-dis
   .map((username) => `user_${username}="${getTestKafkaPassword(username)}"`);
 
 /**
- * One small node that is both broker and controller, sized for a machine with two processors.
- * Unauthenticated clients may do everything; each user may do only what an ACL grants.
+ * A small node that is both broker and controller, for a machine with two CPUs. Unauthenticated
+ * clients can do everything. Authenticated users can do only what an ACL grants.
  */
 const buildProperties = (host: string, ports: Ports): Readonly<Record<string, string>> => ({
   "process.roles": "broker,controller",
@@ -139,7 +139,7 @@ const buildProperties = (host: string, ports: Ports): Readonly<Record<string, st
   "transaction.state.log.min.isr": "1",
   "share.coordinator.state.topic.replication.factor": "1",
   "share.coordinator.state.topic.min.isr": "1",
-  // As in production: using a topic that was never created must fail.
+  // As in production, using a topic that was never created must fail.
   "auto.create.topics.enable": "false",
   "group.initial.rebalance.delay.ms": "0",
   "broker.session.timeout.ms": "3000",

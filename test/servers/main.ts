@@ -1,12 +1,13 @@
 // Runs Postgres, Kafka and Redis for tests in the foreground, or the servers named as arguments
-// (`postgres`, `kafka`, `redis`, `chromium`). Prints one JSON line with their addresses on stdout
-// once all are ready, and progress on stderr. Shuts down in order on SIGINT or SIGTERM. If a parent
-// process holds an IPC channel, this process exits with the parent, even if the parent is killed.
+// (`postgres`, `kafka`, `redis`, `chromium`). When all of them are ready, prints one line of JSON
+// with their addresses to stdout. Prints progress to stderr. Shuts down gracefully on SIGINT or
+// SIGTERM. If a parent process holds an IPC channel, this process exits with the parent, even if
+// the parent is killed.
 //
-// - `SERVERS_HOST`: an address of this machine that others can reach, such as pods of a cluster;
-//   loopback if absent.
-// - `SERVERS_SOCKET`: the path of a socket over which `switch.ts` stops and starts single servers;
-//   no socket if absent.
+// - `SERVERS_HOST`: an address of this machine that others can reach, such as pods of a cluster.
+//   The default is loopback.
+// - `SERVERS_SOCKET`: the path of a socket over which `switch.ts` stops and starts single servers.
+//   By default, there is no socket.
 // oxlint-disable-next-line reliability/no-fixed-wait -- keeps the process alive until the end
 import { setTimeout as sleep } from "node:timers/promises";
 import { startControlSocket } from "./control-socket.ts";

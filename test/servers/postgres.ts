@@ -3,8 +3,8 @@ import { startEmbeddedPostgres } from "../../deploy/src/embedded-postgres.ts";
 import type { StartServer } from "./child-server.ts";
 
 /**
- * Starts the embedded Postgres that the product ships, with durability off for speed: no test cuts
- * its power.
+ * Starts the embedded Postgres of the product. Durability is off for speed, because tests do not
+ * simulate power failures.
  */
 export const startPostgres: StartServer = async ({ directory, host, report }) => {
   const settings = {
@@ -18,7 +18,8 @@ export const startPostgres: StartServer = async ({ directory, host, report }) =>
   let postgres = await startEmbeddedPostgres({ directory, report, settings });
   const stop = async () => {
     await postgres.stop();
-    // The data may be in another directory than requested, which nothing else would remove.
+    // The data can be in a different directory than requested. This directory is not removed
+    // elsewhere.
     await rm(postgres.directory, { recursive: true, force: true });
   };
   const url = new URL(postgres.url);

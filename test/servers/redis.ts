@@ -15,8 +15,8 @@ const pullMsMax = 300_000;
 const readyOptions = { readyText: "Ready to accept connections", readyMsMax: 180_000 } as const;
 
 /**
- * Returns this machine's Redis program for tests that kill their own Redis, or undefined if Redis
- * runs only in a container.
+ * Returns the path of the Redis program for tests that kill their own Redis, or undefined if Redis
+ * can only run in a container.
  */
 export const findRedisProgram = async (context: ServerContext): Promise<string | undefined> => {
   if (await hasRedis()) return "redis-server";
@@ -25,8 +25,8 @@ export const findRedisProgram = async (context: ServerContext): Promise<string |
 };
 
 /**
- * Returns the function that runs Redis on this machine: the installed program, one from a jar, or a
- * container.
+ * Returns the function that runs Redis on this machine. It uses the installed program, a program
+ * from a jar, or a container.
  */
 export const findRedis = async (): Promise<StartServer> => {
   if (await hasRedis()) return startProgram("redis-server");
@@ -72,10 +72,10 @@ const startContainer: StartServer = async (context) => {
   });
 };
 
-/** More databases than the tests of a run claim (`claim-redis-database.ts`). */
+/** There are more databases than the tests of a run claim (`claim-redis-database.ts`). */
 const databaseCount = 1_024;
 
-// Persistence is off: tests about data loss in Redis cause it on purpose.
+// Persistence is off. Some tests rely on losing the data in Redis.
 const buildSettings = (port: number): readonly string[] => [
   "--port",
   String(port),

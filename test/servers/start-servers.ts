@@ -14,17 +14,17 @@ import { findRedis } from "./redis.ts";
 export type ServerUrls = {
   readonly DATABASE_URL?: string;
   readonly KAFKA_BROKERS?: string;
-  /** The same broker's listener that requires authentication and enforces ACLs. */
+  /** The listener of the same broker that requires authentication and enforces ACLs. */
   readonly KAFKA_SASL_BROKERS?: string;
   readonly REDIS_URL?: string;
-  /** A Chromium that Playwright connects to; absent if none could be installed. */
+  /** The Chromium to which Playwright connects. Absent if Chromium could not be installed. */
   readonly CHROMIUM_URL?: string;
 };
 
 /** The servers, keyed by the names that `switch.ts` accepts. */
 export type ServersByName = Readonly<Record<string, RunningServer>>;
 
-/** Servers for tests; `stop` stops only those that this process started. */
+/** Servers for tests. `stop` stops only the servers that this process started. */
 export type TestServers = {
   readonly urls: ServerUrls;
   readonly servers: ServersByName;
@@ -33,7 +33,7 @@ export type TestServers = {
 
 type Options = {
   existingUrls: ServerUrls;
-  /** The servers to start; by default those that the product needs. */
+  /** The servers to start. The default is the servers that the product needs. */
   serverNames?: readonly ServerName[];
   report: (line: string) => void;
   signal: AbortSignal;
@@ -63,9 +63,9 @@ export const parseServerNames = (requestedNames: readonly string[]): ServerName[
   });
 
 /**
- * Starts real Postgres, Kafka, Redis and Chromium in parallel on free ports of loopback, or of
- * `host`. Their data directory is removed when they stop. A server in `existingUrls` is used as is
- * and never stopped. Aborting `signal` cancels a start in progress.
+ * Starts real Postgres, Kafka, Redis and Chromium in parallel on free ports of loopback or of
+ * `host`. Their data directory is removed when they stop. A server in `existingUrls` is not started
+ * or stopped here. Aborting `signal` cancels a start in progress.
  */
 export const startServers = async (options: Options): Promise<TestServers> => {
   const { existingUrls, serverNames = productServers, report, signal, host } = options;
@@ -79,7 +79,8 @@ export const startServers = async (options: Options): Promise<TestServers> => {
   }
 
   const directory = await mkdtemp(join(tmpdir(), "payment-links-test-"));
-  // When root starts Postgres, it runs as another user, who needs access to this directory.
+  // If root starts Postgres, Postgres runs as another user. This user needs access to the
+  // directory.
   await chmod(directory, 0o711);
   const pending = new Set<string>();
   const progressTimer = setInterval(

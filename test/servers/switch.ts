@@ -1,5 +1,5 @@
 // `node switch.ts stop|start postgres|kafka|redis`: stops or starts one of the servers that
-// `main.ts` runs with the same `SERVERS_SOCKET`. Exits once that is done.
+// `main.ts` runs with the same `SERVERS_SOCKET`. Exits when the server has stopped or started.
 import { once } from "node:events";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";

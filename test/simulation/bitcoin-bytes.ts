@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import type { Block, TransactionBody, Transaction } from "./block.ts";
 
-/** Bitcoin's genesis block, which identifies its nodes' network. */
+/** Bitcoin's genesis block. It identifies the network of a node. */
 export const genesisBlock = {
   hash: "000000000019d6689c085ae165831e934ff763ae46a2a6c172b3f1b60a8ce26f",
   bytes: Buffer.from(
@@ -76,7 +76,9 @@ const encodeInputsAndOutputs = ({ inputs, outputs }: TransactionBody): Buffer =>
     ),
   ]);
 
-/** Serializes a transaction with its witnesses (BIP 144). The first witness holds the padding. */
+/**
+ * Serializes a transaction with its witnesses (BIP 144). The first witness contains the padding.
+ */
 export const serializeTransaction = ({
   paddingBytes = 0,
   ...transactionBody
@@ -89,11 +91,11 @@ export const serializeTransaction = ({
     lockTime,
   ]);
 
-/** Returns a transaction's id, which excludes witnesses. */
+/** Returns a transaction's ID, which does not depend on the witnesses. */
 export const computeTransactionId = (transactionBody: TransactionBody): string =>
   toHexId(doubleHash(Buffer.concat([version, encodeInputsAndOutputs(transactionBody), lockTime])));
 
-/** Returns a block's unique coinbase transaction. It pays no known script. */
+/** Returns a block's unique coinbase transaction. It does not pay a known script. */
 export const createCoinbase = ({
   sequenceNumber,
 }: Pick<Block, "sequenceNumber">): { hash: string; bytes: Buffer } => {
@@ -121,7 +123,7 @@ const computeMerkleRoot = (ids: readonly string[]): Buffer => {
   return hashes[0] ?? Buffer.alloc(32);
 };
 
-/** The fields that a block header is built from. */
+/** The fields from which a block header is built. */
 type HeaderFields = {
   block: Pick<Block, "sequenceNumber" | "number" | "timestampSeconds">;
   parentHash: string;

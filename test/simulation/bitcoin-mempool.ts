@@ -9,7 +9,10 @@ import {
 import type { ChainKind } from "./chain-kinds.ts";
 import type { SimulatedWorld } from "./simulated-world.ts";
 
-/** A node's mempool: the newest transaction it has received, and whether it accepts replacements. */
+/**
+ * A node's mempool: the newest transaction that it has received, and whether it accepts
+ * replacements.
+ */
 type MempoolView = { maxSequenceNumber: number; acceptsReplacement: () => boolean };
 
 const fundingTransactions = 24;
@@ -20,8 +23,8 @@ const feeBaseUnits = 1_000;
 const changeScript = `0014${"c4".repeat(20)}`;
 
 /**
- * Creates the Bitcoin mempool. Of transactions that spend the same output, at most one is mined,
- * chosen at random. All stay known until one of them is final.
+ * Creates the Bitcoin mempool. If several transactions spend the same output, at most one of them
+ * is mined, which is chosen at random. All of them stay known until one of them is final.
  */
 export const createBitcoinMempool = (
   { count, random, trace }: SimulatedWorld,
@@ -57,12 +60,14 @@ export const createBitcoinMempool = (
   const baseUnitsByOutpoint = new Map(
     unspentOutpoints.map((outpoint) => [outpoint, coinBaseUnits]),
   );
-  /** Change outputs that payers own and have not spent. */
+  /** The payers' unspent change outputs. */
   const changeOutpoints: string[] = [];
-  /** All transactions that were mined or may still be, in the order sent. */
+  /**
+   * All transactions that were mined or can still be mined, in the order in which they were sent.
+   */
   let knownTransactions: Transaction[] = [];
   const minedTransactions = new Set<Transaction>();
-  /** Transactions that final blocks prove can never be mined. */
+  /** Transactions that can never be mined, as final blocks prove. */
   const doubleSpentHashes = new Set<string>();
   let sentCount = 0;
 
@@ -136,7 +141,7 @@ export const createBitcoinMempool = (
       amounts.reduce((total, amount) => total + amount, 0);
     const inputBaseUnits = sumAmounts(inputs.map((input) => baseUnitsByOutpoint.get(input) ?? 0));
     sentCount += 1;
-    // Makes the fee unique, so that otherwise identical transactions have different ids.
+    // Makes the fee unique, so that otherwise identical transactions have different IDs.
     const fee = feeBaseUnits * (1 + random.below(9)) + sentCount;
     const changeBaseUnits =
       inputBaseUnits - sumAmounts(outputs.map(({ baseUnits }) => baseUnits)) - fee;
@@ -150,7 +155,7 @@ export const createBitcoinMempool = (
     };
     const outpoint = listOutpoints(transaction)[isChangeFirst ? 0 : allOutputs.length - 1] ?? "";
     baseUnitsByOutpoint.set(outpoint, change.baseUnits);
-    // Smaller outputs would not cover a payment.
+    // Smaller outputs would not be sufficient for a payment.
     if (change.baseUnits > coinBaseUnits / 2) changeOutpoints.push(outpoint);
     knownTransactions.push(transaction);
     return transaction;
@@ -159,7 +164,7 @@ export const createBitcoinMempool = (
   const selectInputs = (tip: Block): string[] =>
     Array.from({ length: random.chance(0.2) ? 2 : 1 }, () => takeOutpoint(tip));
 
-  /** Marks a transaction as never mined. `proof` says how the chain shows that. */
+  /** Marks a transaction that will never be mined. `proof` is how the chain proves this. */
   const markFailed = (
     transaction: Transaction,
     proof: "double-spent input" | "double-spent ancestor" | "none",
@@ -173,7 +178,7 @@ export const createBitcoinMempool = (
     }
   };
 
-  /** Drops a random transaction from all mempools for good. */
+  /** Permanently drops a random transaction from all mempools. */
   const dropRandom = (tip: Block): void => {
     const unminedTransactions = listAllUnconfirmed(tip).filter(
       (transaction) => !minedTransactions.has(transaction),
@@ -192,7 +197,7 @@ export const createBitcoinMempool = (
     takeForBlock: (tip) => {
       if (random.chance(0.02)) dropRandom(tip);
       const candidates = knownTransactions.filter(() => random.chance(0.5));
-      // A miner may still have the first of two conflicting transactions.
+      // A miner can still have the first of two conflicting transactions.
       const selected = selectSpendable(tip, candidates, () => random.chance(0.85));
       for (const transaction of selected) minedTransactions.add(transaction);
       return selected;
@@ -264,7 +269,7 @@ const listOutpoints = ({ hash, outputs }: Pick<Transaction, "hash" | "outputs">)
 const areConflicting = (transaction: Transaction, otherTransaction: Transaction): boolean =>
   transaction.inputs.some((input) => otherTransaction.inputs.includes(input));
 
-/** Removes the excluded transactions and all that spend their outputs. */
+/** Removes the excluded transactions and all transactions that spend their outputs. */
 const excludeWithDescendants = (
   transactions: readonly Transaction[],
   excluded: readonly Transaction[],
@@ -277,7 +282,7 @@ const excludeWithDescendants = (
   });
 };
 
-/** Returns the hashes of a chain's transactions and the outputs they spend. */
+/** Returns the hashes of a chain's transactions and the outputs that they spend. */
 const readChain = (tip: Block) => {
   const transactions = listChainBlocks(tip).flatMap((block) => block.transactions);
   return {

@@ -15,7 +15,7 @@ import {
   servesOtherChain,
 } from "./node-view.ts";
 
-/** Error codes of Bitcoin Core's `rpc/protocol.h`; btcd differs for some. */
+/** Error codes from Bitcoin Core's `rpc/protocol.h`. btcd uses different codes for some errors. */
 const errorCodes = {
   misc: -1,
   notFound: -5,
@@ -24,7 +24,7 @@ const errorCodes = {
   btcdInternal: -32_603,
 };
 
-/** Returns a function that handles an RPC call as a Bitcoin node does. */
+/** Returns a function that handles an RPC call like a Bitcoin node. */
 export const createBitcoinNode = (view: NodeView): ((call: RpcCall) => unknown) => {
   const node = { ...view, ...createBlockHashes(view) };
   const unconfirmed = listUnconfirmed(view);
@@ -65,7 +65,10 @@ const regtestGenesis = "0f9188f13cb7b2c71f2a335e3a4fc328bf5beb436012afca590b1a11
 
 type BitcoinNodeView = NodeView & ReturnType<typeof createBlockHashes>;
 
-/** Returns the number of the first block that a misreporting node changes; Infinity if none. */
+/**
+ * Returns the number of the first block that a misreporting node changes, or Infinity if there is
+ * none.
+ */
 const findFirstAlteredBlock = ({ blocks, behavior }: NodeView): number => {
   if (servesOtherChain({ behavior })) return 0;
   if (behavior.kind === "renames blocks") return Math.max(1, behavior.firstBlock);
@@ -99,7 +102,7 @@ const createBlockHashes = (view: NodeView) => {
   return { getHeader, getHash };
 };
 
-/** Returns the transactions in a node's mempool; a node that lags has received no new ones. */
+/** Returns the transactions in a node's mempool. A lagging node has not received the new ones. */
 const listUnconfirmed = ({
   blocks,
   chain,
@@ -177,8 +180,8 @@ const serializeHeaderInfo = (node: BitcoinNodeView, block: Block): unknown => {
 };
 
 /**
- * Serializes a transaction. Bitcoin Core's index keeps the transactions of orphaned blocks. A
- * pruned node has no index: neither Bitcoin Core nor btcd supports both.
+ * Serializes a transaction. Bitcoin Core's index contains the transactions of orphaned blocks. A
+ * pruned node has no index, because neither Bitcoin Core nor btcd supports both.
  */
 const serializeTransactionResult = (
   node: BitcoinNodeView,

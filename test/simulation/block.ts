@@ -1,12 +1,15 @@
 import type { ModelTransfer } from "./model-transfer.ts";
 
-/** An output of a Bitcoin transaction: base units, and the hex script that receives them. */
+/** An output of a Bitcoin transaction: the base units, and the script in hex that receives them. */
 export type Output = { baseUnits: number; script: string };
 
-/** The outputs that a Bitcoin transaction spends, as `<hash>:<index>`, and those it creates. */
+/**
+ * The outputs that a Bitcoin transaction spends, as `<hash>:<index>`, and the outputs that it
+ * creates.
+ */
 export type TransactionBody = { inputs: readonly string[]; outputs: readonly Output[] };
 
-/** A token program's transfer on Solana, with accounts given by their owners. */
+/** A transfer by a token program on Solana. Its accounts are identified by their owners. */
 export type SolanaTransfer = {
   mint: string;
   to: string;
@@ -16,7 +19,7 @@ export type SolanaTransfer = {
 
 export type ChainLog = { address: string; topics: readonly string[]; data: string };
 
-/** A transaction, in a block or not. */
+/** A transaction. It can be in a block or unconfirmed. */
 export type Transaction = TransactionBody & {
   hash: string;
   /** Increases with each new transaction and block. */
@@ -25,17 +28,20 @@ export type Transaction = TransactionBody & {
   nonce: number;
   isSuccessful: boolean;
   logs: readonly ChainLog[];
-  /** Transfers on Solana; other chains use `logs`, or `inputs` and `outputs` on Bitcoin. */
+  /** Transfers on Solana. EVM chains use `logs`. Bitcoin uses `inputs` and `outputs`. */
   transfers: readonly SolanaTransfer[];
-  /** The payments and deposits that it makes; empty for a transaction that only looks like one. */
+  /**
+   * The payments and deposits in the transaction. Empty for a transaction that only looks like a
+   * payment.
+   */
   modelTransfers: readonly ModelTransfer[];
-  /** Bytes of unrelated data that a node returns with it. */
+  /** The number of bytes of unrelated data that a node returns with the transaction. */
   paddingBytes: number;
 };
 
 export type Block = {
   number: number;
-  /** The number that its chain uses; on Solana, some slots have no block. */
+  /** The number that the chain uses. On Solana, it is the slot, and some slots have no block. */
   slot: number;
   hash: string;
   sequenceNumber: number;
@@ -51,12 +57,12 @@ export type TransactionContent = Partial<
   >
 >;
 
-/** The transactions that wait to be mined. */
+/** The unconfirmed transactions of a chain. */
 export type Mempool = {
   /** The transactions of the chain's first block. */
   initialTransactions: readonly Transaction[];
   send: (tip: Block, from: string, content: TransactionContent) => Transaction;
-  /** Takes the transactions of the next block on a tip. */
+  /** Removes and returns the transactions of the next block on top of a tip. */
   takeForBlock: (tip: Block) => readonly Transaction[];
   /** Called when a fork has orphaned transactions. */
   onOrphaned: (orphanedTransactions: readonly Transaction[]) => void;
@@ -65,7 +71,9 @@ export type Mempool = {
   onFinalized: (block: Block) => void;
 };
 
-/** The number of blocks on top that make a block `safe`, and the number that makes it final. */
+/**
+ * The number of blocks on top of a block that make it `safe`, and the number that make it final.
+ */
 export const safeDepth = 3;
 export const finalDepth = 6;
 

@@ -16,19 +16,21 @@ import {
 
 type Token = { id: string; address: string; nodeAddress: string };
 
-/** A chain of the catalogue on which payers pay, as the simulation needs it. */
+/** A chain of the catalogue, with the data that the simulation needs. */
 export type ChainKind = {
   chainId: string;
   chainType: "EVM" | "TVM" | "SVM" | "BVM";
-  /** The chain id that its nodes report; a number on EVM. */
+  /** The chain ID that its nodes report. It is a number on EVM chains. */
   nodeChainId: string;
-  /** The catalogue's tokens with the 20-byte addresses that nodes use. Links use the first. */
+  /**
+   * The catalogue's tokens with the 20-byte addresses that nodes use. Links use the first token.
+   */
   tokens: readonly [Token, ...Token[]];
-  /** A token outside the catalogue; none on Bitcoin. */
+  /** A token that is not in the catalogue. Bitcoin has none. */
   unlistedToken: string;
-  /** Base units, as nodes count them, per token. */
+  /** The number of base units per token, as nodes count them. */
   baseUnitsPerToken: number;
-  /** Whether payments appear as logs of a token and of the proxy. */
+  /** Whether payments appear as logs of a token and of the fee proxy. */
   hasLogs: boolean;
   erc20Proxy: string;
   payers: readonly string[];
@@ -42,7 +44,7 @@ export type ChainKind = {
   alterHash: (hash: string) => string;
   rangeBlocksMaxOptions: readonly number[];
   settings: object;
-  /** Owners' addresses in the family's format; descriptors on Bitcoin. */
+  /** Owners' addresses in the family's format. On Bitcoin, these are account keys. */
   wallets: readonly string[];
   otherWallet: string;
   toNodeAddress: (address: string) => string;
@@ -50,7 +52,7 @@ export type ChainKind = {
 
 const catalogue = loadCatalogue();
 
-/** Returns a chain's tokens with their node addresses, the links' token first. */
+/** Returns a chain's tokens with their addresses on nodes. The links' token comes first. */
 const createTokens = (
   [firstId, ...otherIds]: readonly [string, ...string[]],
   toNodeAddress: (address: string) => string,
@@ -133,7 +135,7 @@ export const solana: ChainKind = {
   payers: ["payer 1", "payer 2", "payer 3"].map(deriveAddress),
   forger: deriveAddress("forger"),
   hashBlock: ({ sequenceNumber }) => deriveAddress(`block ${sequenceNumber}`),
-  // A signature has 64 bytes, as many as two keys.
+  // A signature has 64 bytes, which is the length of two keys.
   hashTransaction: ({ sequenceNumber }) =>
     `${deriveAddress(`transaction ${sequenceNumber}`)}${deriveAddress(`transaction ${sequenceNumber}, second half`)}`,
   alterHash: (hash) => `bad${hash.slice(3)}`,

@@ -14,7 +14,10 @@ import { createBitcoinMempool } from "./bitcoin-mempool.ts";
 import type { ModelTransfer } from "./model-transfer.ts";
 import type { SimulatedWorld } from "./simulated-world.ts";
 
-/** A transfer settled at `safe` is never orphaned by a regular fork; deeper forks are a separate event. */
+/**
+ * A regular fork never orphans a transfer that was settled at `safe`. Deeper forks are a separate
+ * event.
+ */
 const forkBlocksMax = safeDepth - 1;
 
 const utf8ToHex = (text: string): string => Buffer.from(text).toString("hex");
@@ -27,7 +30,7 @@ const encodeWord = (hex: string): string => hex.replace(/^0x/, "").toLowerCase()
 const encodeNumber = (value: number): string => encodeWord(value.toString(16));
 const zeroWord = encodeWord("0x0");
 
-/** Returns the token's log of a transfer. */
+/** Returns the token contract's log of a transfer. */
 export const createTransferLog = (transfer: {
   token: string;
   from: string;
@@ -39,7 +42,7 @@ export const createTransferLog = (transfer: {
   data: `0x${encodeNumber(transfer.baseUnits)}`,
 });
 
-/** Returns the fee proxy's log of a payment: it names the link, but proves nothing. */
+/** Returns the fee proxy's log of a payment. It names the link but does not prove the payment. */
 export const createProxyLog = (payment: {
   proxy: string;
   token: string;
@@ -54,7 +57,7 @@ export const createProxyLog = (payment: {
 
 const bloomBitsCache = new Map<string, readonly number[]>();
 
-/** Returns three of the 2,048 bits. */
+/** Returns three of the 2,048 bits of a bloom filter. */
 const getBloomBits = (item: string): readonly number[] => {
   const cachedBits = bloomBitsCache.get(item);
   if (cachedBits !== undefined) return cachedBits;
@@ -73,7 +76,9 @@ const computeBloom = (items: readonly string[]): string => {
   return `0x${Buffer.from(bits).toString("hex")}`;
 };
 
-/** Computes a block's bloom. Excludes references, because they are not drawn from the seed. */
+/**
+ * Computes a block's bloom filter. Excludes references, because they are not derived from the seed.
+ */
 export const computeBlockBloom = ({ transactions }: Pick<Block, "transactions">): string =>
   computeBloom(
     transactions
@@ -96,8 +101,8 @@ const emptyContent = {
 };
 
 /**
- * A few of these exceed the size limit of a batch response. A Bitcoin block holds at most 4 million
- * bytes.
+ * A few of these transactions exceed the size limit of a batch response. A Bitcoin block contains
+ * at most 4 million bytes.
  */
 const paddingBytesMax = { EVM: 1_000_000, TVM: 1_000_000, SVM: 1_000_000, BVM: 100_000 };
 
@@ -145,7 +150,7 @@ const createNonceMempool = (
     onOrphaned: (orphanedTransactions) => {
       for (const transaction of orphanedTransactions) {
         if (random.chance(0.25)) {
-          // The payer has spent the nonce on another transaction.
+          // The payer has used the nonce for another transaction.
           for (const transfer of transaction.modelTransfers) {
             if (transfer.isFinal) transfer.isDoubtful = true;
             else transfer.finalStatus = "failed";
@@ -173,8 +178,8 @@ const createNonceMempool = (
 };
 
 /**
- * Creates the true chain: pending and mined transactions, and what forks orphan and mine again.
- * `getRequiredDepth` returns the depth at which a payment is settled for good.
+ * Creates the true chain with its pending and mined transactions. Forks orphan transactions and
+ * mine them again. `getRequiredDepth` returns the depth at which a payment is permanently settled.
  * `hasHeavyTransactions` adds large unrelated data to some transactions.
  */
 export const createChain = (
@@ -257,11 +262,11 @@ export const createChain = (
     tip: () => tip,
     blockAtDepth,
     mineBlock,
-    /** Undefined for chains other than Bitcoin. */
+    /** The mempool of Bitcoin. Undefined for other chains. */
     bitcoinMempool,
-    /** Returns all blocks ever mined, in order. */
+    /** Returns all blocks that were ever mined, in order. */
     allBlocks: (): readonly Block[] => allBlocks,
-    /** Returns true if everything ever sent is final. */
+    /** Returns true if all transactions that were ever sent are final. */
     isFinalized: () =>
       mempool.isEmpty(tip) &&
       listChainBlocks(tip)
@@ -272,9 +277,9 @@ export const createChain = (
       sentTransactions.push(transaction);
       return transaction;
     },
-    /** Returns everything that payers have sent, in order, without replacements. */
+    /** Returns all transactions that payers have sent, in order, without replacements. */
     sentTransactions: (): readonly Transaction[] => sentTransactions,
-    /** Creates a transaction that is in no block and never will be. */
+    /** Creates a transaction that is never included in a block. */
     forgeTransaction: (from: string, content: TransactionContent): Transaction => {
       const sequenceNumber = nextSequenceNumber();
       const inputs = kind.chainType === "BVM" ? [`${from}:${sequenceNumber}`] : [];

@@ -7,30 +7,30 @@ import {
   matchesIdentity,
 } from "./model-transfer.ts";
 
-/** A plain transfer to an owner's address, which names no link. */
+/** A plain transfer to an owner's address that does not name a link. */
 export type Deposit = ModelTransfer & {
   account: number;
   destinationAddress: string;
   /**
-   * Whether the deposit is reported to the owner: it is above the minimum and its token is in the
-   * catalogue.
+   * Whether the deposit must be reported to the owner. This requires that it is above the minimum
+   * and that its token is in the catalogue.
    */
   isReportable: boolean;
-  /** Whether its token is the one in which links are paid. */
+  /** Whether the deposit's token is the token in which links are paid. */
   isLinkToken: boolean;
   /**
-   * Whether the listener knew the address as an owner's before the transfer was sent. If so, the
-   * scan must find it.
+   * Whether the listener knew before the transfer was sent that the address belongs to an owner. If
+   * so, the scan must find the deposit.
    */
   isOwnerKnown: boolean;
-  /** The links to which its owner tried to assign it. */
+  /** The links to which the owner tried to assign the deposit. */
   requestedOrders: Set<Order>;
   isDismissalRequested: boolean;
-  /** Whether the response confirmed the dismissal. */
+  /** Whether a response confirmed that the deposit was dismissed. */
   isDismissed: boolean;
-  /** The link to which it was assigned, as the response confirmed. */
+  /** The link to which a response confirmed that the deposit was assigned. */
   assignedTo: Order | undefined;
-  /** The link that it was credited to. It is then in `payments` as well. */
+  /** The link to which the deposit was credited. It is then also in `payments`. */
   order: Order | undefined;
   flaw: undefined;
 };
@@ -42,7 +42,7 @@ export type DepositData = PaymentIdentity & {
   destinationAddress: string;
 };
 
-/** A deposit as the console lists it. */
+/** A deposit in the console's list. */
 export type ListedDeposit = PaymentIdentity & {
   id: string;
   status: "seen" | "settled" | "orphaned";
@@ -62,13 +62,13 @@ export const createDepositModel = ({
   payments,
 }: {
   orders: readonly Order[];
-  /** All payments of links; a deposit joins them once it is credited. */
+  /** All payments of links. A deposit is added when it is credited. */
   payments: Payment[];
   mayStayProcessing: (transfer: ModelTransfer) => boolean;
   isListenerRestored: () => boolean;
 }) => {
   const all: Deposit[] = [];
-  /** Deposits that were scanned again without a fork. Each may be reported as orphaned for a while. */
+  /** Deposits that were rescanned without a fork. They can be temporarily reported as orphaned. */
   const rescannedDeposits = new Set<Deposit>();
   const latestEvents = new Map<Deposit, DepositData>();
   const depositsById = new Map<string, Deposit>();
@@ -83,12 +83,12 @@ export const createDepositModel = ({
     return deposit;
   };
 
-  /** The listener looks for deposits only of accounts that have a link. */
+  /** The listener only looks for deposits to accounts that have a link. */
   const isOwner = (account: number): boolean =>
     orders.some((order) => order.account === account && order.linkId !== undefined);
 
   /**
-   * The scan may miss a deposit in three cases: the address was not known in time, a pruned node
+   * The scan can miss a deposit in three cases: the address was not known in time, a pruned node
    * omitted the block without an error, or the listener was restored from a dump.
    */
   const mayBeMissed = ({ isOmittedByPrunedNode, isOwnerKnown }: Deposit): boolean =>
@@ -148,12 +148,12 @@ export const createDepositModel = ({
       );
     },
 
-    /** Called when an operator resumes the watch at a block that may be below the fork. */
+    /** Called when an operator resumes the watch at a block that can be below the fork. */
     onWatchResumed: (): void => {
       for (const deposit of all) if (deposit.isFinal) rescannedDeposits.add(deposit);
     },
 
-    /** Called when a link is credited with a payment, which may be a deposit. */
+    /** Called when a link is credited with a payment. The payment can be a deposit. */
     onCredited: (identity: PaymentIdentity, linkId: string): void => {
       const deposit = all.find((candidate) => matchesIdentity(candidate, identity));
       if (deposit === undefined) return;
@@ -179,7 +179,7 @@ export const createDepositModel = ({
       payments.push(Object.assign(deposit, { order }));
     },
 
-    /** Asserts what an owner may see of their deposits at any time. */
+    /** Asserts that a list of deposits is valid for its owner at this time. */
     assertListed: (account: number, listedDeposits: readonly ListedDeposit[]): readonly Deposit[] =>
       listedDeposits.map((listedDeposit) => {
         const deposit = findDeposit(listedDeposit);
@@ -192,8 +192,8 @@ export const createDepositModel = ({
       }),
 
     /**
-     * Asserts an account's lists once all work is done. Deposits from before the address was known
-     * must be listed only if `isRescanned`.
+     * Asserts an account's lists after all work is done. Deposits that were sent before the address
+     * was known must be listed only if `isRescanned`.
      */
     assertLists: (
       account: number,
@@ -248,10 +248,10 @@ export const createDepositModel = ({
           continue;
         }
         const mustBeSettled = (isRescanned && isOwner(account)) || !mayBeMissed(deposit);
-        // After a restore, the listener may have lost a deposit that it had seen.
+        // After a restore, the listener can have lost a deposit that it had detected.
         if (!mustBeSettled && row?.status === "seen" && isListenerRestored()) continue;
-        // Finding an orphaned deposit again works like finding a new one: nodes that omit its block
-        // hide it.
+        // Finding an orphaned deposit again works like finding a new one. A node that omits the
+        // block hides the deposit.
         assertInvariant(
           mustBeSettled ? row?.status === "settled" : row?.status !== "seen",
           () => `deposit ${number} is listed as ${row?.status}, but is final`,
@@ -259,7 +259,7 @@ export const createDepositModel = ({
       }
     },
 
-    /** Returns true if the scan may have missed a deposit. */
+    /** Returns true if the scan can have missed a deposit. */
     mayHaveMissedAny: (): boolean =>
       all.some(
         (deposit) =>

@@ -1,4 +1,4 @@
-/** An invariant violation, which is what the simulation looks for. */
+/** An invariant violation that the simulation has found. */
 export class Finding extends Error {
   override readonly name = "Finding";
 }

@@ -14,7 +14,7 @@ export type InjectedResponse = { status: number; text: string };
 
 type AnyFunction = (...args: unknown[]) => unknown;
 
-/** Passes a request to an app without a socket, so that nothing waits for real I/O. */
+/** Passes a request to an app without a socket, so that the app does not wait for real I/O. */
 export const injectRequest = (
   app: RequestListener,
   { method, path, headers = {}, body = "" }: InjectedRequest,

@@ -3,8 +3,8 @@
 //
 // - `--episodes N` runs at most N episodes.
 // - `--chain bitcoin` runs only seeds of that chain of the catalogue.
-// - `--trace <file>` writes a trace of all events; implies one process.
-// - `--processes N` sets the number of processes; one per core by default.
+// - `--trace <file>` writes a trace of all events. Implies one process.
+// - `--processes N` sets the number of processes. The default is one per core.
 // - `--seeds 17,4711` runs only these seeds.
 // - `--keep-going` continues after a finding.
 // - `--verbose` prints a line for each episode.
@@ -18,7 +18,7 @@ import { startBenchPostgres } from "../bench/bench-postgres.ts";
 import { simulatedChainIds } from "./episode/chain-watch-config.ts";
 import { type SimulationResult, seedsFrom, simulate, formatFinding } from "./simulate.ts";
 
-/** The share of one process: every `stride`-th episode of a run, or the listed seeds. */
+/** The part of a run that one process handles: every `stride`-th episode, or the listed seeds. */
 type Part = {
   seed: number;
   stride: number;
@@ -81,7 +81,10 @@ const waitForChild = (child: ChildProcess): Promise<SimulationResult> =>
     child.once("exit", () => reject(new Error("a process of the simulation exited early")));
   });
 
-/** Splits a run over several processes; when one finds a violation, the others stop immediately. */
+/**
+ * Splits a run over several processes. When one of them finds a violation, the others stop
+ * immediately.
+ */
 const runInProcesses = async (
   processCount: number,
   fullRun: Part,
@@ -127,8 +130,7 @@ const runAndReport = async (): Promise<void> => {
   const seed = Number(values.seed ?? randomInt(seedsMax));
   const processes =
     values.trace === undefined ? Number(values.processes ?? availableParallelism()) : 1;
-  // Autovacuum takes short table locks at unpredictable times, which would make episodes impossible
-  // to replay.
+  // Autovacuum takes short table locks at unpredictable times. Episodes could then not be replayed.
   const settings = { max_connections: "500", fsync: "off", autovacuum: "off" };
   const postgres = await startBenchPostgres(settings);
   const startedAtMs = Date.now();

@@ -1,6 +1,6 @@
 import { Decimal } from "@payment-links/contracts";
 
-/** An order as its shop placed it; its link has an id once the API has returned it. */
+/** An order as its shop placed it. Its link has an ID after the API has returned it. */
 export type Order = {
   number: number;
   account: number;
@@ -8,19 +8,24 @@ export type Order = {
   maxUsage: number | null;
   expiresAt: Date | null;
   linkId: string | undefined;
-  /** Whether its owner has requested deactivation, and whether the request has succeeded. */
+  /**
+   * Whether the owner has requested to deactivate the link, and whether the request has succeeded.
+   */
   isDeactivationRequested: boolean;
   isDeactivated: boolean;
   /**
-   * Transactions that the listener knew before the order was placed: none of them pays its link
-   * (rule CHAIN-28).
+   * Transactions that the listener knew before the order was placed. They must not pay the order's
+   * link (rule CHAIN-28).
    */
   previouslyKnownHashes: ReadonlySet<string>;
-  /** Names the link in an on-chain payment; undefined until the checkout has returned it. */
+  /**
+   * The reference that names the link in an on-chain payment. Undefined until the checkout has
+   * returned it.
+   */
   reference: string | undefined;
 };
 
-/** Why a payment is never applied, in any state of its link. */
+/** The reason why a payment is never applied, independent of the state of its link. */
 export type Flaw = "wrong_token" | "wrong_destination" | "wrong_amount";
 
 /** A transfer as it really happened, independent of any report. */
@@ -28,40 +33,43 @@ export type ModelTransfer = {
   number: number;
   /** Unique among the transfers of one transaction. */
   amount: string;
-  /** When its payer sent it; no provider can have seen it earlier. */
+  /** When the payer sent the transfer. Providers cannot report it earlier. */
   sentAt: Date;
-  /** Its block's time, once it is in a block. */
+  /** The time of its block, if it is in a block. */
   occurredAt: Date;
-  /** The hash of its payer's transaction, which identifies the payment in every API and event. */
+  /** The hash of the payer's transaction. It identifies the payment in every API and event. */
   hash: string;
-  /** The final status; only a settled transfer is received money. */
+  /** The final status. Only a settled transfer is received money. */
   finalStatus: "settled" | "failed";
-  /** Whether the final status was reported to the system at least once, or is final on its chain. */
+  /** Whether the final status was reported to the system at least once or is final on the chain. */
   isFinal: boolean;
   isOnChain: boolean;
-  /** A deep fork has orphaned it for good: it may have been applied before, but need not have been. */
+  /** A deep fork has permanently orphaned the transfer. It can have been applied before that. */
   isDoubtful: boolean;
-  /** A deep fork has moved it to a later block: it may have been applied with the first block's time. */
+  /**
+   * A deep fork has moved the transfer to a later block. It can have been applied with the time of
+   * the first block.
+   */
   isMovedToLaterBlock: boolean;
-  /** It was never sent; a misreporting node invented it. */
+  /** The transfer was never sent. A misreporting node invented it. */
   isForged: boolean;
   /**
-   * It failed without any proof on its chain: all nodes dropped it, or a transaction whose output
-   * it spends.
+   * The transfer failed without a proof on the chain: all nodes dropped its transaction, or a
+   * transaction whose output it spends.
    */
   isUndecidable: boolean;
   /**
-   * It failed because it spends an output of a transaction that will never be mined. The chain
-   * proves that only to an observer that knows the dependency.
+   * The transfer failed because it spends an output of a transaction that will never be mined. The
+   * chain proves this only to an observer that knows the dependency.
    */
   isOrphan: boolean;
   /** A pruned node omitted its block without an error. */
   isOmittedByPrunedNode: boolean;
-  /** It is on its chain, and a provider's notice reports it as well. */
+  /** The transfer is on the chain, and a provider's notice also reports it. */
   isAlsoReportedByProvider: boolean;
 };
 
-/** The state of a transfer that was just created. */
+/** The initial state of a transfer. */
 export const initialTransferState = {
   hash: "",
   finalStatus: "settled",
@@ -79,13 +87,13 @@ export const initialTransferState = {
 /** A transfer to an address before a link had that address. */
 export type EarlyTransfer = { transfer: ModelTransfer; address: string };
 
-/** A transfer for an order: its payer named the link, or its owner assigned it later. */
+/** A transfer for an order. Its payer named the link, or the owner assigned it later. */
 export type Payment = ModelTransfer & { order: Order; flaw: Flaw | undefined };
 
-/** How APIs and events identify a payment. */
+/** The fields by which APIs and events identify a payment. */
 export type PaymentIdentity = { sourceTransaction: string; amount: string };
 
-/** Returns true if the identity is that of the transfer. */
+/** Returns true if the identity belongs to the transfer. */
 export const matchesIdentity = (
   { amount, hash }: ModelTransfer,
   identity: PaymentIdentity,
@@ -94,7 +102,7 @@ export const matchesIdentity = (
 const areEqualAmounts = (amount: string, otherAmount: string): boolean =>
   new Decimal(amount).equals(otherAmount);
 
-/** Formats a payment's identity; empty if there is none. */
+/** Formats a payment's identity. Returns an empty string if there is none. */
 export const formatIdentity = (identity: PaymentIdentity | undefined): string =>
   identity === undefined
     ? ""

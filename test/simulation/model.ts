@@ -36,7 +36,7 @@ type Webhook = {
   deliveryId: string;
   type: string;
   linkId: string;
-  /** The payment that it reports; undefined for a completed link. */
+  /** The payment that the event reports. Undefined for a completed link. */
   payment: Payment | undefined;
   isDelivered: boolean;
 };
@@ -64,9 +64,9 @@ export const createModel = ({
   const restoredServices = new Set<string>();
   const lostEventIds = new Set<string>();
   const unknownNonceHashes = new Set<string>();
-  /** Transactions first published as unconfirmed. */
+  /** Transactions that were first published as unconfirmed. */
   const unconfirmedHashes = new Set<string>();
-  /** Settlement ids by payment and source: a notice has its own id. */
+  /** Settlement IDs by payment and source. A notice has its own ID. */
   const settlementIds = new Map<string, string>();
   const publishedEventIds = new Set<string>();
   const webhooks = new Map<string, Webhook>();
@@ -78,8 +78,8 @@ export const createModel = ({
   };
 
   /**
-   * Converts a transfer from before its link had the address into a payment of the link, unless the
-   * listener knew it before (rule CHAIN-28).
+   * If a transfer was sent before its link had the address, converts it into a payment of the link,
+   * unless the listener knew the transfer before (rule CHAIN-28).
    */
   const claimEarlyTransfer = (
     identity: PaymentIdentity,
@@ -117,7 +117,7 @@ export const createModel = ({
   };
 
   /**
-   * Returns true if the failure of a payment may never be detected, for one of these reasons:
+   * Returns true if the failure of a payment possibly cannot be detected, for one of these reasons:
    *
    * - It was never sent.
    * - It was orphaned before two nodes had reported its nonce.
@@ -134,17 +134,17 @@ export const createModel = ({
     isUndecidable || (isOrphan && !unconfirmedHashes.has(hash));
 
   /**
-   * Returns true if the scan may have missed a payment, so that only a rescan finds it: a pruned
-   * node omitted its block without an error, or the listener was restored to a state before it saw
-   * the payment.
+   * Returns true if the scan can have missed a payment, which only a rescan then finds. This
+   * happens if a pruned node omitted its block without an error, or if the listener was restored to
+   * a state before it detected the payment.
    */
   const mayBeMissed = (payment: Payment): boolean =>
     payment.isOmittedByPrunedNode ||
     (publishesUnconfirmed && payment.isOnChain && restoredServices.has("settlement-listener"));
 
   /**
-   * Returns true if a payment was published as unconfirmed, and the listener may have been restored
-   * to an earlier state.
+   * Returns true if a payment was published as unconfirmed and the listener could have been
+   * restored to an earlier state.
    */
   const mayBeForgotten = (listedPayment: ListedPayment): boolean =>
     listedPayment.status === "processing" && restoredServices.has("settlement-listener");
@@ -247,7 +247,7 @@ export const createModel = ({
     earlyTransfers,
     endpoints,
     deposits,
-    /** Called when a service continues from an older state of its database. */
+    /** Called when a service continues with an older state of its database. */
     onServiceRestored: (service: string): void => {
       restoredServices.add(service);
     },
@@ -255,12 +255,12 @@ export const createModel = ({
     onUnknownNonce: (hash: string): void => {
       unknownNonceHashes.add(hash);
     },
-    /** Called when the broker has lost a record that some consumers may not have received. */
+    /** Called when the broker has lost a record that some consumers possibly have not received. */
     onRecordLost: ({ headers }: Pick<OutgoingRecord, "headers">): void => {
       lostEventIds.add(headers["ce_id"] ?? "");
     },
 
-    /** Called when the bus has stored a record for good. */
+    /** Called when the bus has permanently stored a record. */
     onRecordPublished: ({ topic, headers, value }: OutgoingRecord): void => {
       const id = headers["ce_id"] ?? "";
       if (publishedEventIds.has(id)) return;
@@ -270,7 +270,7 @@ export const createModel = ({
         !topic.endsWith(".dead-letter"),
         () => `a record was dead-lettered: ${value.slice(0, 400)}`,
       );
-      // The progress of a chain is not the state of a payment.
+      // Events about a chain's progress do not have the state of a payment.
       const isPayment = type !== "settlement.chain_advanced";
       if (type.startsWith("deposit.")) deposits.receiveEvent(type, JSON.parse(value));
       else if (topic === "settlements.v1" && isPayment) receiveSettlement(JSON.parse(value));
@@ -280,7 +280,7 @@ export const createModel = ({
       receiveLinkEvent({ id, type, link, transaction });
     },
 
-    /** Asserts that a webhook is expected, and unchanged if it is delivered again. */
+    /** Asserts that a webhook is expected. If it is delivered again, it must be unchanged. */
     receiveWebhook: (endpoint: Endpoint, deliveryId: string, body: WebhookBody): Webhook => {
       const { data, type } = body;
       const order = findOrder(data.paymentLinkId);
@@ -347,7 +347,7 @@ export const createModel = ({
     },
 
     /**
-     * Replays each link's events once all work is done, and compares everything published with the
+     * Replays each link's events after all work is done, and compares all published data with the
      * true state.
      */
     /** Asserts that the totals of an account's overview match its payments. */
@@ -383,8 +383,8 @@ export const createModel = ({
       payments.some((payment) => payment.isFinal && mayBeMissed(payment)),
 
     /**
-     * Returns true if a published payment has failed and its provable failure is not published yet,
-     * because older blocks are not scanned yet.
+     * Returns true if a published payment has provably failed, but the failure is not published yet
+     * because older blocks have not been scanned.
      */
     hasMissingFailures: (): boolean =>
       [...settlements.values()].some((data) => {
@@ -505,8 +505,8 @@ export const createModel = ({
         const reports = listedPayments.filter((listedPayment) =>
           matchesIdentity(payment, listedPayment),
         );
-        // After a notice reported the payment as settled, the chain may report that it failed, or
-        // never learn its final status.
+        // After a notice has reported the payment as settled, the chain can report that it failed,
+        // or its final status can stay unknown.
         const mayDiffer = payment.isDoubtful && payment.isAlsoReportedByProvider;
         const isDifferent = ({ status }: ListedPayment): boolean =>
           status === "failed" || (status === "processing" && mayStayProcessing(payment));
@@ -603,14 +603,17 @@ export const createModel = ({
 
 export type Model = ReturnType<typeof createModel>;
 
-/** Returns true if a report is of a transfer that was reported before (rule STATE-14). */
+/** Returns true if a report is about a transfer that was already reported (rule STATE-14). */
 const isDuplicateReason = (reason: string | null): boolean =>
   reason === "duplicate" || reason === "conflict";
 
 const isAfterExpiry = ({ occurredAt, order }: Payment): boolean =>
   order.expiresAt !== null && occurredAt >= order.expiresAt;
 
-/** A quorum may have seen it before the expiry, although its block came later (rule STATE-15). */
+/**
+ * A quorum can have detected the payment before the expiration, although its block came later (rule
+ * STATE-15).
+ */
 const isSentBeforeExpiry = ({ order, sentAt }: Payment): boolean =>
   order.expiresAt !== null && sentAt < order.expiresAt;
 

@@ -4,7 +4,7 @@ import { listMissingEvents } from "./required-events.ts";
 import { seedsFrom, simulate, formatFinding } from "./simulate.ts";
 
 const seedsMax = 2 ** 40;
-/** With fewer episodes, a kind of trouble could be missing by chance. */
+/** With fewer episodes, a kind of fault could be missing by chance. */
 const episodesMin = 100;
 const testMsMax = 120 * 60_000;
 

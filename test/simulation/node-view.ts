@@ -8,36 +8,41 @@ export type RpcCall = { id: unknown; method: string; params: readonly unknown[] 
 /** How a provider responds to requests. */
 export type NodeBehavior =
   | { kind: "honest" }
-  /** It lags this many blocks behind the others. */
+  /** The provider lags this many blocks behind the others. */
   | { kind: "lags"; lagBlocks: number }
   /**
-   * Each request reaches one of several nodes, and some lag by up to this many blocks. The
-   * node may depend on the method: the slowest one handles all transaction requests.
+   * Each request reaches one of several nodes. Some of the nodes lag by up to this many blocks. The
+   * node can depend on the method: the slowest node can handle all transaction requests.
    */
   | { kind: "balances"; lagBlocksMax: number; dependsOnMethod: boolean }
-  /** It serves another chain, without any of our blocks. */
+  /** The provider serves another chain, which has none of our blocks. */
   | { kind: "serves another chain" }
-  /** It stays on the block that was newest at the start, even if a fork orphans that block. */
+  /**
+   * The provider stays on the block that was newest at the start, even if a fork orphans that
+   * block.
+   */
   | { kind: "stands still"; tip: Block }
   | { kind: "is silent" }
   | { kind: "rejects"; status: number }
   /**
-   * It has pruned the content of all but its newest blocks. Requests for payments in older blocks
-   * get the data, an error, or an incomplete result.
+   * The provider has pruned the content of all blocks except the newest ones. Requests for payments
+   * in older blocks get the data, an error, or an incomplete result.
    */
   | { kind: "prunes"; retainedBlocks: number; olderBlocks: "returned" | "rejected" | "omitted" }
-  /** It omits all logs: from results, also from blooms, or also from receipts. */
+  /**
+   * The provider omits all logs: only from results, also from bloom filters, or also from receipts.
+   */
   | { kind: "omits logs"; omittedFrom: "results" | "blooms" | "receipts" }
-  /** It returns no receipts. */
+  /** The provider does not return receipts. */
   | { kind: "omits receipts" }
-  /** It has other blocks than the others, starting with this one. */
+  /** The provider has different blocks than the others, starting with this one. */
   | { kind: "renames blocks"; firstBlock: number }
-  /** It reports transactions that were never sent, with all their proofs. */
+  /** The provider reports transactions that were never sent, including all their proofs. */
   | { kind: "invents"; forgedTransactions: ReadonlyMap<number, Transaction> }
-  /** It alters some transactions, keyed by their hash, with all their proofs. */
+  /** The provider alters some transactions, including all their proofs. The keys are hashes. */
   | { kind: "alters"; alteredTransactions: Map<string, Transaction> };
 
-/** Behavior of a provider's node that depends on its program and its settings. */
+/** Behavior of a provider's node that depends on its software and settings. */
 type NodeProgram = {
   /** Bitcoin only: whether the node is Bitcoin Core, which also returns orphaned blocks. */
   isCore: boolean;
@@ -56,7 +61,7 @@ export class NodeError extends Error {
   }
 }
 
-/** A chain as one provider sees and reports it. */
+/** A chain as reported by one provider. */
 export type NodeView = {
   kind: ChainKind;
   behavior: NodeBehavior;
@@ -69,7 +74,7 @@ export type NodeView = {
   isPruned: (block: Block) => boolean;
   /** Counts a request for pruned data. */
   countPrunedRequest: () => void;
-  /** Returns the blocks that are not pruned, without an error for the others. */
+  /** Returns the blocks that are not pruned. Does not throw an error for the others. */
   omitPruned: (blocks: readonly Block[]) => readonly Block[];
 };
 
@@ -135,7 +140,7 @@ const getVisibleTip = (
   return chain.blockAtDepth(world.random.below(behavior.lagBlocksMax + 1));
 };
 
-/** Returns the transactions as an altering node shows them. */
+/** Returns the transactions as an altering node reports them. */
 export const alterTransactions = (
   transactions: readonly Transaction[],
   { alteredTransactions }: NodeBehavior & { kind: "alters" },
@@ -145,7 +150,7 @@ export const alterTransactions = (
 export const findBlock = (view: NodeView, hash: unknown): Block | undefined =>
   view.blocks.find((block) => view.getHash(block) === hash);
 
-/** Finds a transaction, and the block in which this node has it. */
+/** Finds a transaction and its block on this node. */
 export const findTransaction = (view: NodeView, hash: unknown) => {
   for (const block of view.blocks) {
     const transaction = view.getTransactions(block).find((candidate) => candidate.hash === hash);

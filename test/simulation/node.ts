@@ -17,7 +17,7 @@ import { handleSolanaCall } from "./solana-node.ts";
 import { type ChainKind, base, tron } from "./chain-kinds.ts";
 import type { SimulatedWorld } from "./simulated-world.ts";
 
-/** An HTTP response; `never` if none arrives. */
+/** An HTTP response, or `never` if there is no response. */
 export type NodeResponse = { traceText: string; status: number; body: string } | "never";
 
 const toQuantity = (value: number): string => `0x${value.toString(16)}`;
@@ -35,7 +35,9 @@ const tronBusyResponse = {
 const tronRangeMax = 5_000;
 const zeroBloom = `0x${"0".repeat(512)}`;
 
-/** Handles an HTTP request to a provider: JSON-RPC over the chain as the provider sees it. */
+/**
+ * Handles an HTTP request to a provider with JSON-RPC, based on the provider's view of the chain.
+ */
 export const handleNodeRequest = (
   { chain, kind, world }: { chain: Chain; kind: ChainKind; world: SimulatedWorld },
   { behavior, nodeProgram }: Provider,
@@ -216,7 +218,10 @@ const findLogs = (view: NodeView, filter: LogFilter): unknown => {
   );
 };
 
-/** A log of unrelated data beside a payment, from a contract that is never queried. */
+/**
+ * A log with unrelated data in the same transaction as a payment. It is from a contract that is
+ * never queried.
+ */
 const createPaddingLog = (bytes: number): ChainLog => ({
   address: `0x${"5a".repeat(20)}`,
   topics: [],
@@ -296,7 +301,7 @@ const serializeTransaction = (view: NodeView, hash: unknown): unknown => {
     hash: transaction.hash,
     nonce: view.kind === tron ? `0x${"0".repeat(16)}` : toQuantity(transaction.nonce),
     from: transaction.from,
-    // No calldata that names a link.
+    // Calldata that does not name a link.
     to: transaction.logs[0]?.address ?? null,
     input: "0x",
     blockNumber: toQuantity(block.number),

@@ -25,25 +25,28 @@ const originals = {
   end: prototype["end"] as SessionFunction,
 };
 
-/** A Postgres session as the simulation tracks it. */
+/** A Postgres session that the simulation tracks. */
 type Session = { simProcess: SimProcess; pid: number; isInTransaction: boolean };
 
 const sessions = new WeakMap<Client, Session>();
-/** The sessions that listen. Each service has its own schema and channel. */
+/** The sessions that use LISTEN. Each service has its own schema and channel. */
 const listeningClients = new WeakSet<Client>();
-/** Owns the sessions with a late commit that no process waits for, until the commit is done. */
+/**
+ * The owner of sessions with a late commit that no process waits for. It owns them until the commit
+ * is done.
+ */
 const lateCommitProcess: SimProcess = { name: "Postgres", isDead: false, clients: new Set() };
-/** All processes that have had a session. */
+/** All processes that have ever had a session. */
 const connectedProcesses = new Set<SimProcess>();
 const pollMs = 1;
 const sessionEndMsMax = 30_000;
 
 const realSetTimeout = globalThis.setTimeout;
 
-/** Intercepts the services' sessions: each statement waits until the world schedules it. */
+/** Intercepts the services' sessions. Each statement waits until the world schedules it. */
 export const postgresSeam = {
   world: undefined as SimulatedWorld | undefined,
-  /** The superuser's session, which monitors the other sessions. */
+  /** The superuser's session. It monitors the other sessions. */
   monitorClient: undefined as Client | undefined,
 
   install: (): void => {
@@ -51,8 +54,8 @@ export const postgresSeam = {
   },
 
   /**
-   * Returns the sessions that wait for a lock. Returns none while a deadlock exists, as Postgres
-   * will end one of its sessions.
+   * Returns the sessions that wait for a lock. Returns none while there is a deadlock, because
+   * Postgres will cancel one of its sessions.
    */
   findBlockedSessions: async (): Promise<ReadonlyMap<number, LockWait>> => {
     const rows = await queryAsMonitor(
@@ -73,13 +76,15 @@ export const postgresSeam = {
     return deadlocked.size > 0 ? new Map() : blockedSessions;
   },
 
-  /** Returns true if a late commit, which may hold locks, is still pending. */
+  /** Returns true if a late commit is still pending. It can hold locks. */
   hasLateCommit: (): boolean => lateCommitProcess.clients.size > 0,
 
   /** Cancels late commits before an action that must not run in parallel with them. */
   terminateLateCommits: (): Promise<void> => postgresSeam.terminateSessions(lateCommitProcess),
 
-  /** Terminates all sessions of a killed process; resolves once Postgres has rolled back their work. */
+  /**
+   * Terminates all sessions of a killed process. Resolves when Postgres has rolled back their work.
+   */
   terminateSessions: async (simProcess: SimProcess): Promise<void> => {
     for (const client of simProcess.clients) {
       detachSocket(client);
@@ -118,7 +123,7 @@ const waitUntilGone = async (pid: number): Promise<void> => {
 const getConnection = (client: Client): EventEmitter & { stream: Socket } =>
   (client as unknown as { connection: EventEmitter & { stream: Socket } }).connection;
 
-/** Drops everything that arrives on a socket of a dead process. */
+/** Drops all data that arrives on a socket of a killed process. */
 const detachSocket = (client: Client): void => {
   const { stream } = getConnection(client);
   for (const name of ["data", "error", "end", "close"]) stream.removeAllListeners(name);
@@ -241,8 +246,9 @@ const notifyListeners = (world: SimulatedWorld, notifyingProcess: SimProcess): v
 const locksMax = 2 ** 31 - 1;
 
 /**
- * Lock names of one kind share a few locks, and most names differ each time that a seed is
- * replayed. Spreads them, so that two do not wait for each other by chance.
+ * Lock names of one kind share a few locks, and most names are different each time a seed is
+ * replayed. Spreads the names over more locks, so that two of them do not wait for each other by
+ * chance.
  */
 const spreadAdvisoryLocks = ([firstArgument, secondArgument]: unknown[], text: string): void => {
   const values =
@@ -252,7 +258,7 @@ const spreadAdvisoryLocks = ([firstArgument, secondArgument]: unknown[], text: s
   if (Array.isArray(values) && /abs\(hashtext\(name\) % \$1\)/.test(text)) values[0] = locksMax;
 };
 
-/** While a pool connects, a lost connection has no error handler and ends the process. */
+/** While a pool connects, a lost connection has no error handler and would end the process. */
 const getCrashPoints = (client: Client, text: string): readonly CrashPoint[] => {
   if (client.listenerCount("error") === 0) return ["crash before", "crash after"];
   const crashPoints = ["fail before", "fail after", "crash before", "crash after"] as const;
@@ -263,10 +269,12 @@ const getCrashPoints = (client: Client, text: string): readonly CrashPoint[] => 
 const createTimeoutError = (): Error =>
   Object.assign(new Error("the database did not respond"), { code: "ETIMEDOUT" });
 
-/** Shorter than a statement's timeout, so that statements waiting for the commit's locks succeed. */
+/**
+ * Shorter than a statement's timeout, so that statements that wait for the commit's locks succeed.
+ */
 const lateMsMax = 4_000;
 
-/** Schedules a slow commit: it takes effect some time later, whichever processes are alive then. */
+/** Schedules a slow commit. It takes effect later, even if its process has been killed by then. */
 const scheduleLateCommit = (world: SimulatedWorld, client: Client, args: unknown[]): void => {
   const pid = getPid(client);
   lateCommitProcess.clients.add(client);
@@ -302,7 +310,9 @@ async function end(this: Client): Promise<void> {
   world.markLocksReleased();
 }
 
-/** Terminates a session, as a network or server failure does, unless its process has already ended it. */
+/**
+ * Terminates a session like a network or server failure, unless its process has already closed it.
+ */
 const dropSession = async (client: Client, { clients }: SimProcess, pid: number): Promise<void> => {
   if (!clients.has(client)) return;
   const endPromise = new Promise((resolve) => {
@@ -325,7 +335,10 @@ const describeError = (error: unknown): string => {
   return code ?? message.slice(0, 60);
 };
 
-/** Returns true if a successful statement may have released locks; tracks whether a transaction is open. */
+/**
+ * Returns true if a successful statement can have released locks. Also tracks whether a transaction
+ * is open.
+ */
 const mayReleaseLocks = (session: Session, text: string): boolean => {
   if (/^(?:START TRANSACTION|BEGIN)/.test(text)) {
     session.isInTransaction = true;

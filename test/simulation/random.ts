@@ -1,4 +1,4 @@
-/** The only source of randomness in a run: every choice is drawn from it, so a seed replays a run. */
+/** The only source of randomness in a run. Because every choice uses it, a seed replays a run. */
 export type Random = {
   /** Returns a number from 0 (inclusive) to 1 (exclusive). */
   next(): number;

@@ -35,15 +35,15 @@ export type ReplicaContext = {
   requestIntrospection: ServiceContext["requestIntrospection"];
   catalogue: ServiceContext["catalogue"];
   env: Readonly<Record<ServiceName, Readonly<Record<string, string>>>>;
-  /** Receives log lines of level warn or higher; they are not part of the replay. */
+  /** Receives log lines of level warn or higher. They are not part of the replay. */
   onLogLine: (line: string) => void;
 };
 
-/** One process of a service, from its start until it is killed. */
+/** A process of a service, from its start until it is killed. */
 export type Replica = {
   name: ServiceName;
   simProcess: SimProcess;
-  /** Its public and internal listeners; undefined before the start and if it failed. */
+  /** The public and internal listeners. Undefined before the start and if the start failed. */
   app: RequestListener | undefined;
   internalApp: RequestListener | undefined;
   hasFailed: boolean;
@@ -70,7 +70,7 @@ const createService = (
   }
 };
 
-/** Starts a process; it is running once its `app` is set. */
+/** Starts a process. It is running when its `app` is set. */
 export const startReplica = (
   replicaContext: ReplicaContext,
   name: ServiceName,

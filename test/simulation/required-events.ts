@@ -1,4 +1,4 @@
-/** Events that must happen at least once in a run; otherwise it proves less than it claims. */
+/** Events that must happen at least once in a run. Otherwise, the run does not cover them. */
 const requiredEvents = [
   /^crash of links-api/,
   /^crash of settlement-listener/,
@@ -40,6 +40,6 @@ const requiredEvents = [
   /^webhooks rejected/,
 ];
 
-/** Returns the kinds of trouble that are missing from a run's counts. */
+/** Returns the kinds of events that are missing in a run's counts. */
 export const listMissingEvents = (counts: ReadonlyMap<string, number>): readonly RegExp[] =>
   requiredEvents.filter((pattern) => ![...counts.keys()].some((event) => pattern.test(event)));

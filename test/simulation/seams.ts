@@ -9,11 +9,11 @@ import {
   waitForever,
 } from "./simulated-world.ts";
 
-/** Scripted external systems: nodes of a chain, and webhook receivers. */
+/** The scripted external systems: the nodes of a chain, and webhook receivers. */
 export type Adversaries = {
   /**
-   * Returns a text for the trace, and the status; undefined for a failed connection, `never` for no
-   * response.
+   * Returns a text for the trace, and the status. The status is undefined for a failed connection,
+   * and `never` for no response.
    */
   receiveWebhook: (call: {
     origin: string;
@@ -21,7 +21,7 @@ export type Adversaries = {
     headers: Readonly<Record<string, string>>;
     body: string;
   }) => { traceText: string; status: number | undefined | "never" };
-  /** Returns a node's response to a JSON-RPC request; `never` for no response. */
+  /** Returns a node's response to a JSON-RPC request, or `never` for no response. */
   handleRpcRequest: (
     host: string,
     body: string,
@@ -38,7 +38,7 @@ export const setScope = (nextScope: SimulationScope | undefined): void => {
   postgresSeam.world = nextScope?.world;
 };
 
-/** A process's timer, driven by the world's clock. */
+/** A process's timer. The world's clock drives it. */
 class WorldTimer {
   cancel: () => void = () => {};
   ref() {
@@ -129,7 +129,7 @@ const sleep = (ms = 0, value?: unknown): Promise<unknown> => {
   });
 };
 
-/** Yields to the event loop while the world is paused, so that nothing else runs meanwhile. */
+/** Yields to the event loop while the world is paused, so that no other action runs. */
 const nextTurn = (value?: unknown): Promise<unknown> => {
   const caller = getCaller();
   const waitForTurn = () => originals.nextTurn(value);
@@ -145,7 +145,7 @@ const createTimeoutSignal = (ms: number): AbortSignal => {
   return controller.signal;
 };
 
-/** Handles requests to a chain's nodes; `fetch` is used for nothing else. */
+/** Handles requests to a chain's nodes. This is the only use of `fetch`. */
 const fetchFromNode = (input: URL, init: RequestInit = {}): Promise<Response> => {
   const caller = getCaller();
   if (caller === undefined) return originals.fetch(input, init);
@@ -156,7 +156,7 @@ const fetchFromNode = (input: URL, init: RequestInit = {}): Promise<Response> =>
   const rejectAborted = () => reject(signal?.reason);
   if (signal?.aborted === true) rejectAborted();
   signal?.addEventListener("abort", rejectAborted, { once: true });
-  // Otherwise the signal retains a response of several megabytes until its timer fires.
+  // Otherwise, the signal would retain a response of several megabytes until its timer fires.
   const respond = (response: Response) => {
     signal?.removeEventListener("abort", rejectAborted);
     resolve(response);
@@ -185,7 +185,7 @@ const fetchFromNode = (input: URL, init: RequestInit = {}): Promise<Response> =>
   return promise;
 };
 
-/** The controller of a call, as undici's handlers expect it. */
+/** The controller of a call that undici's handlers expect. */
 class CallController {
   aborted = false;
   reason: Error | null = null;
@@ -210,7 +210,7 @@ class CallController {
   }
 }
 
-/** Handles webhooks above the sockets: the receivers are scripted. */
+/** Handles webhooks without sockets, because the receivers are scripted. */
 const dispatch = function (
   this: Agent,
   options: Dispatcher.DispatchOptions,
@@ -261,9 +261,9 @@ const dispatch = function (
 };
 
 /**
- * Replaces, in this process and permanently, everything that a service gets from its machine:
- * timers, randomness, sockets to external systems, and Postgres sessions. Code outside the
- * simulated processes gets the originals.
+ * Permanently replaces everything in this process that a service gets from its machine: timers,
+ * randomness, sockets to external systems, and Postgres sessions. Code outside of the simulated
+ * processes gets the originals.
  */
 export const installSeams = (): void => {
   const {

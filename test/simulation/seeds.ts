@@ -1,9 +1,9 @@
-/** A seed known to catch faults, or to cover a rare scenario. */
+/** A seed that is known to catch faults or to cover a rare scenario. */
 export type FixedSeed = {
   seed: number;
-  /** The planted faults in `test/faults/simulation` that this seed catches. */
+  /** The planted faults from `test/faults/simulation` that this seed catches. */
   caughtFaults?: readonly string[];
-  /** What the episode covers, if the seed catches no planted fault. */
+  /** What the episode covers, if the seed does not catch a planted fault. */
   scenario?: string;
 };
 

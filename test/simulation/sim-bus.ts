@@ -26,10 +26,10 @@ type Member = {
   isStopped: boolean;
 };
 
-/** A partition assigned to one member of a group. */
+/** A partition that is assigned to a member of a group. */
 type PartitionAssignment = TopicPartition & {
   member: Member;
-  /** The next offset to read; undefined until the group's stored position has been read. */
+  /** The next offset to read. Undefined until the group's stored position has been read. */
   position: number | undefined;
   /** The log to which the offsets belong. */
   log: PartitionLog | undefined;
@@ -53,13 +53,14 @@ const toPartitionKey = ({ topic, partition }: TopicPartition): string => `${topi
 /** Receives the bus events that the model tracks. */
 export type BusObserver = {
   onPublished: (record: OutgoingRecord) => void;
-  /** The record may have been consumed before. */
+  /** The record can have been consumed before. */
   onLost: (record: ReceivedRecord) => void;
 };
 
 /**
  * Creates a simulated broker with exactly the guarantees of the bus. Records with the same key stay
- * in order and are delivered at least once; between keys, groups and members any order is possible.
+ * in order and are delivered at least once. Between keys, groups and members, any order is
+ * possible.
  */
 export const createSimBus = (world: SimulatedWorld, observer: BusObserver) => {
   const logs = new Map<string, ReceivedRecord[]>();
@@ -81,8 +82,8 @@ export const createSimBus = (world: SimulatedWorld, observer: BusObserver) => {
   };
 
   /**
-   * Assigns partitions by a key's first appearance: keys are not drawn from the seed, so their text
-   * must not matter.
+   * Assigns partitions in the order in which keys first appear. Keys are not derived from the seed,
+   * so their text must not matter.
    */
   const findPartition = (key: string): number => {
     const knownPartition = partitionsByKey.get(key) ?? partitionsByKey.size % partitionCount;
@@ -111,7 +112,7 @@ export const createSimBus = (world: SimulatedWorld, observer: BusObserver) => {
     log.push(record);
   };
 
-  /** Returns how many records after an offset a group's consumers can see now. */
+  /** Returns the number of records after an offset that a group's consumers can currently read. */
   const countVisible = (
     group: string,
     topicPartition: TopicPartition,
@@ -155,8 +156,8 @@ export const createSimBus = (world: SimulatedWorld, observer: BusObserver) => {
           };
           if (isBrokerDown) return rejectPublish("the broker is down");
           if (crashPoint === "fail before") return rejectPublish("stored nothing");
-          // Some partitions may have stored their part of a batch completely, and one may have
-          // stored nothing.
+          // Some partitions can have stored their part of a batch completely, while another has not
+          // stored its part.
           const isStored = (record: OutgoingRecord) =>
             crashPoint !== "fail after" ||
             record.sendToEveryPartition === true ||
@@ -293,8 +294,8 @@ export const createSimBus = (world: SimulatedWorld, observer: BusObserver) => {
       } else {
         assignment.failureCount = 0;
         assignment.position = startOffset + handledCount;
-        // An uncommitted offset is lost with its member: the records after the last commit are
-        // delivered again.
+        // An uncommitted offset is lost when its member leaves. The records after the last commit
+        // are then delivered again.
         if (commitsImmediately && !assignment.revocation.signal.aborted) {
           group.committed.set(toPartitionKey(assignment), assignment.position);
         }
@@ -316,7 +317,7 @@ export const createSimBus = (world: SimulatedWorld, observer: BusObserver) => {
   };
 
   return {
-    /** Returns the bus as a process sees it. */
+    /** Returns the bus client of a process. */
     createBus: (simProcess: SimProcess): Bus => ({
       sendTimeoutMs: 2_000,
       pollMs: 1_000,
@@ -361,8 +362,8 @@ export const createSimBus = (world: SimulatedWorld, observer: BusObserver) => {
           })),
       ),
     /**
-     * Rebalances a random group, as if a member left and rejoined: all continue at their committed
-     * offsets.
+     * Rebalances a random group, as if a member left and rejoined. All members continue at their
+     * committed offsets.
      */
     rebalanceRandomGroup: (): void => {
       const nonEmptyGroups = [...groups.values()].filter(({ members }) => members.length > 0);
@@ -384,11 +385,11 @@ export const createSimBus = (world: SimulatedWorld, observer: BusObserver) => {
     setLag: (value: number): void => {
       lagMsMax = value;
     },
-    /** Sets the delay of one topic for one group; undefined removes it. */
+    /** Sets the delay of a topic for a group. Undefined removes the delay. */
     setDelay: (value: { group: string; topic: string; ms: number } | undefined): void => {
       delay = value;
     },
-    /** Replaces the cluster, or loses the newest records of each log; all members rejoin. */
+    /** Replaces the cluster or loses the newest records of each log. All members rejoin. */
     truncateLogs: (): void => {
       const isNewCluster = world.random.chance(0.5);
       if (isNewCluster) clusterNumber += 1;

@@ -11,24 +11,27 @@ import { installSeams } from "./seams.ts";
 export type SimulationResult = {
   episodes: number;
   steps: number;
-  /** How often each kind of event happened. */
+  /** The number of events by kind. */
   counts: ReadonlyMap<string, number>;
   /** The digest of each episode, in order. */
   digests: readonly string[];
-  /** The first episode with a finding; undefined if there is none. */
+  /** The first episode with a violation, or undefined if there is none. */
   failedEpisode: EpisodeResult | undefined;
 };
 
 type Options = {
   /** The seeds of the episodes, in order. */
   seeds: Iterable<number>;
-  /** Whether to run the next seed. By default the run ends with the seeds. */
+  /**
+   * Returns whether to run the next seed. By default, the run continues until there are no more
+   * seeds.
+   */
   shouldContinue?: (progress: Omit<SimulationResult, "digests" | "failedEpisode">) => boolean;
-  /** Runs the remaining seeds even after an episode with a finding. */
+  /** Whether to run the remaining seeds after an episode with a violation. */
   continuesAfterFinding?: boolean;
-  /** Receives every trace line of every episode. */
+  /** A function that receives every trace line of every episode. */
   onTraceLine?: (line: string) => void;
-  /** Whether to stop within an episode, whose result is then discarded. */
+  /** Returns whether to stop during an episode. Its result is then discarded. */
   shouldStop?: () => boolean;
   onEpisodeEnd?: (result: EpisodeResult) => void;
 };
@@ -36,7 +39,10 @@ type Options = {
 /** Sessions of this database detect deadlocks quickly and do not wait for the disk. */
 const databaseSettings = ["deadlock_timeout = '1ms'", "synchronous_commit = off"];
 
-/** Generates endless seeds, `stride` apart; with `chainId`, only seeds of that chain. */
+/**
+ * Generates an infinite sequence of seeds that are `stride` apart. With `chainId`, generates only
+ * seeds of that chain.
+ */
 export function* seedsFrom(
   firstSeed: number,
   { chainId, stride = 1 }: { chainId?: string | undefined; stride?: number } = {},
@@ -49,8 +55,9 @@ export function* seedsFrom(
 const shardExpression = "abs(hashtext(applied_ids[1]) % 8)";
 
 /**
- * A payment's id selects the shard of a day's overview, and ids differ each time that a seed is
- * replayed. Uses a single shard, so that two payments always wait for each other, not by chance.
+ * A payment's ID selects the shard of a day's overview, and IDs are different each time a seed is
+ * replayed. Uses a single shard, so that two payments always wait for each other instead of only by
+ * chance.
  */
 const disableOverviewSharding = async (admin: Client): Promise<void> => {
   const { rows } = await admin.query<{ source: string }>(
@@ -63,12 +70,12 @@ const disableOverviewSharding = async (admin: Client): Promise<void> => {
 };
 
 /**
- * The physical position of a row affects the order in which batches are claimed. A vacuum frees
- * space at unpredictable times, and a monitor in this database would delay it; so `monitorClient`
- * uses another database.
+ * The physical position of a row affects the order in which batches are claimed, and a vacuum frees
+ * space at unpredictable times. A monitor in this database would delay the vacuum, so
+ * `monitorClient` uses another database.
  */
 const disableAutovacuum = async (admin: Client): Promise<void> => {
-  // A vacuum of a catalog would block statements at a moment that no seed determines.
+  // A vacuum of a system catalog would block statements at a time that the seed does not determine.
   await admin.query("SET allow_system_table_mods = on");
   const { rows } = await admin.query<{ name: string }>(
     `SELECT oid::regclass AS name FROM pg_class
@@ -79,7 +86,7 @@ const disableAutovacuum = async (admin: Client): Promise<void> => {
     await admin.query(`ALTER TABLE ${name} SET (autovacuum_enabled = off)`);
 };
 
-/** Runs episodes on one database of its own, until one has a finding. */
+/** Runs episodes in a separate database until one of them has a violation. */
 export const simulate = async ({
   shouldContinue = () => true,
   onTraceLine,
@@ -129,7 +136,7 @@ export const simulate = async ({
 
 const traceLinesShown = 60;
 
-/** Formats a finding: the events before it, the violation, and how to reproduce it. */
+/** Formats a violation with the events before it and the command that reproduces it. */
 export const formatFinding = ({ finding, traceLines, logLines, seed }: EpisodeResult): string =>
   [
     ...traceLines.slice(-traceLinesShown),

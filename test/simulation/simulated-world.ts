@@ -4,10 +4,10 @@ import type { Client } from "pg";
 import type { Clock } from "@payment-links/runtime";
 import type { Random } from "./random.ts";
 
-/** A simulated process; every intercepted call carries it. */
+/** A simulated process. Every intercepted call belongs to one. */
 export type SimProcess = { name: string; isDead: boolean; clients: Set<Client> };
 
-/** What happens to an action; each seam implements it. */
+/** What happens to an action. Each seam implements this. */
 export type CrashPoint =
   | "pass"
   | "fail before"
@@ -16,22 +16,28 @@ export type CrashPoint =
   | "crash after"
   | "late";
 
-/** An action that runs once the scheduler picks it. */
+/** An action that runs when the scheduler picks it. */
 export type PendingAction = {
   simProcess: SimProcess | undefined;
   kind: string;
-  /** Text for the trace. Must not contain values that the seed does not determine, such as ids. */
+  /**
+   * The text for the trace. It must not contain values that the seed does not determine, such as
+   * IDs.
+   */
   description: string;
   crashPoints: readonly CrashPoint[];
-  /** Returns the backend pid of a statement's session, which may wait for a lock. */
+  /**
+   * Returns the backend process ID of a statement's session, because the statement can wait for a
+   * lock.
+   */
   pid?: () => number;
-  /** Cancels such a wait, as a statement timeout does. */
+  /** Cancels this wait, as a statement timeout does. */
   cancel?: () => Promise<unknown>;
   /** Performs the action. Returns a text for the trace, and a function that delivers the result later. */
   perform: (crashPoint: CrashPoint) => Promise<ActionResult>;
 };
 
-/** `releasesLocks` says that other actions may have waited for this one. */
+/** `releasesLocks` is true if other actions could have waited for this one. */
 export type ActionResult = { traceText: string; deliver: () => void; releasesLocks?: boolean };
 
 type StartedAction = {
@@ -46,7 +52,7 @@ type Timer = { atMs: number; simProcess: SimProcess; fire: () => void };
 /** The process whose code is running. */
 const processStorage = new AsyncLocalStorage<SimProcess>();
 
-/** Returns the simulated process whose code is running, if any. */
+/** Returns the simulated process whose code is currently running, if any. */
 export const currentProcess = (): SimProcess | undefined => processStorage.getStore();
 
 /** Runs code as a simulated process. */
@@ -56,7 +62,7 @@ export const runAs = <Result>(simProcess: SimProcess, work: () => Result): Resul
 /** Returns a promise that never settles, for the code of a killed process. */
 export const waitForever = <T>(): Promise<T> => new Promise<T>(() => {});
 
-/** The original functions, captured before they are replaced. */
+/** The original functions. They are saved before they are replaced. */
 const { setImmediate: realImmediate, setTimeout: realTimeout } = globalThis;
 
 const idleTurns = 4;
@@ -67,15 +73,16 @@ const traceLinesMax = 400;
 /** A session's wait for a row lock or an advisory lock. */
 export type LockWait = { blockedBy: readonly number[]; isForRow: boolean };
 
-/** Returns the backends that wait for a lock and have waited long enough to rule out a deadlock. */
+/** Returns the backends that have waited for a lock long enough to rule out a deadlock. */
 export type FindBlockedSessions = () => Promise<ReadonlyMap<number, LockWait>>;
 
 export type SimulatedWorld = ReturnType<typeof createSimulatedWorld>;
 
 /**
  * Creates the scheduler of all events. The product's code runs until each part of it waits for the
- * world: for a statement, a timer or a response. Then one pending action is picked and performed,
- * and so on. Nothing runs in parallel, and the seed decides the order.
+ * world, for example for a statement, a timer or a response. Then the scheduler picks and performs
+ * one pending action, and the code continues. Actions do not run in parallel, and the seed
+ * determines their order.
  */
 export const createSimulatedWorld = (
   random: Random,
@@ -88,8 +95,8 @@ export const createSimulatedWorld = (
   const externalWork = new Set<Promise<unknown>>();
   let hasReleasedLocks = false;
   /**
-   * The usual duration of an action on this machine, which may be busy: lock checks wait for a
-   * multiple of it.
+   * The usual duration of an action on this machine, which can be busy. Lock checks wait for a
+   * multiple of this duration.
    */
   let usualActionMs = 1;
   const pendingActions = new Set<PendingAction>();
@@ -117,7 +124,7 @@ export const createSimulatedWorld = (
       realTimeout(resolve, ms);
     });
 
-  /** Resolves once all code waits for the world. */
+  /** Resolves when all code waits for the world. */
   const waitUntilIdle = async (): Promise<void> => {
     for (let turns = 0; turns < idleTurns; turns += 1) {
       const activityBefore = activityCount;
@@ -147,7 +154,7 @@ export const createSimulatedWorld = (
     timer.fire();
   };
 
-  /** Returns what can run next: pending actions and due timers. */
+  /** Returns the pending actions and due timers that can run next. */
   const listRunnable = (): readonly (PendingAction | Timer)[] => [
     ...pendingActions,
     ...[...timers].filter((timer) => timer.atMs <= nowMs),
@@ -189,7 +196,10 @@ export const createSimulatedWorld = (
     }
   };
 
-  /** Delivering a result may end a session whose locks another action waits for. */
+  /**
+   * Delivering a result can end a session. Other actions can be waiting for the locks of this
+   * session.
+   */
   const waitAfterLockRelease = async (): Promise<void> => {
     if (hasReleasedLocks) await waitUntilDoneOrBlocked([...startedActions]);
     hasReleasedLocks = false;
@@ -210,8 +220,8 @@ export const createSimulatedWorld = (
   };
 
   /**
-   * When a row changes, Postgres wakes its waiters in any order. Keeps one waiter per row: cancels
-   * a second one, as if it had timed out.
+   * When a row changes, Postgres wakes its waiters in an arbitrary order. Allows only one waiter
+   * per row. A second waiter is cancelled as if it had timed out.
    */
   const cancelSecondWait = async (startedAction: StartedAction): Promise<void> => {
     const otherActions = [...startedActions].filter(
@@ -301,12 +311,12 @@ export const createSimulatedWorld = (
     advance: (byMs: number): void => {
       nowMs += byMs;
     },
-    /** Returns when the next timer is due; undefined if there is none. */
+    /** Returns when the next timer is due, or undefined if there is none. */
     nextTimerMs: (): number | undefined => {
       const dueTimes = [...timers].map(({ atMs }) => atMs);
       return dueTimes.length === 0 ? undefined : Math.min(...dueTimes);
     },
-    /** Runs one action or timer. `chooseCrashPoint` decides what happens to an action. */
+    /** Runs an action or a timer. `chooseCrashPoint` decides what happens to an action. */
     runStep: async (
       chooseCrashPoint: (action: PendingAction) => CrashPoint,
       killProcess: (simProcess: SimProcess) => Promise<void>,
@@ -334,13 +344,13 @@ export const createSimulatedWorld = (
       await deliverResults();
       await waitUntilIdle();
     },
-    /** Discards everything that a process waits for. */
+    /** Discards all actions and timers that a process waits for. */
     cancelPending: (simProcess: SimProcess): void => {
       for (const action of pendingActions)
         if (action.simProcess === simProcess) pendingActions.delete(action);
       for (const timer of timers) if (timer.simProcess === simProcess) timers.delete(timer);
     },
-    /** Called when a session has ended whose locks others may have waited for. */
+    /** Called when a session has ended. Other actions could have been waiting for its locks. */
     markLocksReleased: (): void => {
       hasReleasedLocks = true;
     },

@@ -21,7 +21,7 @@ type BlockOptions = { transactionDetails?: "none" | "signatures" };
 const signaturesMax = 1_000;
 const initialBalance = 10n ** 15n;
 
-/** Handles a call as a Solana node does; error codes are Agave's. */
+/** Handles a call like a Solana node. The error codes are Agave's. */
 export const handleSolanaCall = (view: NodeView, { method, params }: RpcCall): unknown => {
   switch (method) {
     case "getGenesisHash":
@@ -47,7 +47,7 @@ export const handleSolanaCall = (view: NodeView, { method, params }: RpcCall): u
   }
 };
 
-/** Everything that a node sees is confirmed. */
+/** All blocks of a node are confirmed. */
 const getTopBlock = (
   { blocks }: NodeView,
   { commitment, minContextSlot = 0 }: CallOptions,
@@ -61,7 +61,7 @@ const getTopBlock = (
   return topBlock;
 };
 
-/** Returns the blocks that are still in its ledger. */
+/** Returns the blocks that are still in the node's ledger. */
 const listRetainedBlocks = (view: NodeView): readonly Block[] =>
   view.blocks.filter((block) => !view.isPruned(block));
 
@@ -138,7 +138,7 @@ const listSignatures = (view: NodeView, account: string, options: CallOptions): 
 const getTransactionError = ({ isSuccessful }: Transaction): unknown =>
   isSuccessful ? null : { InstructionError: [0, { Custom: 1 }] };
 
-/** Returns a transfer's token program and accounts: the payer's and the owner's. */
+/** Returns a transfer's token program, the payer's account and the owner's account. */
 const getTransferAccounts = ({ kind }: NodeView, from: string, { mint, to }: SolanaTransfer) => {
   const program = getTokenProgram(kind.tokens.find(({ address }) => address === mint)?.id ?? "");
   const getTokenAccount = (owner: string) => getCachedTokenAccount(owner, mint, program);
@@ -247,7 +247,7 @@ const encodeTransferChecked = (baseUnits: bigint): string => {
 
 const base58Digits = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
 
-/** Encodes bytes in base58; the first byte must not be 0. */
+/** Encodes bytes in base58. The first byte must not be 0. */
 const encodeBase58 = (bytes: Buffer): string => {
   let text = "";
   for (let remaining = BigInt(`0x${bytes.toString("hex")}`); remaining > 0n; remaining /= 58n) {

@@ -9,7 +9,7 @@ const createFakeChain = () => {
   return {
     mempoolTransactions,
     /**
-     * Makes this payment arrive after the miner reads the mempool and before it mines the next
+     * A payment that arrives after the miner has read the mempool and before it mines the next
      * block.
      */
     addBeforeNextBlock: (txid: string) => (nextTransaction = txid),
@@ -27,7 +27,7 @@ const createFakeChain = () => {
   };
 };
 
-/** More runs than any payment needs. */
+/** A number of runs that is sufficient for any payment. */
 const runCountMax = 20;
 
 test("settles a pending payment with six blocks, and then stops mining", async () => {

@@ -11,13 +11,13 @@ import type { ContractCall } from "./local-chain.ts";
 
 type Hex = `0x${string}`;
 
-/** A payment: the calls that a payer's wallet would send, in a token that anyone may mint. */
+/** A payment: the calls that a payer's wallet would send. Anyone can mint its token. */
 type CallPayment = { token: Hex; amountBaseUnits: bigint; calls: readonly ContractCall[] };
 
-/** The second of anvil's well-known accounts, which anvil signs for. */
+/** The second of anvil's well-known accounts. anvil signs for it. */
 const account = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
 
-/** After this many blocks a payment is final at any watch depth. */
+/** The number of blocks after which a payment is final at any configured depth. */
 const confirmationBlocks = 4;
 
 const mintAbi = parseAbi(["function mint(address to, uint256 value)"]);

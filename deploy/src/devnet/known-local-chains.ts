@@ -4,7 +4,8 @@ import { localBitcoinSeed, localSolanaSeed, localTronSeed } from "./local-seeds.
 
 /**
  * The development chains of `npm start`, by their names in DEVNET_CHAINS. Each module is imported
- * only on start, because it needs devDependencies that a production image lacks.
+ * only when its chain starts, because it needs devDependencies that production images do not
+ * contain.
  */
 export const knownLocalChains = {
   "local-evm": {

@@ -1,12 +1,12 @@
 import type { CatalogueData } from "@payment-links/contracts";
 import type { Log } from "@payment-links/runtime";
 
-/** One contract call of a payer; address and data are in hex. */
+/** A contract call of a payer. The address and the data are in hex. */
 export type ContractCall = { to: string; value: bigint; data: string };
 
-/** A payment on a local chain, with values in the format of the chain's family. */
+/** A payment on a local chain. The formats of its values depend on the chain family. */
 export type LocalPayment = {
-  /** The owner's address; on Bitcoin the link's address. */
+  /** The owner's address or, on Bitcoin, the link's address. */
   destination: string;
   tokenAddress: string;
   amountBaseUnits: bigint;
@@ -16,7 +16,9 @@ export type LocalPayment = {
   calls?: readonly ContractCall[];
 };
 
-/** A development chain that runs in or next to this process, and ends with it. */
+/**
+ * A development chain that runs in this process or in a child process, and stops with this process.
+ */
 export type LocalChain = {
   /** The chain's id in the catalogue. */
   chainId: string;
@@ -31,12 +33,14 @@ export type LocalChain = {
   close(): Promise<void>;
 };
 
-/** How a local chain starts: on the given port or a free one, with its state file. */
+/**
+ * The options for the start of a local chain: a port (by default, a free one) and the state file.
+ */
 export type LocalChainOptions = { port?: number; stateFile?: string; log: Log };
 
 /** A local chain that can be started. */
 export type KnownLocalChain = {
-  /** The chain and its tokens, as catalogue data. */
+  /** The catalogue data of the chain and its tokens. */
   catalogueData: CatalogueData;
   /** The name of the state file in the data folder. */
   stateFile: string;

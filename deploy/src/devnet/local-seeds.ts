@@ -12,8 +12,8 @@ const testUsdc = {
 };
 
 /**
- * The local Solana chain and its only token. The mint's key and the genesis derive from fixed
- * words, so they are the same on every machine.
+ * The local Solana chain and its only token. The mint's key and the genesis are derived from fixed
+ * strings, so they are the same on every machine.
  */
 export const localSolanaSeed: CatalogueData = {
   chains: [
@@ -41,7 +41,10 @@ export const localSolanaSeed: CatalogueData = {
 /** The EVM chain id of the node behind the local Tron proxy. */
 export const localTronChainId = 1338;
 
-/** The local Tron chain and its only token: the devnet's contracts with Tron-encoded addresses. */
+/**
+ * The local Tron chain and its only token. It uses the devnet's contracts with Tron-encoded
+ * addresses.
+ */
 export const localTronSeed: CatalogueData = {
   chains: [
     {
@@ -69,7 +72,7 @@ export const localTronSeed: CatalogueData = {
   ],
 };
 
-/** The local Bitcoin chain: btcd's regtest chain, whose genesis is the same everywhere. */
+/** The local Bitcoin chain: btcd's regtest chain, which has the same genesis on every machine. */
 export const localBitcoinSeed: CatalogueData = {
   chains: [
     {

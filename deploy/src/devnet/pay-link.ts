@@ -45,10 +45,9 @@ type PaymentRouteOptions = {
 };
 
 /**
- * POST /internal/devnet/payments: pays a link on its local chain as a payer would, by the
- * checkout's public instructions. A link that has ended is paid as well, by the instructions that
- * it would have, to test excess and late payments. Returns 409 with the reason if the payment is
- * impossible.
+ * Creates POST /internal/devnet/payments, which pays a link on its local chain according to the
+ * checkout's public instructions. It can also pay a link that has ended, to test overpayments and
+ * late payments. If the payment is not possible, the response is 409 with the reason.
  */
 export const createPayLinkRoute = (options: PaymentRouteOptions): InternalRoute => ({
   method: "post",
@@ -92,7 +91,8 @@ const planPayment = async (
         `local chains (${ids}); its owner needs a default wallet on one of them`,
     );
   }
-  if (instructions === null) throw createCannotPayError(`the link accepts no payments: ${reason}`);
+  if (instructions === null)
+    throw createCannotPayError(`the link does not accept payments: ${reason}`);
   const { amount, amountBaseUnits, reference, steps } = instructions;
   const payment = {
     destination: destinationAddress,
@@ -112,7 +112,8 @@ const fetchCheckoutLink = async (publicUrl: string, { paymentLinkId, amount }: P
   const response = await request(url, { headersTimeout: timeoutMs, bodyTimeout: timeoutMs });
   const responseBody: unknown = await response.body.json();
   if (response.statusCode === 200) return CheckoutLink.parse(responseBody);
-  // Does not pass on the checkout's status: a 404 would mean that no local chain runs here.
+  // Does not return the checkout's status, because a 404 from this route means that no local chain
+  // is running.
   throw new ApiError(conflictStatus, ErrorBody.parse(responseBody).errors);
 };
 

@@ -3,12 +3,12 @@ import { type Log, type Loop, startLoop, systemClock } from "@payment-links/runt
 
 const waitMs = 1_000;
 
-/** After this many blocks a transaction is final at any watch depth. */
+/** The number of blocks after which a transaction is final at any configured depth. */
 const confirmationBlocks = 4n;
 
 /**
- * Mines a block each second while one of the newest four blocks holds a transaction. So a browser's
- * payment becomes final without further action, and an idle chain does not grow.
+ * Mines a block each second while one of the newest four blocks contains a transaction. A payment
+ * from a browser becomes final without further action, and an idle chain does not grow.
  */
 export const startConfirmationMiner = (url: string, log: Log): Loop => {
   const client = createTestClient({ mode: "anvil", transport: http(url), cacheTime: 0 });

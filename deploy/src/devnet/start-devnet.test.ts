@@ -157,7 +157,9 @@ const isCompleteState = (file: string): Promise<boolean> =>
     () => false,
   );
 
-/** A program that starts the chain like `npm start`, prints its URL and never ends on its own. */
+/**
+ * A program that starts the chain like `npm start`, prints its URL, and does not exit on its own.
+ */
 const parentProgram = (stateFile: string): string => `
   import { startDevnet } from ${JSON.stringify(new URL("start-devnet.ts", import.meta.url).href)};
   import { createLog } from ${JSON.stringify(import.meta.resolve("@payment-links/runtime"))};

@@ -6,19 +6,22 @@ import { startAnvil } from "@payment-links/settlement-listener/testing/start-anv
 import { startConfirmationMiner } from "./start-confirmation-miner.ts";
 import { promoteDraft, waitForPreviousProcess, getPidFile, getStateArgs } from "./state-file.ts";
 
-/** How many blocks back an account's state can be queried; all blocks and receipts are stored. */
+/**
+ * The number of recent blocks for which the state of accounts can be queried. Blocks and receipts
+ * are never deleted.
+ */
 const statesMax = 256;
 
 /**
- * A block is final two blocks later. The genesis block must not be the latest final one: a node
- * that resumes from a saved state recreates it with a different hash.
+ * A block is final after two more blocks. The genesis block must not be the last final block,
+ * because a node that loads a saved state recreates it with a different hash.
  */
 const blocksPerEpoch = 1;
 
 /** A development chain with the fee proxies and the test USDC. */
 export type Devnet = {
   /**
-   * The RPC endpoint on loopback. It signs for anvil's well-known accounts, so the URL is not a
+   * The RPC endpoint on loopback. anvil signs for its well-known accounts, so the URL is not a
    * secret.
    */
   url: string;
@@ -27,10 +30,10 @@ export type Devnet = {
 };
 
 /**
- * Starts the development chain (`devnet` in contracts) on the given port of 127.0.0.1 or a free
- * one. It mines a block per transaction and a few after it. With a `stateFile` it resumes where it
- * stopped. It ends with this process, even if the process is killed. Throws if its programs are not
- * installed.
+ * Starts the development chain (`devnet` in contracts) on the given port of 127.0.0.1, or on a free
+ * port. It mines a block for each transaction and a few blocks after it. With a `stateFile`, it
+ * continues from the saved state. It stops with this process, even if the process is killed. Throws
+ * if its programs are not installed.
  */
 export const startDevnet = async ({
   chainId = devnet.chainId,

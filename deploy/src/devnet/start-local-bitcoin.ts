@@ -7,8 +7,8 @@ import { createConfirmationMiner } from "./confirmation-miner.ts";
 const blockMs = 1_000;
 
 /**
- * Starts the local Bitcoin chain: btcd's regtest chain, with a block each second while one of the
- * newest blocks holds a payment. Throws if btcd is not installed.
+ * Starts the local Bitcoin chain, which is btcd's regtest chain. It mines a block each second while
+ * one of the newest blocks contains a payment. Throws if btcd is not installed.
  */
 export const startLocalBitcoin = async ({
   port,

@@ -32,7 +32,7 @@ type LocalChainsOptions = {
 
 /**
  * Starts development chains in parallel, with their state in the data folder. A chain that fails to
- * start is reported and skipped; everything else works without it.
+ * start is reported and skipped.
  */
 export const startLocalChains = async (options: LocalChainsOptions): Promise<LocalChain[]> => {
   const startedChains = await Promise.all(options.names.map((name) => startChain(name, options)));
@@ -79,8 +79,8 @@ const findFreePort = async (
 };
 
 /**
- * Returns the catalogue data of the running development chains, and of those with state in the data
- * folder, because links may still refer to them.
+ * Returns the catalogue data of the development chains that are running or have state in the data
+ * folder, because links can refer to all of them.
  */
 export const localCatalogueData = (
   runningChains: readonly LocalChain[],
@@ -102,8 +102,8 @@ const hasStoredState = (name: LocalChainName, directory: string): boolean => {
 const rpcVariables = ["RPC_URLS", "EVM_RPC_URLS"] as const;
 
 /**
- * Rejects an RPC URL for a chain id that a development chain uses: the id would be ambiguous.
- * Throws `ConfigError`, which says how to resolve the conflict.
+ * Rejects an RPC URL for a chain id that a development chain uses, because the id would be
+ * ambiguous. Throws a `ConfigError` that explains how to resolve the conflict.
  */
 export const rejectConfiguredLocalChains = (
   environment: Environment,
@@ -113,7 +113,7 @@ export const rejectConfiguredLocalChains = (
   if ("fault" in hosts) return;
   for (const variable of rpcVariables) {
     const urls = parseRpcUrls(readSecret(environment, variable) ?? "", hosts);
-    // The service that parses the list reports any errors in it.
+    // Ignores errors in the list, because the service that parses it reports them.
     if ("fault" in urls) continue;
     const name = names.find((localChainName) => urls.has(getChainId(localChainName)));
     if (name === undefined) continue;
@@ -124,7 +124,7 @@ export const rejectConfiguredLocalChains = (
   }
 };
 
-/** Adds the development chains to the services' variables. */
+/** Returns the environment with the development chains added to the services' variables. */
 export const addLocalChainVariables = (
   environment: Environment,
   chains: readonly LocalChain[],

@@ -3,7 +3,9 @@ import type { LocalChain, LocalChainOptions } from "./local-chain.ts";
 import { createCallPayer } from "./create-call-payer.ts";
 import { startDevnet } from "./start-devnet.ts";
 
-/** Starts the local EVM chain: a real node with the real fee proxies, and a test dollar token. */
+/**
+ * Starts the local EVM chain: anvil with the original fee proxy contracts and a test dollar token.
+ */
 export const startLocalEvm = async (options: LocalChainOptions): Promise<LocalChain> => {
   const chain = await startDevnet(options);
   const pay = createCallPayer(chain.url);

@@ -8,8 +8,8 @@ const slotMs = 400;
 const finalizedLag = 8;
 
 /**
- * Starts the local Solana chain in this process: the real VM behind a simulated node. It produces
- * blocks while a transaction is pending or not final; an idle chain does not grow.
+ * Starts the local Solana chain in this process: Solana's VM behind a simulated node. It produces
+ * blocks while a transaction is pending or not final. An idle chain does not grow.
  */
 export const startLocalSolana = async ({
   port,
@@ -34,7 +34,8 @@ export const startLocalSolana = async ({
     url: chain.url,
     pay: async ({ destination, tokenAddress, amountBaseUnits, reference }) => {
       const token = [...chain.tokens.values()].find(({ mint }) => mint === tokenAddress);
-      if (token === undefined) throw new Error(`Local Solana has no token ${tokenAddress}`);
+      if (token === undefined)
+        throw new Error(`Local Solana does not have the token ${tokenAddress}`);
       const references = reference === undefined ? [] : [reference];
       const payment = { to: destination, amount: amountBaseUnits, references };
       const signature = await chain.pay({ ...payment, token: token.name });

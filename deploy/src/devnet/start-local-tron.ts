@@ -10,7 +10,7 @@ const finalizedLag = 3;
 
 /**
  * Starts the local Tron chain: an EVM node with the devnet's contracts, behind a proxy that
- * implements java-tron's API. Nothing else of Tron is simulated.
+ * implements java-tron's API. Other parts of Tron are not simulated.
  */
 export const startLocalTron = async ({
   port,
@@ -36,7 +36,7 @@ export const startLocalTron = async ({
   return {
     chainId: "local-tron",
     url: tronProxy.url,
-    // The EVM node identifies contracts by the 20 bytes inside Tron addresses.
+    // The EVM node identifies contracts by the 20 bytes that a Tron address contains.
     pay: ({ tokenAddress, amountBaseUnits, calls = [] }) =>
       pay({
         token: toHexAddress(tokenAddress),

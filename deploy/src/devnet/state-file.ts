@@ -4,9 +4,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 const stateIntervalSeconds = 10;
 
 /**
- * Returns the anvil arguments for the state file. The node writes a draft periodically and on exit,
- * and a complete draft replaces the file. So a kill during a write loses only the changes since the
- * last draft, never the chain.
+ * Returns the anvil arguments for the state file. anvil writes a draft periodically and on exit,
+ * and a complete draft replaces the file. If anvil is killed while it writes, only the changes
+ * since the last draft are lost.
  */
 export const getStateArgs = async (file: string): Promise<string[]> => {
   const dumpArgs = [
@@ -25,13 +25,13 @@ const exitWaitMsMax = 15_000;
 const exitPollMs = 50;
 
 /**
- * Waits until a node left behind by a killed process has written its state and exited. An earlier
- * draft may have been written in the middle of a block.
+ * Waits until the node of a killed process has written its state and exited. Until then, the draft
+ * may be from the middle of a block.
  */
 export const waitForPreviousProcess = async (file: string): Promise<void> => {
   const pid = Number(await readFile(getPidFile(file), "utf8").catch(() => ""));
   if (!Number.isSafeInteger(pid) || pid <= 0) return;
-  // The wait is limited, because the id may meanwhile belong to another process.
+  // The wait is limited, because the id may have been reused by another process.
   const deadlineMs = performance.now() + exitWaitMsMax;
   while (isRunning(pid) && performance.now() < deadlineMs) await sleep(exitPollMs);
 };

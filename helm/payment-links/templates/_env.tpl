@@ -1,6 +1,6 @@
 {{/*
-One variable from a Secret: the Secret that the value names; if none, the one made of its inline value
-(`inline` says which); if none, the common one. `isOptional` means that the services can do without it.
+One variable from a Secret. The Secret is, in this order: the value's `existingSecret`; the Secret with the inline values
+(its name is in `inline`), if there is an inline value; the common Secret. With `isOptional`, the key can be missing.
 */}}
 {{- define "payment-links.secretEnv" -}}
 {{- $secret := index .root.Values.secrets .secret -}}
@@ -16,8 +16,8 @@ One variable from a Secret: the Secret that the value names; if none, the one ma
 {{- end -}}
 
 {{/*
-How our processes reach Kafka, and which certificates they trust. `kafkaUser` is the stem of the secrets of a
-service with a user of its own; without it the common user's are taken.
+The variables for Kafka, trusted certificates and logging. `kafkaUser` is the prefix of the secrets with the service's own
+Kafka user. Without it, the common user is used.
 */}}
 {{- define "payment-links.kafkaEnv" -}}
 - { name: KAFKA_BROKERS, value: {{ include "payment-links.brokers" .root | fromJsonArray | join "," | quote }} }
@@ -38,11 +38,11 @@ service with a user of its own; without it the common user's are taken.
   value: /etc/payment-links/certificates/{{ .root.Values.trustedCertificates.key }}
 {{- end }}
 - { name: LOG_LEVEL, value: {{ .root.Values.logLevel | quote }} }
-# The heap reaches its limit before the container does, so a leak ends in an error message, not a kill.
+# The heap reaches its limit before the container does, so a leak causes an error message instead of a kill.
 - { name: NODE_OPTIONS, value: "--max-old-space-size-percentage=75" }
 {{- end -}}
 
-{{/* The secret with which operators call a service. auth-keys' signs in to every account, so no other service may have it. */}}
+{{/* The name of the secret with a service's operator token. The token of auth-keys can sign in to every account, so no other service gets it. */}}
 {{- define "payment-links.operatorToken" -}}
 {{- if eq .service "auth-keys" }}operatorToken{{ else }}{{ .key }}OperatorToken{{ end -}}
 {{- end -}}
@@ -68,7 +68,7 @@ service with a user of its own; without it the common user's are taken.
 {{- end }}
 - { name: BASE_URL, value: {{ include "payment-links.baseUrl" .root | quote }} }
 {{- if include "payment-links.isOnLoopback" .root }}
-# Callers reach the pod through a port forward on their own machine.
+# Callers reach the pod only through a port-forward on their own machine.
 - { name: PUBLISHED_ON_LOOPBACK, value: "1" }
 {{- end }}
 {{- with $values.checkoutUrl }}
@@ -101,14 +101,14 @@ service with a user of its own; without it the common user's are taken.
 {{- end }}
 {{- end -}}
 
-{{/* What scales a service, `autoscaling` or `keda`; empty where `replicas` counts: a scaler would start again what 0 has stopped. */}}
+{{/* The scaler of a service, `autoscaling` or `keda`. Empty if there is none or if `replicas` is 0, because a scaler would start the stopped service again. */}}
 {{- define "payment-links.scaler" -}}
 {{- if .values.replicas -}}
 {{- if .values.keda.enabled }}keda{{ else if .values.autoscaling.enabled }}autoscaling{{ end -}}
 {{- end -}}
 {{- end -}}
 
-{{/* The lowest number of pods of a service, by the service's values; what is to be tried has one of each. */}}
+{{/* The minimum number of pods of a service. At most 1 in a quickstart. */}}
 {{- define "payment-links.replicasMin" -}}
 {{- $scaler := include "payment-links.scaler" . -}}
 {{- if $scaler -}}

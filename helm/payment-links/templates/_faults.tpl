@@ -1,6 +1,6 @@
 {{/*
-The errors of these values, as a YAML list; the first line names all missing values. values.schema.json checks single
-values, this file their combinations.
+A YAML list of the errors in the values. The first line names all missing values. This file checks combinations of values;
+values.schema.json checks single values.
 */}}
 {{- define "payment-links.faults" -}}
 {{- $faults := list -}}
@@ -91,7 +91,7 @@ values, this file their combinations.
 {{- if le (int .Values.terminationGracePeriodSeconds) (add (mulf 2 .Values.drainDelaySeconds | ceil | int) 25) -}}
 {{- $faults = append $faults "terminationGracePeriodSeconds: must be more than twice drainDelaySeconds plus 25 s" -}}
 {{- end -}}
-{{- /* An attempt that runs at SIGTERM may take as long as the process does to stop, minus 5 s to store its result. */ -}}
+{{- /* An attempt that is running at SIGTERM must finish 5 s before the process exits, to leave time to store its result. */ -}}
 {{- $attemptMax := addf (mulf 2 .Values.drainDelaySeconds) 20 -}}
 {{- if gt (float64 .Values.webhookDispatcher.timeoutSeconds) $attemptMax -}}
 {{- $faults = append $faults (printf "webhookDispatcher.timeoutSeconds: is more than twice drainDelaySeconds plus 20 s, so a stopping pod would interrupt attempts; lower it to %v, or raise drainDelaySeconds" $attemptMax) -}}
@@ -129,7 +129,7 @@ values, this file their combinations.
 {{- end -}}
 {{- end -}}
 {{- with .Values.migrations -}}
-{{- /* The Job waits for Secrets, then for servers. */ -}}
+{{- /* The Job waits twice: first for Secrets, then for servers. */ -}}
 {{- if ge (mul 2 .waitSeconds) (int64 .activeDeadlineSeconds) -}}
 {{- $faults = append $faults "migrations.waitSeconds: must be less than half of activeDeadlineSeconds, so that the Job can name what is missing" -}}
 {{- end -}}
@@ -137,7 +137,7 @@ values, this file their combinations.
 {{ toYaml $faults }}
 {{- end -}}
 
-{{/* Additions to a pod that the chart already has, or that are given twice: Kubernetes merges these lists by name. */}}
+{{/* Rejects additions to a pod that the chart already sets or that occur twice, because Kubernetes merges these lists by name. */}}
 {{- define "payment-links.podFaults" -}}
 {{- $faults := list -}}
 {{- $services := include "payment-links.services" . | fromYaml -}}
@@ -181,7 +181,7 @@ values, this file their combinations.
 {{ toYaml $faults }}
 {{- end -}}
 
-{{/* Leaving the restricted level may have reasons, but not root or privileged: no pod binds a low port or needs its node. */}}
+{{/* Allows overrides of the restricted level, except root and privileged, because no pod binds a low port or needs access to its node. */}}
 {{- define "payment-links.securityFaults" -}}
 {{- $faults := list -}}
 {{- $blocks := dict "" .Values -}}
@@ -203,7 +203,7 @@ values, this file their combinations.
 {{ toYaml $faults }}
 {{- end -}}
 
-{{/* Labels and annotations that the chart, Helm or Kubernetes uses to identify objects. */}}
+{{/* Rejects labels and annotations that the chart, Helm or Kubernetes uses to identify objects. */}}
 {{- define "payment-links.metadataFaults" -}}
 {{- $faults := list -}}
 {{- $labels := dict "commonLabels" .Values.commonLabels -}}
@@ -241,7 +241,7 @@ values, this file their combinations.
 {{ toYaml $faults }}
 {{- end -}}
 
-{{/* The platform does not detect an origin without a route; payers would. */}}
+{{/* Rejects an origin without a route, because otherwise payers would be the first to notice. */}}
 {{- define "payment-links.routeFaults" -}}
 {{- $faults := list -}}
 {{- if and (hasPrefix "http://" (include "payment-links.baseUrl" .)) (not .Values.allowInsecureCookie) -}}
@@ -303,15 +303,15 @@ values, this file their combinations.
 {{ toYaml $faults }}
 {{- end -}}
 
-{{/* Converts a Prometheus duration, such as `30s`. */}}
+{{/* Converts a Prometheus duration, such as `30s`, to milliseconds. */}}
 {{- define "payment-links.milliseconds" -}}
 {{- $unit := regexFind "[a-z]+$" . -}}
 {{- mul (trimSuffix $unit .) (get (dict "ms" 1 "s" 1000 "m" 60000 "h" 3600000) $unit) -}}
 {{- end -}}
 
 {{/*
-An object that creates a Secret comes too late if the hook that needs the Secret runs first, unless it is a hook with a
-lower weight than the Job.
+Rejects an object that creates a Secret unless it is a hook with a lower weight than the Job, because the Job, which may need
+the Secret, runs before the release's own objects are created.
 */}}
 {{- define "payment-links.objectFaults" -}}
 {{- $faults := list -}}
@@ -327,7 +327,7 @@ lower weight than the Job.
 {{ toYaml $faults }}
 {{- end -}}
 
-{{/* The quickstart, with one pod of each and no backup, must not be used for real money. */}}
+{{/* Rejects values with which the quickstart, which has no backups, could be used for real money. */}}
 {{- define "payment-links.quickstartFaults" -}}
 {{- $faults := list -}}
 {{- if .Values.quickstart.enabled -}}

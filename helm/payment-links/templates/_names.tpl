@@ -1,11 +1,11 @@
-{{/* The prefix of every resource: the release's name, followed by the chart's if it does not contain it. */}}
+{{/* The name prefix of every resource: the release's name, followed by the chart's name unless the release's name contains it. */}}
 {{- define "payment-links.fullname" -}}
 {{- $name := default .Chart.Name .Values.nameOverride -}}
 {{- $full := ternary .Release.Name (printf "%s-%s" .Release.Name $name) (contains $name .Release.Name) -}}
 {{- default $full .Values.fullnameOverride | trunc 38 | trimSuffix "-" -}}
 {{- end -}}
 
-{{/* The labels that select the pods of a release; with `component`, those of one service. They can never change. */}}
+{{/* The labels that select the pods of a release or, with `component`, of one service. They can never change. */}}
 {{- define "payment-links.selector" -}}
 app.kubernetes.io/name: {{ default .root.Chart.Name .root.Values.nameOverride }}
 app.kubernetes.io/instance: {{ .root.Release.Name }}
@@ -14,7 +14,7 @@ app.kubernetes.io/component: {{ . }}
 {{- end }}
 {{- end -}}
 
-{{/* The labels that the chart sets on all that it makes. */}}
+{{/* The labels that the chart sets on all resources. */}}
 {{- define "payment-links.ownLabels" -}}
 {{ include "payment-links.selector" . }}
 app.kubernetes.io/version: {{ .root.Chart.AppVersion | quote }}
@@ -23,7 +23,7 @@ app.kubernetes.io/managed-by: {{ .root.Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace "+" "_" }}
 {{- end -}}
 
-{{/* Labels and annotations of one resource: the chart's, the resource's own (`labels`, `annotations`), everybody's. */}}
+{{/* The labels and annotations of a resource: the chart's own, those in `labels` and `annotations`, and the common ones. */}}
 {{- define "payment-links.metadata" -}}
 {{- $own := include "payment-links.ownLabels" . | fromYaml -}}
 labels: {{- merge (dict) $own (default dict .labels) .root.Values.commonLabels | toYaml | nindent 2 }}
@@ -32,7 +32,7 @@ annotations: {{- toYaml . | nindent 2 }}
 {{- end }}
 {{- end -}}
 
-{{/* The four services, each with its block of values, in the order in which they are prepared. */}}
+{{/* The four services with the keys of their values, in the order of their migrations. */}}
 {{- define "payment-links.services" -}}
 auth-keys: authKeys
 links-api: linksApi
@@ -40,7 +40,7 @@ settlement-listener: settlementListener
 webhook-dispatcher: webhookDispatcher
 {{- end -}}
 
-{{/* The image of one service: its own registry, path and tag before those of all, and a digest before any tag. */}}
+{{/* The image of a service. The service's own registry, path and tag override the common ones, and a digest overrides any tag. */}}
 {{- define "payment-links.image" -}}
 {{- $image := .root.Values.image -}}
 {{- $own := include "payment-links.ownImage" . | fromYaml -}}
@@ -53,7 +53,7 @@ webhook-dispatcher: webhookDispatcher
 {{- end -}}
 {{- end -}}
 
-{{/* What a service's own block says of its image. */}}
+{{/* The `image` value of a service. */}}
 {{- define "payment-links.ownImage" -}}
 {{ toYaml (index .root.Values (index (include "payment-links.services" . | fromYaml) .service)).image }}
 {{- end -}}
@@ -63,7 +63,7 @@ webhook-dispatcher: webhookDispatcher
 {{- (urlParse (default "" .)).host | splitList ":" | first -}}
 {{- end -}}
 
-{{/* The hosts that lead here, by the value that names them; those of the origins where it names none. */}}
+{{/* The hosts of Ingress and HTTPRoute, by the name of their value. The default is the hosts of the origins. */}}
 {{- define "payment-links.routedHosts" -}}
 {{- $origins := list (include "payment-links.hostOf" (include "payment-links.baseUrl" .)) (include "payment-links.hostOf" .Values.checkoutUrl) | compact | uniq -}}
 {{- if .Values.ingress.enabled }}
@@ -75,8 +75,7 @@ httpRoute.hostnames: {{ .Values.httpRoute.hostnames | default $origins | toJson 
 {{- end -}}
 
 {{/*
-The paths of the one origin and the service behind each; a longer prefix wins. deploy/src/ingress.ts
-says the same for the four services in one process.
+The path prefixes of the single origin and their services. The longest prefix wins. They must match deploy/src/ingress.ts.
 */}}
 {{- define "payment-links.paths" -}}
 /console/api/openapi.json: links-api
@@ -100,7 +99,7 @@ says the same for the four services in one process.
 {{- regexFind "\\d+$" (regexFind ":\\d+$" $url.host) | default (ternary "443" "80" (eq $url.scheme "https")) -}}
 {{- end -}}
 
-{{/* Whether callers reach the origin on their own machine alone. */}}
+{{/* Whether the origin is plain http on loopback, so that callers can reach it only on their own machine. */}}
 {{- define "payment-links.isOnLoopback" -}}
 {{- if regexMatch "^http://(localhost|127\\.0\\.0\\.1|\\[::1\\])(:\\d+)?$" (include "payment-links.baseUrl" .) }}yes{{ end -}}
 {{- end -}}

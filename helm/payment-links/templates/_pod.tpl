@@ -1,6 +1,6 @@
 {{/*
-A security context: the one of all pods or containers, and over it, field by field, that of the block. Takes `root`,
-`values` (the block) and `field`.
+The security context of a pod or container: the fields in `values` override those of the common context. Takes `root`,
+`values` and `field`.
 */}}
 {{- define "payment-links.securityContext" -}}
 {{- $context := mergeOverwrite (deepCopy (index .root.Values .field)) (index .values .field) -}}
@@ -10,7 +10,7 @@ A security context: the one of all pods or containers, and over it, field by fie
 {{ toYaml $context }}
 {{- end -}}
 
-{{/* What all our pods have in common, around their containers. Takes `root` and `values`, the block that places them. */}}
+{{/* The part of the spec that all our pods have in common. Takes `root` and `values`, the pod's values. */}}
 {{- define "payment-links.pod" -}}
 automountServiceAccountToken: false
 enableServiceLinks: false
@@ -31,7 +31,7 @@ hostUsers: false
 {{- end }}
 {{- end -}}
 
-{{/* The same for our containers. Takes `root`, `name`, `service` (whose image it is) and `values`, the block of its pod. */}}
+{{/* The part of the spec that all our containers have in common. Takes `root`, `name`, `service` (for the image) and `values`, the pod's values. */}}
 {{- define "payment-links.container" -}}
 name: {{ .name }}
 image: {{ include "payment-links.image" . }}
@@ -41,8 +41,8 @@ resources: {{- toYaml .values.resources | nindent 2 }}
 {{- end -}}
 
 {{/*
-The files of a pod: its own `/tmp`, certificates, settings that are files, and what an operator adds. Takes `root`
-and `values`; with `mayLack` a pod starts without its certificates, which then must wait for them itself.
+The volumes of a pod: `/tmp`, certificates, settings files and additional volumes. Takes `root` and `values`. With `mayLack`,
+the pod starts even if the certificates are missing, and must wait for them itself.
 */}}
 {{- define "payment-links.volumes" -}}
 - name: tmp

@@ -1,6 +1,6 @@
 {{/*
-What quickstart gives values that are left out. It brings what production has of its own: a release for money
-never reads these.
+The values that the quickstart uses instead of the operator's. It creates the servers and secrets that a production release
+gets from the operator.
 */}}
 {{- define "payment-links.baseUrl" -}}
 {{- .Values.baseUrl | default (ternary "http://localhost:8080" "" .Values.quickstart.enabled) -}}
@@ -15,7 +15,7 @@ never reads these.
 {{- ternary (printf "%s-quickstart" (include "payment-links.fullname" .)) .Values.secrets.existingSecret .Values.quickstart.enabled -}}
 {{- end -}}
 
-{{/* Whether the migrations Job is a hook; what comes before all else cannot need what quickstart brings. */}}
+{{/* Whether the migrations Job is a hook. Not in a quickstart, because a hook would run before its servers are created. */}}
 {{- define "payment-links.usesHooks" -}}
 {{- if and .Values.migrations.enabled .Values.migrations.useHelmHooks (not .Values.quickstart.enabled) }}yes{{ end -}}
 {{- end -}}
@@ -24,7 +24,7 @@ never reads these.
 {{- .Values.authKeys.apiKeyMode | default (ternary "test" "live" .Values.quickstart.enabled) -}}
 {{- end -}}
 
-{{/* The secrets of this release alone: drawn at the install, and kept by every upgrade. */}}
+{{/* The secrets of the quickstart: generated at the install and reused by every upgrade. */}}
 {{- define "payment-links.quickstartSecrets" -}}
 {{- $full := include "payment-links.fullname" . -}}
 {{- $kept := default dict (lookup "v1" "Secret" .Release.Namespace (printf "%s-quickstart" $full)).data -}}
@@ -45,7 +45,7 @@ never reads these.
 
 {{- define "payment-links.quickstartPostgres" -}}
 port: 5432
-# The image's user.
+# The user of the Postgres image.
 user: 999
 env:
   - { name: POSTGRES_DB, value: payment_links }
@@ -90,7 +90,7 @@ resources: { requests: { cpu: 50m, memory: 32Mi }, limits: { memory: 128Mi } }
 {{- merge (dict) (include "payment-links.ownLabels" . | fromYaml) .root.Values.commonLabels | toYaml -}}
 {{- end -}}
 
-{{/* A pod of a third-party image: like ours except for the user, which the image defines. */}}
+{{/* The spec of a pod with a third-party image: like ours, but with the image's user. */}}
 {{- define "payment-links.quickstartPod" -}}
 automountServiceAccountToken: false
 enableServiceLinks: false
@@ -109,7 +109,7 @@ imagePullPolicy: {{ .Values.quickstart.pullPolicy | default .Values.image.pullPo
 securityContext: {{- omit .Values.containerSecurityContext "runAsUser" "runAsGroup" | toYaml | nindent 2 }}
 {{- end -}}
 
-{{/* One origin for the four services, as an Ingress would make it: whole segments, the longest prefix first. */}}
+{{/* The nginx configuration for the single origin. It matches whole path segments, the longest prefix first, like an Ingress. */}}
 {{- define "payment-links.originConf" -}}
 {{- $full := include "payment-links.fullname" . -}}
 pid /tmp/nginx.pid;

@@ -1,4 +1,4 @@
-{{/* Scales one service by CPU. */}}
+{{/* An HPA that scales a service on CPU. */}}
 {{- define "payment-links.autoscaler" -}}
 apiVersion: autoscaling/v2
 kind: HorizontalPodAutoscaler
@@ -19,7 +19,7 @@ spec:
   {{- end }}
 {{- end -}}
 
-{{/* Scales one service by CPU and by what waits for it, with KEDA. Averages would hide a wait, so KEDA is given it whole (`Value`). */}}
+{{/* A KEDA ScaledObject that scales a service on CPU and backlog. `Value` compares the delay itself with the target; an average per pod would hide it. */}}
 {{- define "payment-links.scaledObject" -}}
 {{- $keda := .values.keda -}}
 apiVersion: keda.sh/v1alpha1
@@ -63,7 +63,7 @@ spec:
   {{- end }}
 {{- end -}}
 
-{{/* Seconds from an event to its application, on average, of the topic that is latest; 0 where nothing was applied. */}}
+{{/* The average delay until an event is applied, in seconds, for the topic with the longest delay. 0 if no event was applied. */}}
 {{- define "payment-links.lagQuery" -}}
 {{- $of := printf "{namespace=%q,group=%q}[2m]" .root.Release.Namespace .service -}}
 {{- $sum := printf "sum by (topic) (rate(payment_links_consumer_lag_seconds_sum%s))" $of -}}
@@ -71,7 +71,7 @@ spec:
 {{- printf "max(%s / %s > 0) or vector(0)" $sum $count -}}
 {{- end -}}
 
-{{/* Seconds that the oldest due webhook has waited; every pod reports the same. */}}
+{{/* The age of the oldest due webhook, in seconds. Every pod reports the same value. */}}
 {{- define "payment-links.overdueQuery" -}}
 {{- printf "max(payment_links_webhook_oldest_due_age_seconds{namespace=%q}) or vector(0)" .root.Release.Namespace -}}
 {{- end -}}

@@ -1,6 +1,6 @@
 {{/*
-All resources of one service: ServiceAccount, Service, Deployment, and if they apply PodDisruptionBudget
-and HorizontalPodAutoscaler or ScaledObject. Takes `root`, `service`, `key` (its block of values).
+All resources of a service: ServiceAccount, Service, Deployment and, if needed, PodDisruptionBudget and
+HorizontalPodAutoscaler or ScaledObject. Takes `root`, `service` and `key`, the key of its values.
 */}}
 {{- define "payment-links.workload" -}}
 {{- $values := index .root.Values .key -}}
@@ -42,7 +42,7 @@ metadata:
   {{- include "payment-links.metadata" $context | nindent 2 }}
 spec:
   maxUnavailable: {{ $values.maxUnavailable }}
-  # A pod that is not ready must not block draining a node.
+  # Pods that are not ready must not block the draining of a node.
   unhealthyPodEvictionPolicy: AlwaysAllow
   selector:
     matchLabels: {{- include "payment-links.selector" $context | nindent 6 }}
@@ -81,7 +81,7 @@ spec:
         {{- $own := include "payment-links.ownLabels" . | fromYaml }}
         {{- merge (dict) $own .values.podLabels .root.Values.commonLabels | toYaml | nindent 8 }}
       annotations:
-        # Pods read this only at startup, so a change restarts them.
+        # Pods read these settings only at startup, so a change must restart them.
         checksum/settings: {{ include "payment-links.settings" .root | sha256sum }}
         checksum/secrets: {{ include "payment-links.inlineSecrets" .root | sha256sum }}
         {{- with .values.podAnnotations }}
@@ -127,8 +127,8 @@ spec:
 {{- end -}}
 
 {{/*
-Startup: the process listens. Readiness: it can do its work, and is not about to end. Liveness: it still
-responds. It never asks about other things, as a restart would not mend those.
+Startup: the process listens. Readiness: it can handle requests and is not stopping. Liveness: it still responds. The
+liveness probe does not check dependencies, because a restart would not repair them.
 */}}
 {{- define "payment-links.probes" -}}
 startupProbe:
@@ -140,11 +140,11 @@ readinessProbe:
 livenessProbe:
   httpGet: { path: /livez, port: internal }
   {{- toYaml .liveness | nindent 2 }}
-  # A process that does not respond will not stop gracefully, so it is killed soon.
+  # A process that does not respond cannot stop gracefully, so it is killed after a short time.
   terminationGracePeriodSeconds: 5
 {{- end -}}
 
-{{/* The variables that the chart sets in a service: the common ones and the service's own. */}}
+{{/* The variables that the chart sets for a service: the common ones and its own. */}}
 {{- define "payment-links.ownEnvOf" -}}
 {{- $context := merge (dict "values" (index .root.Values .key) "inline" (printf "%s-secrets" (include "payment-links.fullname" .root))) . -}}
 {{ include "payment-links.env" $context }}

@@ -12,13 +12,13 @@ import { type GroupPositions, type MoveResult, PositionBehindError } from "./pos
 import type { AfterCommitHook } from "./event-handlers.ts";
 import { retryAt } from "./retry-at.ts";
 
-/** The result of a chunk after its transaction has committed. */
+/** The result of applying one chunk, after its transaction has committed. */
 export type ChunkResult = {
   appliedEvents: readonly ParsedEvent[];
   duplicateCount: number;
   ignoredCount: number;
   deadLetterCount: number;
-  /** Callbacks that the handlers want to run after the commit. */
+  /** Callbacks from handlers, to be called after the commit. */
   afterCommitHooks: readonly AfterCommitHook[];
   /** Whether the transaction may have written to the outbox. */
   hasPublished: boolean;
@@ -32,7 +32,7 @@ export type Chunk = {
   onProcessed: (count: number) => void;
 };
 
-/** The parts of a consumer that its chunks need. */
+/** The dependencies for applying a consumer's chunks. */
 export type ConsumerContext = {
   pool: Pool;
   group: string;
@@ -56,8 +56,8 @@ const reportProcessed = (
 };
 
 /**
- * Applies chunks of several partitions in one transaction. Returns false if that fails; nothing is
- * committed in that case.
+ * Applies chunks of several partitions in one transaction. Returns false if the transaction fails
+ * and nothing was committed.
  */
 export const applyChunks = async (
   context: ConsumerContext,
@@ -83,13 +83,15 @@ export const applyChunks = async (
 };
 
 /**
- * Processes the records of one partition in order: applies each one, skips it as a duplicate,
- * ignores it, or dead-letters it. The same transaction moves the group's position.
+ * Processes the records of one partition in order. Each record is applied, skipped as a duplicate,
+ * ignored or dead-lettered. The same transaction advances the group's position.
  *
- * All records are first tried in one transaction. If one record makes it fail, each half is tried
- * separately, so only that record is dead-lettered and the others need few transactions. Waits
- * while the database is unavailable. Throws only if the group must rewind (`PositionBehindError`), if
- * the signal aborts during a wait, or on a bug in the consumer itself.
+ * The first attempt applies all records in one transaction. If a record makes that transaction
+ * fail, each half is retried separately until the failing record is alone, and only that record is
+ * dead-lettered. This takes few transactions even for a large chunk.
+ *
+ * Waits while the database is unavailable. Throws only if the group must rewind
+ * (`PositionBehindError`), if the signal aborts during a wait, or on a bug in the consumer itself.
  */
 export const applyChunk = async (context: ConsumerContext, chunk: Chunk): Promise<void> => {
   const { parsedRecords, signal } = chunk;
@@ -104,7 +106,7 @@ export const applyChunk = async (context: ConsumerContext, chunk: Chunk): Promis
     );
   } catch (error) {
     if (signal.aborted || error instanceof PositionBehindError) throw error;
-    context.log.warn({ err: error }, "chunk failed, retrying its halves one at a time");
+    context.log.warn({ err: error }, "chunk failed, retrying each half separately");
   }
   const half = Math.ceil(parsedRecords.length / 2);
   await applyChunk(context, { ...chunk, parsedRecords: parsedRecords.slice(0, half) });
@@ -136,7 +138,7 @@ const applySingleRecord = async (
 };
 
 /**
- * Dead-letters one record. Retries without a limit, because a failure here is not caused by the
+ * Dead-letters one record. Retries without a limit, because a failure here is never caused by the
  * record.
  */
 const deadLetterRecord = async (
@@ -217,15 +219,15 @@ const applyInOneTransaction = (
     for (const { watermark } of classifiedParts) {
       if (watermark !== undefined) await saveWatermark(tx, context.group, watermark);
     }
-    // The hooks must run only once per transaction, so only the first result carries them.
+    // The hooks must run once per transaction, so only the first partition's result includes them.
     return classifiedParts.map(({ result }, index) =>
       index === 0 ? { ...result, afterCommitHooks } : result,
     );
   });
 
 /**
- * The records of one partition that follow the group's previous position, and the result of moving
- * it.
+ * The records of one partition that follow the group's position, and the result of advancing that
+ * position.
  */
 type ChunkPart = { newRecords: readonly ParsedRecord[]; moveResult: MoveResult };
 
@@ -300,8 +302,8 @@ const storeSingleDeadLetter = async (
 };
 
 /**
- * Runs the operation on the records after the group's positions and moves the positions, in one
- * transaction. Earlier records are skipped: another member has already applied them.
+ * Runs the operation on the records that follow the group's positions, and advances the positions
+ * in the same transaction. Skips earlier records, because another member has already applied them.
  */
 const commitChunks = async (
   { pool, positions }: ConsumerContext,
@@ -335,7 +337,7 @@ const commitChunks = async (
   });
 };
 
-/** Returns whether there is nothing to apply and no position to move. */
+/** Returns whether there is no event to apply and no position to advance. */
 const isNoop = (parsedRecords: readonly ParsedRecord[]): boolean =>
   parsedRecords[0]?.record.log === undefined &&
   parsedRecords.every(({ kind }) => kind === "ignored");

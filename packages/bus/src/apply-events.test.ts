@@ -143,7 +143,7 @@ describe("events that are applied together", () => {
     expect(await readEffectsOf(bad)).toEqual([`${bad}:2`]);
   });
 
-  // Guards against one bad record that forces a separate transaction for every record around it.
+  // One bad record must not force a separate transaction for every record around it.
   test("are bisected in order when one of many fails", async () => {
     const [good, bad] = [createUniqueName("good"), createUniqueName("bad")];
     const failOnBadKey: ThingChunkHandler = async (tx, events) => {
@@ -156,8 +156,8 @@ describe("events that are applied together", () => {
     const goodSteps = steps.filter((step) => step !== 40);
     expect(await readEffectsOf(good)).toEqual(goodSteps.map((step) => `${good}:${step}`));
     expect(await listDeadLetters({ pool: database.pool, group })).toMatchObject([{ key: bad }]);
-    // The whole chunk, two parts at each of 6 bisections, and up to 5 attempts for the failing
-    // record.
+    // The limit is one attempt for the whole chunk, two for each of 6 bisections, and 5 for the
+    // failing record alone.
     expect(handledRuns.length).toBeLessThanOrEqual(1 + 2 * 6 + 5);
   });
 });

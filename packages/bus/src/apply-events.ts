@@ -6,8 +6,8 @@ import type { AfterCommitHook, ChunkHandler, EventHandler } from "./event-handle
 import { createSpanLinks } from "./span-links.ts";
 
 /**
- * Runs the handlers in event order. A chunk handler receives each run of consecutive events
- * together. Returns the hooks to call after the transaction commits.
+ * Runs the handlers in event order. A chunk handler receives each run of consecutive events in one
+ * call. Returns the hooks to call after the transaction commits.
  */
 export const applyEvents = async (
   tx: Transaction,
@@ -61,7 +61,7 @@ const applyEvent = (
 };
 
 /**
- * Applies all events in one span with links to their traces. Events that a handler publishes
+ * Applies all events in one span that links to their traces. Events that a handler publishes
  * continue the trace of the event that caused them.
  */
 const applyChunkEvents = (

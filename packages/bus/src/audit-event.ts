@@ -6,7 +6,7 @@ import { type OutgoingEvent, createOutgoingEvent, publish } from "./outbox.ts";
 export type AuditEvent = Omit<AuditRecord, "id" | "action" | "targetId" | "detail"> &
   Partial<Pick<AuditRecord, "targetId" | "detail">> & { action: AuditAction };
 
-/** Creates the outgoing event of an audit log entry. Event and entry share one id. */
+/** Creates the outgoing event of an audit log entry. The event and the entry have the same id. */
 export const createAuditEvent = (auditEvent: AuditEvent): OutgoingEvent<typeof auditRecorded> => {
   const data = { targetId: null, detail: {}, ...auditEvent, id: newId("aud") };
   const { id, accountId: key, at: occurredAt } = data;

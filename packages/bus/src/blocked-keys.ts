@@ -18,8 +18,8 @@ export const getStorableKeys = (parsedRecords: readonly ParsedRecord[]): string[
 ];
 
 /**
- * Selects the keys that have dead letters (topic, partition, key) and locks the last dead letter of
- * each key.
+ * Selects the (topic, partition, key) rows whose key has dead letters, and locks the last dead
+ * letter of each key.
  */
 export const selectBlockedKeys = (query: {
   group: string;
@@ -36,11 +36,12 @@ export const selectBlockedKeys = (query: {
 `;
 
 /**
- * Returns the keys that have dead letters: later records with such a key must be dead-lettered too.
- * The lock on a key's last dead letter waits for a running replay of that key. So a record is
- * either dead-lettered behind the earlier ones or applied after all of them. This transaction must
- * already hold the lock on the group's position; otherwise it could miss dead letters that another
- * member is about to commit.
+ * Returns the keys that have dead letters. Later records with such a key must be dead-lettered too.
+ *
+ * While a replay of a key is running, the lock on the key's last dead letter makes this query wait.
+ * A record is therefore either dead-lettered behind the earlier ones or applied after all of them.
+ * This transaction must already hold the lock on the group's position. Otherwise it could miss dead
+ * letters that another member is about to commit.
  */
 export const findBlockedKeys = async (
   tx: Transaction,
@@ -57,9 +58,9 @@ const keyLengthMax = 500;
 const keyPrefixLength = 100;
 
 /**
- * Returns a key in a form that an indexed column can hold: without NUL, and with a long key
- * shortened to its prefix and SHA-256. Two keys from unknown producers may collide; our own keys
- * cannot.
+ * Returns a key in a form that fits an indexed column. NUL characters are replaced, and a long key
+ * is shortened to its prefix and its SHA-256. Two keys from unknown producers can collide; our own
+ * keys cannot.
  */
 export const toStorableKey = (key: string | undefined): string | undefined => {
   const text = key?.replaceAll("\0", "\uFFFD");

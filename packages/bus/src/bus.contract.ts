@@ -20,8 +20,8 @@ import {
 
 export type BusAdapter = {
   /**
-   * Creates a bus as one process would. Kafka buses share the broker; the single local bus stands
-   * for all processes.
+   * Creates the bus that one process would use. Kafka buses share a broker. The local adapter
+   * returns the same bus on every call, because it serves only one process.
    */
   createBus: (options: { groups?: readonly string[] }) => Bus;
   /** Creates a topic if the adapter needs one, and returns its name. */
@@ -133,7 +133,8 @@ export const testBusContract = (name: string, adapter: BusAdapter): void => {
       await publishUntilStored(bus, createStepRecords(topic, "early", 5));
       await eventually(first.labels, (labels) => labels.length >= 5);
       await createBus().subscribe({ group, topics: [topic], handle: second.handle });
-      // Keeps sending until the second member receives records: a Kafka rebalance takes a while.
+      // Keeps sending until the second member receives records, because a Kafka rebalance takes
+      // time.
       const sentLabels = new Set(createLabels("early", 5));
       for (let step = 0; second.records.length === 0 || step < 3; step += 1) {
         const keys = createSteps(24).map((index) => `key-${index}`);

@@ -8,20 +8,17 @@ export type OutgoingRecord = {
   sendToEveryPartition?: boolean;
 };
 
-/** A record as it arrived. Its bytes are untrusted until they are parsed. */
+/** A received record. Its bytes are untrusted until they are parsed. */
 export type ReceivedRecord = {
   topic: string;
   partition: number;
   /** A 64-bit number in decimal. */
   offset: string;
-  /** Undefined if the record has no key; it is then unordered. */
+  /** Undefined if the record has no key. Records without a key are not ordered. */
   key: string | undefined;
   headers: Record<string, string>;
   value: Buffer | undefined;
-  /**
-   * The log that `offset` belongs to. Undefined on a bus that stores nothing and so cannot be
-   * re-read.
-   */
+  /** The log that `offset` belongs to. Undefined on a bus that does not store records. */
   log?: PartitionLog;
 };
 
@@ -37,44 +34,46 @@ export type PartitionLog = { clusterId: string; resetCount: number };
 
 /**
  * How far a group has read a partition: the next offset to read, within one log. `lastRecord` is a
- * digest of the record before that offset, if known. A member that joins re-reads that record to
+ * digest of the record before that offset, if known. A joining member reads that record again to
  * verify that the log is still the same.
  */
 export type Position = PartitionLog & { nextOffset: bigint; lastRecord?: string };
 
 /**
- * Stores a group's positions next to the state that the group writes, not on the bus. A group with
- * a restored database therefore resumes where that state ends.
+ * Stores a group's positions in the database that holds the group's state, instead of on the bus.
+ * If that database is restored, the group resumes at the position that matches the restored state.
  */
 export type PositionStore = {
   /** Returns the positions of a topic, by partition. */
   read(topic: string): Promise<ReadonlyMap<number, Position>>;
-  /** Sets a position if the stored one still equals `from`. Returns whether it was set. */
+  /** Stores a position if the current one still equals `from`. Returns whether it was stored. */
   replace(
     topicPartition: TopicPartition,
     update: { from: Position | undefined; to: Position },
   ): Promise<boolean>;
-  /** Called with the position where a member starts to read a partition. */
+  /** Called with the position at which a member starts to read a partition. */
   onSeek(topicPartition: TopicPartition, position: Position): void;
 };
 
 /** A member of a group that receives records. */
 export type Subscription = {
-  /** Lets the current chunk commit, stores the position, then stops. Always completes. */
+  /**
+   * Waits until the current chunk is committed, stores the position and stops. Always completes.
+   */
   stop(): Promise<void>;
 };
 
 /**
- * The number of records handled, counted from the first. `rewindReason` is set if the member must
- * read again: `behind` means that the group's stored position lies before these records; `log_lost`
- * means that their log is not the one that the position was stored for.
+ * The number of handled records, counted from the first one. `rewindReason` is set if the member
+ * must rewind. `behind` means that the group's stored position is before these records. `log_lost`
+ * means that the position was stored for a different log.
  */
 export type BatchResult = { handledCount: number; rewindReason?: "behind" | "log_lost" };
 
 /**
  * Handles records of one partition in order. Unhandled records are delivered again, and a record
- * may be delivered twice. After the signal aborts, the handler starts nothing new: either another
- * member owns the partition or the subscription is stopping.
+ * can be delivered twice. After the signal aborts, the handler must not start new work, because
+ * another member owns the partition or the subscription is stopping.
  */
 export type BatchHandler = (
   records: readonly ReceivedRecord[],
@@ -89,13 +88,14 @@ export type BatchHandler = (
 export type Bus = {
   /**
    * Resolves once all records are stored (Kafka: on all in-sync replicas; local: once every group
-   * has handled them). A rejection does not mean that nothing was stored: retry with all records.
+   * has handled them). A rejection does not prove that no record was stored, so the caller must
+   * retry all records.
    */
   publish(records: readonly OutgoingRecord[]): Promise<void>;
   /**
-   * Joins a group. On a bus that stores records, the group starts at its positions; a new group
-   * starts at the oldest record. If the handler throws, the same records are delivered again with
-   * growing backoff, without a limit.
+   * Joins a group. On a bus that stores records, the group resumes at its positions, and a new
+   * group starts at the oldest record. If the handler throws, the same records are delivered again
+   * with growing backoff, without a limit.
    */
   subscribe(options: {
     group: string;
@@ -104,8 +104,7 @@ export type Bus = {
     positionStore?: PositionStore;
     /**
      * The minimum time from the start of one batch to the start of the next, for consumers that
-     * prefer larger batches over low latency. Default: no minimum. A bus that stores nothing
-     * ignores it.
+     * prefer larger batches over low latency. Default: no minimum. The local bus ignores it.
      */
     batchIntervalMs?: number;
   }): Promise<Subscription>;

@@ -1,14 +1,16 @@
 import { type ConsumerContext, type Chunk, applyChunk, applyChunks } from "./apply-chunk.ts";
 
-/** Accepts chunks of all partitions and applies those that arrive together in one transaction. */
+/**
+ * Collects the chunks of all partitions and applies those that arrive together in one transaction.
+ */
 export type ChunkBatcher = {
   /** Resolves once the chunk is processed; throws like {@link applyChunk}. */
   apply(chunk: Chunk): Promise<void>;
 };
 
 /**
- * Maximum records per transaction: enough to share its cost, few enough to hold locks for only
- * milliseconds.
+ * The maximum number of records per transaction. It is large enough to share the cost of a
+ * transaction and small enough to hold locks for only milliseconds.
  */
 export const chunkRecordsMax = 250;
 const concurrentTransactionsMax = 3;
@@ -16,11 +18,13 @@ const concurrentTransactionsMax = 3;
 type PendingChunk = { chunk: Chunk; resolve: () => void; reject: (error: unknown) => void };
 
 /**
- * Creates the batcher. A fetch returns a few records from each of many partitions. One
- * transaction per partition would cost many times as much as one for all. So chunks that arrive in
- * the same turn of the event loop, or while all transaction slots are busy, share a transaction. If
- * that fails, each partition is applied separately, so a failing record delays only its own
- * partition. `waitForCapacity` is awaited before each transaction.
+ * Creates the batcher. A fetch returns a few records from each of many partitions, and a
+ * transaction for each partition would cost many times as much as one for all of them. Chunks
+ * therefore share a transaction if they arrive in the same turn of the event loop, or while all
+ * transaction slots are busy.
+ *
+ * If a shared transaction fails, each partition is applied separately, so a failing record delays
+ * only its own partition. `waitForCapacity` is awaited before each transaction.
  */
 export const createChunkBatcher = (
   context: ConsumerContext,
@@ -81,7 +85,7 @@ export const createChunkBatcher = (
 };
 
 /**
- * Takes at least one chunk, then as many as fit. Sorts them, so that two members lock in the same
+ * Takes one chunk and further ones that fit. Sorts them so that two members lock rows in the same
  * order and cannot deadlock.
  */
 const takeBatch = (pendingChunks: PendingChunk[]): PendingChunk[] => {

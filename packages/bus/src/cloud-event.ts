@@ -34,7 +34,7 @@ export const toRecord = (event: StoredEvent, source: string): OutgoingRecord => 
   value: event.value,
 });
 
-/** What a record means to one consumer. */
+/** The meaning of a record for one consumer. */
 export type ParsedRecord =
   | {
       kind: "event";
@@ -44,7 +44,10 @@ export type ParsedRecord =
       data: unknown;
       handler: RegisteredHandler;
     }
-  /** The sender's watermark: every event it committed before this time has already been received. */
+  /**
+   * The sender's watermark: all events that it committed before this time have already been
+   * received.
+   */
   | ({ kind: "mark" } & Watermark)
   /** This consumer has no handler for the event type. */
   | { kind: "ignored"; record: ReceivedRecord }
@@ -106,16 +109,15 @@ const toEventTypeKey = ({ topic, type }: { topic: string; type: string }): strin
 
 const year10000Ms = Date.UTC(10_000, 0);
 
-/** Rejects here what Postgres would fail to store, before it can block a partition. */
+/** Rejects values that Postgres cannot store, before they can block a partition. */
 const CloudEventHeaders = z.object({
   ce_id: z.string().regex(/^[\x21-\x7e]{1,200}$/),
   ce_time: z.iso
     .datetime({ offset: true })
     .transform((text) => new Date(text))
-    .refine((instant) => instant.getTime() >= 0, { error: "lies before 1970" })
-    // With a UTC offset, the last hours of 9999 fall into the year 10000, which SQL formats
-    // differently.
-    .refine((instant) => instant.getTime() < year10000Ms, { error: "lies after 9999" }),
+    .refine((instant) => instant.getTime() >= 0, { error: "is before 1970" })
+    // In UTC, the last hours of 9999 can fall into the year 10000, which SQL formats differently.
+    .refine((instant) => instant.getTime() < year10000Ms, { error: "is after 9999" }),
   traceparent: z.string().optional().catch(undefined),
 });
 
@@ -129,7 +131,7 @@ const parseJson = (text: string): unknown => {
 
 const issuesMax = 3;
 
-/** Formats paths and expectations only: a value could contain a secret. */
+/** Includes only paths and expectations, because a value could contain a secret. */
 const formatIssues = (error: z.ZodError): string =>
   error.issues
     .slice(0, issuesMax)

@@ -1,4 +1,4 @@
-/** Compares a consumer's activity with the responses of its broker. */
+/** Compares a consumer's activity with its broker's responses. */
 export type ConsumerLiveness = {
   /** Records activity: a fetch, a heartbeat, or an error after which the consumer was replaced. */
   recordActivity: () => void;
@@ -9,21 +9,21 @@ export type ConsumerLiveness = {
   /** Returns the time since the consumer's last activity. */
   getSilentMs: () => number;
   /**
-   * Returns whether the consumer has been silent for too long while the broker responded all that
-   * time. False while the broker is unavailable, because a restart would not help. Also false while
-   * the consumer can still recover after the broker's return.
+   * Returns whether the consumer has been silent for too long although the broker responded during
+   * all that time. Returns false while the broker is unavailable, because a restart would not help,
+   * and after its return while the consumer can still recover.
    */
   isStalled: () => boolean;
 };
 
 type LivenessOptions = {
-  /** The longest permitted silence. A broker response is valid for half that time. */
+  /** The maximum silence. The broker counts as responding for half that time after a response. */
   silenceMsMax: number;
   /** A monotonic clock. */
   getNowMs?: () => number;
 };
 
-/** Starts to track a consumer that is active now. */
+/** Creates a tracker for a consumer that is active now. */
 export const createConsumerLiveness = (options: LivenessOptions): ConsumerLiveness => {
   const { silenceMsMax, getNowMs = () => performance.now() } = options;
   const responseAgeMsMax = silenceMsMax / 2;

@@ -5,17 +5,22 @@ import { getOrCreateCounter, getOrCreateGauge, getOrCreateHistogram } from "./me
 /** The metrics of one consumer. */
 export type ConsumerMetrics = {
   recordCommitted(topic: string, result: ChunkResult): void;
-  /** Records a wait: the database is unavailable, or a failed record will be retried. */
+  /**
+   * Records that the consumer waits, because the database is unavailable or to retry a failed
+   * record.
+   */
   recordWait(): void;
   setDeadLetterCount(count: number): void;
   /**
-   * Sets the watermark time. If it is undefined (unknown), the last known value or the start time
-   * stays.
+   * Sets the watermark time. If the time is unknown (undefined), the metric keeps its last value,
+   * which is initially the start time.
    */
   setReceivedUntil(topic: string, instant: Date | undefined): void;
 };
 
-/** From the usual 10 ms to an outage of a day. 15 s is the threshold of an SLO. */
+/**
+ * The buckets range from the usual 10 ms to an outage of one day. 15 s is the threshold of an SLO.
+ */
 const lagBuckets = [
   0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30, 60, 300, 3_600, 86_400,
 ];
@@ -32,17 +37,17 @@ export const createConsumerMetrics = (
   });
   const deadLettersCounter = getOrCreateCounter(metrics, {
     name: "payment_links_dead_letters_total",
-    help: "Dead-lettered records: they, or an earlier record of the same key, could not be applied.",
+    help: "Records dead-lettered because they or an earlier record of their key failed.",
     labelNames: ["group", "topic"],
   });
   const deadLettersGauge = getOrCreateGauge(metrics, {
     name: "payment_links_dead_letters_parked",
-    help: "Dead letters that wait for an operator.",
+    help: "Dead letters waiting for an operator.",
     labelNames: ["group"],
   });
   const lagHistogram = getOrCreateHistogram(metrics, {
     name: "payment_links_consumer_lag_seconds",
-    help: "Time from when an event occurred to when it was applied.",
+    help: "Time from the occurrence of an event to its application.",
     labelNames: ["group", "topic"],
     buckets: lagBuckets,
   });

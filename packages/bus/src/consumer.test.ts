@@ -82,7 +82,7 @@ const createKeys = () => ({
 const createEventRecord = (key: string, step: number) =>
   toReceivedRecord(createTestRecord(topic, { key, step }));
 
-/** Places a record at an offset of a log that can be read again. */
+/** Assigns a record an offset in a log that stores its records. */
 const placeAtOffset = (offset: number, record: ReturnType<typeof createEventRecord>) => ({
   ...record,
   offset: String(offset),
@@ -146,7 +146,7 @@ describe("a consumer", () => {
     },
   );
 
-  test("dead-letters what Postgres cannot store unchanged, and preserves its bytes", async () => {
+  test("dead-letters records that Postgres cannot store unchanged, and preserves their bytes", async () => {
     const { a } = createKeys();
     await startTestConsumer();
     const value = Buffer.from([0, 1, 0xfe]);
@@ -168,8 +168,8 @@ describe("a consumer", () => {
       [group],
     );
     expect(rows.map((row) => row.value)).toEqual([value, value]);
-    // Records without a key are unordered: the valid one is applied although an invalid one
-    // precedes it.
+    // Records without a key are not ordered, so the valid record is applied although it follows an
+    // invalid one.
     expect(await readEffects(database.pool, "")).toContain(":1");
     expect(await readEffectsOf(a)).toEqual([`${a}:2`]);
   });
@@ -230,7 +230,7 @@ describe("a consumer", () => {
       ]);
       expect(await readEffectsOf(bad)).toEqual([]);
       expect(await readEffectsOf(a)).toEqual([`${a}:1`, `${a}:2`]);
-      // Once with the whole chunk, once with half of it, once alone.
+      // The handler sees the event in the whole chunk, in half of the chunk, and alone.
       expect(attemptCount).toBe(3);
       expect(await listDeadLettersOfGroup()).toHaveLength(1);
     },
@@ -279,7 +279,7 @@ describe("a consumer", () => {
     });
   });
 
-  test("waits for a database that fails midway, and dead-letters nothing", async () => {
+  test("waits for a database that fails midway, and does not dead-letter any record", async () => {
     const { a, b } = createKeys();
     let killCount = 0;
     await startTestConsumer(async (tx, data, envelope) => {
@@ -351,7 +351,7 @@ describe("a consumer", () => {
     expect(commitCount).toBe(0);
     await bus.deliver([createEventRecord(a, 1)]);
     expect(commitCount).toBe(1);
-    // Dead-lettering publishes an event as well.
+    // Dead-lettering also publishes an event.
     await bus.deliver([createEventRecord(bad, 1)]);
     expect(commitCount).toBe(2);
   });
@@ -491,7 +491,7 @@ describe("a consumer's position (rule KEEP-5)", () => {
       placeAtOffset(2, createEventRecord(bad, 2)),
       placeAtOffset(3, createEventRecord(a, 1)),
     ]);
-    // Other inserts and counts are not part of moving the position.
+    // Ignores inserts and counts, which do not belong to the position update.
     expect(recorder.stop().filter((text) => !/INSERT|count\(/.test(text))).toEqual([
       "START TRANSACTION",
       expect.stringMatching(/^WITH moved AS/),
@@ -531,7 +531,7 @@ describe("a consumer's position (rule KEEP-5)", () => {
     expect(await readPositions()).toEqual(["cluster:4"]);
   });
 
-  test("prevents applying again what another member has applied meanwhile", async () => {
+  test("prevents a member from applying records that another member applied meanwhile", async () => {
     const { a } = createKeys();
     const otherBus = createManualBus();
     const appliedSteps: number[] = [];
@@ -606,8 +606,8 @@ describe("a consumer's position (rule KEEP-5)", () => {
     const { a } = createKeys();
     await startTestConsumer();
     await bus.deliver([placeAtOffset(0, createEventRecord(a, 1))]);
-    // The broker lost its log. The member rejoins and starts over while a batch is still in its
-    // hands.
+    // The broker lost its log. The member rejoins and restarts while it is still processing a batch
+    // of the previous log.
     await database.admin.query(
       "UPDATE positions SET next_offset = 0, reset_count = 1 WHERE consumer = $1",
       [group],
@@ -919,7 +919,7 @@ describe("replayDeadLetters (rule KEEP-6)", () => {
     });
     await replayLatch.reached;
     const handling = bus.deliver([createEventRecord(a, 1), createEventRecord(bad, 3)]);
-    // The replay continues once the new record waits for it, or was checked without waiting.
+    // Continues the replay once the new record waits for the lock, or was checked without waiting.
     let hasChecked = false;
     void applyLatch.reached.then(() => (hasChecked = true));
     await waitUntil(
@@ -946,7 +946,9 @@ const createLatch = () => {
   return { reached, release, waitForRelease };
 };
 
-/** Records what all connections of this process send to Postgres, until stopped. */
+/**
+ * Records every statement that this process sends to Postgres, on any connection, until stopped.
+ */
 const recordStatements = (): { stop: () => string[] } => {
   const originalQuery: unknown = Reflect.get(Client.prototype, "query");
   const statements: string[] = [];

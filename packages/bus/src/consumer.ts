@@ -21,8 +21,8 @@ export type ConsumerOptions = {
   bus: Bus;
   pool: Pool;
   /**
-   * The consumer group's name, which also identifies its positions. It belongs to one service, is
-   * never shared and never changes.
+   * The name of the consumer group, which also identifies its positions. It belongs to one service,
+   * is never shared and never changes.
    */
   group: string;
   handlers: readonly RegisteredHandler[];
@@ -32,8 +32,8 @@ export type ConsumerOptions = {
   /** Called after each commit that may have written to the outbox. Services wake their relay here. */
   afterCommit?: () => void;
   /**
-   * Awaited before each transaction. Resolves once the service can run another one, and always
-   * within its own time limit. Meanwhile the records wait on the bus.
+   * Awaited before each transaction. It must resolve once the service has capacity for another
+   * transaction, or at its own time limit. The records stay on the bus meanwhile.
    */
   waitForCapacity?: () => Promise<void>;
   /** The minimum time from the start of one batch to the start of the next. Default: 0. */
@@ -42,7 +42,7 @@ export type ConsumerOptions = {
 
 /** A running consumer. */
 export type Consumer = {
-  /** Lets the current chunk commit, then stops. */
+  /** Waits until the current chunk is committed, and stops. */
   stop(): Promise<void>;
 };
 
@@ -50,9 +50,9 @@ const maintenanceIntervalMs = 60_000;
 
 /**
  * Starts to apply the events of the handlers' topics, with exactly-once effect. The transaction
- * that applies an event also moves the group's position, and handlers must tolerate a redelivered
- * event. A record that cannot be applied is dead-lettered, as are later records with the same key.
- * All other records proceed (rule KEEP-6).
+ * that applies an event also advances the group's position, and handlers must tolerate a
+ * redelivered event. A record that cannot be applied is dead-lettered, and so are later records
+ * with the same key. All other records proceed (rule KEEP-6).
  */
 export const startConsumer = async (options: ConsumerOptions): Promise<Consumer> => {
   const { bus, pool, group, handlers, clock, log, afterCommit } = options;
@@ -129,7 +129,9 @@ export const startConsumer = async (options: ConsumerOptions): Promise<Consumer>
   };
 };
 
-/** Logs one line per event with the event's own trace id, even if many events are applied together. */
+/**
+ * Logs one line per event with the event's own trace id, even if many events were applied together.
+ */
 const logAppliedEvents = (log: Log, group: string, { appliedEvents }: ChunkResult): void => {
   for (const { record, envelope, traceparent } of appliedEvents) {
     const traceId = trace.getSpanContext(extractTraceContext(traceparent))?.traceId;

@@ -7,10 +7,13 @@ import type { ReceivedRecord } from "./bus.ts";
 import type { ParsedRecord } from "./cloud-event.ts";
 import { toStorableKey } from "./blocked-keys.ts";
 
-/** Returns the topic that announces a topic's dead letters. */
+/** Returns the name of a topic's dead-letter topic. */
 export const getDeadLetterTopic = (topic: string): string => `${topic}.dead-letter`;
 
-/** The reason for a record that is dead-lettered only because of an earlier record with its key. */
+/**
+ * The reason for dead-lettering a record only because an earlier record with its key was
+ * dead-lettered.
+ */
 export const blockedReason = "parked behind an earlier record of the same key";
 
 export type NewDeadLetter = {
@@ -23,9 +26,9 @@ export type NewDeadLetter = {
 const reasonLengthMax = 1_000;
 
 /**
- * Dead-letters a record in the caller's transaction. Writes a row for the replay and, through the
- * outbox, a record on the dead-letter topic with the reason and the record's location. Returns
- * false if the record was dead-lettered before.
+ * Dead-letters a record in the caller's transaction. Stores a row for the replay. Also publishes a
+ * record with the reason and the record's location on the dead-letter topic, through the outbox.
+ * Returns false if the record was already dead-lettered.
  */
 export const storeDeadLetter = async (tx: Db, deadLetter: NewDeadLetter): Promise<boolean> => {
   const { group, parsedRecord, deadLetteredAt } = deadLetter;
@@ -67,8 +70,8 @@ export const storeDeadLetter = async (tx: Db, deadLetter: NewDeadLetter): Promis
 const unparsedPrefix = "unread:";
 
 /**
- * Identifies an unreadable record by its location in its log. The log is part of the id, because
- * the same offset in a recreated log belongs to another record.
+ * Identifies an unreadable record by its location. The id includes the log, because the same offset
+ * in a recreated log belongs to another record.
  */
 const createUnparsedId = ({ log, offset, partition }: ReceivedRecord): string | null =>
   log === undefined
@@ -90,8 +93,8 @@ const headersMax = 32;
 const headerLengthMax = 1_000;
 
 /**
- * Bounds the headers so that the dead letter stays small enough to send: an unknown producer may
- * set any number of headers of any length. The headers that a replay needs come first.
+ * Limits the headers so that the dead letter stays small enough to send, because an unknown
+ * producer can set any number of headers of any length. The headers that a replay needs come first.
  */
 const toStorableHeaders = (headers: ReceivedRecord["headers"]): Record<string, string> => {
   const isExtraHeader = (name: string) => !name.startsWith("ce_") && name !== "traceparent";
@@ -103,7 +106,7 @@ const toStorableHeaders = (headers: ReceivedRecord["headers"]): Record<string, s
   return Object.fromEntries(names.map((name) => [truncate(name), truncate(headers[name] ?? "")]));
 };
 
-/** Keeps a record on the dead-letter topic small enough to send. */
+/** Limits a value so that the record on the dead-letter topic stays small enough to send. */
 const valueBytesMax = 64 * 1024;
 
 const toTextValue = (value: Buffer | undefined): string | null =>
@@ -124,7 +127,7 @@ const StoredDeadLetter = z.object({
 });
 export type StoredDeadLetter = z.output<typeof StoredDeadLetter>;
 
-/** Converts a dead letter back to the record that arrived. */
+/** Converts a dead letter back to the received record. */
 export const toReceivedRecord = (row: StoredDeadLetter): ReceivedRecord => ({
   topic: row.topic,
   partition: row.partition,
@@ -135,8 +138,8 @@ export const toReceivedRecord = (row: StoredDeadLetter): ReceivedRecord => ({
 });
 
 /**
- * Dead letters that depend on each other: all with one key of one topic, or a single one without a
- * key.
+ * Dead letters that must be replayed in order: all with the same topic and key, or a single one
+ * without a key.
  */
 export type DeadLetterLane = { topic: string; key: string | null; firstSeq: string };
 
@@ -189,7 +192,7 @@ export const updateDeadLetterReason = async (
 };
 
 /**
- * Discards a dead letter permanently and stores it with the reason. The records behind it can then
+ * Permanently discards a dead letter and stores it with the reason. The records behind it can then
  * be replayed. Returns false if there is no such dead letter.
  */
 export const discardDeadLetter = async (
@@ -237,7 +240,7 @@ const limitMax = 1_000;
 export const listDeadLetters = (options: {
   pool: Db;
   group?: string;
-  /** Lists only dead letters after this one. */
+  /** Lists only the dead letters after this one. */
   afterSeq?: string | undefined;
   limit?: number;
 }): Promise<readonly DeadLetter[]> =>

@@ -4,8 +4,8 @@ import { retryAt } from "./retry-at.ts";
 
 /**
  * Delivers records until all are handled, the signal aborts or the handler requests a rewind. Calls
- * `onHandled` after each handled part. A handler that throws or handles nothing gets the same
- * records again, with growing backoff.
+ * `onHandled` after each handled part. If the handler throws or does not handle any record, it
+ * receives the same records again after a growing backoff.
  */
 export const deliverRecords = async (options: {
   records: readonly ReceivedRecord[];

@@ -12,10 +12,13 @@ export type Envelope = {
 };
 
 /**
- * Applies one event in the transaction that also moves the group's position. It may run more than
- * once per event because transactions are retried, so its only side effects must be in that
- * transaction. An event may also be redelivered after newer ones: a sender repeats what may not
- * have been stored, and a restored sender publishes again. The handler must then change nothing.
+ * Applies one event in the transaction that also advances the group's position. The handler can run
+ * more than once per event because transactions are retried, so all its side effects must be in
+ * that transaction.
+ *
+ * An event can also be redelivered after newer events: a sender repeats events that may not have
+ * been stored, and a restored sender publishes its events again. In that case the handler must not
+ * change anything.
  */
 export type EventHandler<Event extends EventType = EventType> = (
   tx: Transaction,
@@ -58,7 +61,9 @@ export const on = <Event extends EventType>(
   apply,
 });
 
-/** Pairs event types with one handler that applies their events together, with few SQL statements. */
+/**
+ * Pairs event types with one handler that applies their events together, using few SQL statements.
+ */
 export const onChunk = <Event extends EventType>(
   events: readonly Event[],
   applyChunk: ChunkHandler<Event>,

@@ -16,9 +16,10 @@ import { ApiError } from "@payment-links/contracts";
 import { type ErrorCause, listCauses } from "@payment-links/postgres";
 
 /**
- * Why a record could not be applied. `transient`: the database or the connection to it failed;
- * retrying will help. `permanent`: the record would fail every time. `unknown`: worth a few
- * attempts.
+ * Why a record could not be applied:
+ * - `transient`: the database or the connection to it failed, so a retry will help
+ * - `permanent`: the record would fail every time
+ * - `unknown`: the record is retried a few times
  */
 export type FailureClass = "transient" | "permanent" | "unknown";
 

@@ -52,12 +52,12 @@ describeWithUsers("a service's user on a cluster with ACLs", () => {
     const grantAccess = () =>
       grantKafkaAccess({ ...clientOptions, brokers, principal: `User:${user}`, usage });
     await grantAccess();
-    // A second call, as on every deployment.
+    // Every deployment grants the access again.
     await grantAccess();
   });
 
   test("writes its own topics and the dead-letter topics of those it consumes", async () => {
-    // New ACLs take a moment to reach all brokers.
+    // It takes a moment until new ACLs reach all brokers.
     const isAccepted = (topic: string) =>
       publish(userConnection, topic).then(
         () => true,

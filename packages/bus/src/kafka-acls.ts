@@ -9,7 +9,7 @@ const {
   ResourcePatternTypes: aclPatterns,
 } = kafkajs;
 
-/** How a service uses a cluster, with the names that its topics and group have there. */
+/** The topics and the group that a service uses on a cluster, with their names on that cluster. */
 export type KafkaUsage = {
   group: string;
   produces: readonly string[];
@@ -17,15 +17,17 @@ export type KafkaUsage = {
 };
 
 type GrantOptions = KafkaConnection & {
-  /** The Kafka principal that gets the access, such as `User:links-api`. */
+  /** The Kafka principal that receives the access, such as `User:links-api`. */
   principal: string;
   usage: KafkaUsage;
 };
 
 /**
- * Grants a service's Kafka user the access that the service needs: to write its topics and the
- * dead-letter topics of those it consumes, and to read the consumed topics as its group.
- * Idempotent; earlier grants remain. Requires a connection with the right to alter the cluster, and
+ * Grants a service's Kafka user the access that the service needs:
+ * - write access to the topics that it produces and to the dead-letter topics of those it consumes
+ * - read access to the consumed topics and its group
+ *
+ * Idempotent. Earlier grants remain. Requires a connection with the right to alter the cluster, and
  * throws Kafka's error if that is denied.
  */
 export const grantKafkaAccess = async ({

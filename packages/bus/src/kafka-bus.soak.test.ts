@@ -42,7 +42,7 @@ describe("Kafka bus", () => {
       () => deliveryCount,
       (count) => count === 1,
     );
-    // The session timeout is 15 s. Only real time can show that heartbeats kept it alive.
+    // The session timeout is 15 s. Only real time can show that heartbeats kept the session alive.
     await injectDelay("slow work", 18_000);
     releaseLatch();
     await eventually(

@@ -104,7 +104,7 @@ describe("Kafka bus", () => {
     expect(await admin.listTopics()).not.toContain(missingTopic);
   });
 
-  test("delivers records from unknown producers, whatever they lack", async () => {
+  test("delivers records from unknown producers, even with missing fields", async () => {
     const topic = await createTopic(1);
     const producer = createKafkaClient(connection).producer({
       createPartitioner: Partitioners.DefaultPartitioner,
@@ -238,8 +238,8 @@ describe("Kafka bus", () => {
     expect(bus.stalledGroups()).toEqual([]);
   });
 
-  // A member that does not rejoin blocks its whole group. That is genuine silence: the broker
-  // responds, and a new member is neither admitted nor rejected.
+  // A group member that does not rejoin blocks the whole group. The new member is then silent
+  // although its broker responds, because it is neither admitted nor rejected.
   test("a consumer that is silent while its broker responds is stalled until it fetches", async () => {
     const topic = await createTopic(1);
     const group = createUniqueName("group");
@@ -291,7 +291,8 @@ describe("Kafka bus", () => {
       wakeUpCount += 1;
       originalCheck.call(this);
     };
-    // Idleness only shows over time: without the patch, this second has some 700 wake-ups.
+    // Only real time can show that the process is idle. Without the patch, it wakes up about 700
+    // times in this second.
     await injectDelay("quiet period", 1_000);
     prototype.checkPendingRequests = originalCheck;
     await bus.close();
@@ -299,8 +300,8 @@ describe("Kafka bus", () => {
   });
 
   // kafkajs would reuse the failed records' sequence numbers for the next records. A broker that
-  // had stored the failed ones would treat the next ones as duplicates, acknowledge them and drop
-  // them. Without protection, "c" is lost here.
+  // had stored the failed records would treat the next ones as duplicates, acknowledge them and
+  // drop them. Without protection, this test loses "c".
   test("stores everything it acknowledges after a send without a response", async () => {
     const topic = await createTopic(1);
     const bus = createTestBus();
@@ -424,10 +425,7 @@ describe("a group's positions over Kafka", () => {
   const updatePosition = (sql: string, { group }: Scenario) =>
     database.admin.query(`UPDATE positions SET ${sql} WHERE consumer = $1`, [group]);
 
-  /**
-   * Simulates a restore: effects after the given step are gone, and the position is the earlier
-   * one.
-   */
+  /** Simulates a restore: deletes the effects after the given step and sets the position back. */
   const restoreDatabase = async (
     scenario: Scenario,
     { lastRestoredStep }: { lastRestoredStep: number },
@@ -444,7 +442,7 @@ describe("a group's positions over Kafka", () => {
       await metrics.getSingleMetricAsString("payment_links_bus_positions_reset_total"),
     )?.[1];
 
-  test("a restored database reads what it lacks again, although Kafka's offset is ahead (rule KEEP-5)", async () => {
+  test("a restored consumer rereads its missing records, although Kafka's offset is ahead (rule KEEP-5)", async () => {
     const scenario = await createScenario();
     const consumer = await startTestConsumer(scenario);
     await publish(scenario, 1, 2, 3);
@@ -456,7 +454,7 @@ describe("a group's positions over Kafka", () => {
     expect(await readResetReason(scenario)).toBeUndefined();
   });
 
-  test("a database that loses commits under a running consumer reads them again", async () => {
+  test("a running consumer rereads records whose commits its database lost", async () => {
     const scenario = await createScenario();
     await startTestConsumer(scenario);
     await publish(scenario, 1, 2, 3);
@@ -466,7 +464,7 @@ describe("a group's positions over Kafka", () => {
     await expectAppliedSteps(scenario, 1, 2, 3, 4);
   });
 
-  test("a database that loses commits reads them again even if no new record arrives", async () => {
+  test("a consumer rereads records whose commits its database lost, even if no new record arrives", async () => {
     const scenario = await createScenario();
     await startTestConsumer(scenario, database.pool, { positionCheckIntervalMs: 200 });
     await publish(scenario, 1, 2, 3);
@@ -515,14 +513,14 @@ describe("a group's positions over Kafka", () => {
       };
     };
 
-    test("skips nothing", async () => {
+    test("does not skip any record", async () => {
       const { bringDatabaseBack, scenario } = await waitThroughFailOver();
       bringDatabaseBack();
       await expectAppliedSteps(scenario, 1, 2, 3, 4);
       expect(await readResetReason(scenario)).toBeUndefined();
     });
 
-    test("skips nothing when the process stops at that moment, because the next one applies the rest", async () => {
+    test("does not skip any record when the process stops at that moment, because the next one applies the rest", async () => {
       const { bringDatabaseBack, consumer, scenario, callbacks } = await waitThroughFailOver();
       const consumerStopped = Promise.withResolvers<void>();
       callbacks.onDatabaseBack = () => consumerStopped.resolve(consumer.stop());
@@ -591,7 +589,7 @@ describe("a group's positions over Kafka", () => {
     await expectAppliedSteps(scenario, 1, 2, 3);
   });
 
-  test("delivers nothing before positions are read, however long the database is unavailable", async () => {
+  test("does not deliver records before positions are read, however long the database is unavailable", async () => {
     const scenario = await createScenario();
     const firstConsumer = await startTestConsumer(scenario);
     await publish(scenario, 1, 2, 3);

@@ -13,13 +13,13 @@ export type KafkaBusOptions = KafkaConnection &
 /** The bus over Kafka. It can also distinguish a hanging consumer from unavailable brokers. */
 export type KafkaBus = Bus & {
   /**
-   * The groups whose member in this process has been silent so long, although the broker responds,
-   * that the process should be replaced. Empty while the brokers are unavailable.
+   * Returns the groups whose member in this process has been silent for so long, although the
+   * broker responds, that the process should be restarted. Empty while the brokers are unavailable.
    */
   stalledGroups(): readonly string[];
 };
 
-/** Covers only events of a process that ends before it can notify the leading relay. */
+/** A fallback for events of a process that exits before it can notify the leading relay. */
 const pollMs = 1_000;
 
 /**

@@ -45,9 +45,9 @@ export const createKafkaClient = (
 };
 
 /**
- * Matches kafkajs errors and warnings that are mostly normal protocol steps: rebalancing groups,
- * loading coordinators, existing topics. They are logged at debug level, because our own log lines
- * report what matters.
+ * Matches kafkajs errors and warnings that usually belong to normal operation, such as rebalancing
+ * groups, loading coordinators and existing topics. They are logged at debug level, because our own
+ * log lines report real problems.
  */
 const protocolNoisePattern = new RegExp(
   [
@@ -82,7 +82,7 @@ const createLogWriter =
 const isDebugLevel = (level: logLevel): boolean =>
   level === logLevel.INFO || level === logLevel.DEBUG;
 
-/** Sockets that can all be destroyed together. After that, `factory` creates no more. */
+/** Sockets that can all be destroyed together. After that, `factory` throws. */
 export type DestroyableSockets = { factory: ISocketFactory; destroyAll: () => void };
 
 const keepAliveDelayMs = 60_000;
@@ -108,7 +108,7 @@ export const createDestroyableSockets = (): DestroyableSockets => {
     },
     destroyAll: () => {
       areDestroyed = true;
-      // With an error: kafkajs ignores any other close event, and its requests would wait for their
+      // kafkajs ignores a close event without an error, and its requests would then wait for their
       // timeouts.
       for (const socket of sockets) socket.destroy(new Error("the producer was abandoned"));
     },

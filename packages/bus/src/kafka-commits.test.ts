@@ -27,8 +27,8 @@ const connection = { brokers: getTestBrokers(), clientId: "commits-test", log: s
 type Commit = OffsetsByTopicPartition & { groupId: string };
 type Join = { groupId: string; memberId: string };
 /**
- * kafkajs' connection to a broker: the last point before the network where a test can hold a
- * commit.
+ * kafkajs' connection to a broker. It is the last point before the network at which a test can
+ * delay a commit.
  */
 type Broker = {
   offsetCommit(commit: Commit): Promise<unknown>;
@@ -43,7 +43,7 @@ const originalMethods = {
 };
 
 type BrokerRequests = {
-  /** How many commits were started. */
+  /** The number of commits that were started. */
   commitCount: number;
   /** The last offsets sent, keyed by group, topic and partition. */
   committed: Map<string, number>;

@@ -4,16 +4,18 @@ import type { Log } from "@payment-links/runtime";
 import type { TopicPartition } from "./bus.ts";
 import { retryMs } from "./retry-at.ts";
 
-/** Commits a member's offsets in parallel with fetching. */
+/** Commits a member's offsets without blocking its fetches. */
 export type KafkaCommits = {
   /**
    * Registers a batch. Returns a function to call with the next offset as the batch progresses.
-   * That function does nothing once the member has rejoined the group.
+   * That function has no effect once the member has rejoined the group.
    */
   trackBatch(batch: EachBatchPayload): (nextOffset: bigint) => void;
   /** Commits all pending offsets. Resolves when Kafka has answered, and never throws. */
   flush(): Promise<void>;
-  /** Called on each join: pending offsets now belong to the new owner of the partitions. */
+  /**
+   * Called on each join. Drops the pending offsets, because their partitions may have a new owner.
+   */
   onJoin(): void;
   /** Stops background commits. */
   stop(): void;
@@ -23,13 +25,14 @@ export type KafkaCommitsOptions = {
   group: string;
   log: Log;
   failureCounter: Counter;
-  /** Called after so many consecutive failures that the consumer should be replaced. */
+  /** Called after several consecutive failures, when the consumer should be replaced. */
   onGiveUp: (error: unknown) => void;
 };
 
 /**
- * A broker answers the requests of a connection one by one, so a commit after each batch would
- * delay the next fetch. Kafka's offsets may lag, because positions are stored with the state.
+ * A broker answers the requests of a connection in order, so a commit after each batch would delay
+ * the next fetch. Kafka's offsets can lag behind, because the actual positions are stored with the
+ * state.
  */
 const commitIntervalMs = 1_000;
 const consecutiveFailuresMax = 5;
@@ -38,12 +41,12 @@ type HandledOffset = TopicPartition & { offset: string };
 
 /**
  * Commits a member's progress once a second, one commit at a time. A failed commit is retried with
- * growing backoff and includes the progress made since. Only `flush` may overtake a running commit:
- * it uses the same connection and so arrives later.
+ * growing backoff and includes the progress made since. Only `flush` can start while another commit
+ * is running. That is safe, because both use the same connection and arrive in order.
  */
 export const createKafkaCommits = (options: KafkaCommitsOptions): KafkaCommits => {
   const { group, log, failureCounter, onGiveUp } = options;
-  /** Offsets that are handled and not known to be committed, by partition. */
+  /** The latest handled offset of each partition, until its commit is confirmed. */
   const pendingOffsets = new Map<string, HandledOffset>();
   let commit: ((offsets: OffsetsByTopicPartition) => Promise<void>) | undefined;
   let joinCount = 0;
@@ -85,8 +88,8 @@ export const createKafkaCommits = (options: KafkaCommitsOptions): KafkaCommits =
     trackBatch: (payload) => {
       const { topic, partition } = payload.batch;
       const joinAtStart = joinCount;
-      // This commits for the whole member, and also while it stops, unlike the consumer's own
-      // method.
+      // Unlike the consumer's own method, this commits all partitions of the member and works while
+      // the consumer stops.
       commit = (offsets) => payload.commitOffsetsIfNecessary(offsets);
       return (nextOffset) => {
         if (joinAtStart !== joinCount) return;

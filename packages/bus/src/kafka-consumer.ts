@@ -14,14 +14,17 @@ import { retryAt } from "./retry-at.ts";
 /** Configures one member of a group. */
 export type KafkaConsumerOptions = KafkaConnection & {
   metrics: Metrics;
-  /** How long the member may show no activity before it is replaced. Default: 60 s. */
+  /** How long the member can be silent before it is replaced. Default: 60 s. */
   silenceMsMax?: number;
   /** How often the member verifies the group's stored positions. Default: 60 s. */
   positionCheckIntervalMs?: number;
   group: string;
   topics: readonly string[];
   handle: BatchHandler;
-  /** Where the member starts on each join. Without a store, Kafka's own offsets decide. */
+  /**
+   * The store with the positions at which the member starts on each join. Without it, the member
+   * starts at Kafka's offsets.
+   */
   positionStore?: PositionStore;
   /** The minimum time from the start of one batch to the next fetch. */
   batchIntervalMs?: number;
@@ -30,31 +33,34 @@ export type KafkaConsumerOptions = KafkaConnection & {
 /** A member of a group over Kafka. */
 export type KafkaSubscription = Subscription & {
   group: string;
-  /** Whether the member is silent although the broker responds: the process should restart. */
+  /**
+   * Returns whether the member is silent although the broker responds, so that the process should
+   * be restarted.
+   */
   isStalled(): boolean;
 };
 
 const sessionTimeoutMs = 15_000;
 const heartbeatIntervalMs = 2_000;
 /**
- * A fetch returns as soon as there is a record. This limits how long a stop waits for a fetch and
- * how late a member learns of a rebalance. Each fetch wakes an idle process: halving both this and
- * the relay's poll interval increased the CPU use of an idle deployment by half.
+ * The longest wait of a fetch. It returns earlier if there is a record. This value limits how long
+ * a stop waits for a fetch and how late a member learns of a rebalance. Each fetch wakes an idle
+ * process, so a smaller value uses more CPU time.
  */
 const fetchWaitMs = 1_000;
 /**
- * All partitions of a fetch are handled concurrently, because what arrives together is applied
- * together.
+ * All partitions of a fetch are handled concurrently, because records that arrive together are
+ * applied together.
  */
 const concurrentPartitionsMax = 64;
 const silenceMsMaxDefault = 60_000;
 const positionCheckIntervalMsDefault = 60_000;
-/** How many checks run within the permitted silence. */
+/** The number of checks within the maximum silence. */
 const checksPerSilence = 12;
 const stopTimeoutMs = 20_000;
 /**
- * Only a few retries: a longer failure is a crash, and the supervisor restarts a crashed consumer
- * forever.
+ * kafkajs retries only a few times and then reports a crash. The supervisor replaces a crashed
+ * consumer without a limit.
  */
 const retry = { initialRetryTime: 100, maxRetryTime: 2_000, retries: 5 };
 
@@ -74,7 +80,7 @@ type ConsumerState = {
 
 /**
  * Joins a group and delivers its records until stopped. A kafkajs consumer that crashes or becomes
- * silent is replaced after growing backoff, without a limit.
+ * silent is replaced after a growing backoff, without a limit.
  */
 export const createKafkaConsumer = (options: KafkaConsumerOptions): KafkaSubscription => {
   const { group, log, silenceMsMax = silenceMsMaxDefault } = options;
@@ -92,7 +98,7 @@ export const createKafkaConsumer = (options: KafkaConsumerOptions): KafkaSubscri
     }),
     resetCounter: getOrCreateCounter(options.metrics, {
       name: "payment_links_bus_positions_reset_total",
-      help: "Partitions read again from their beginning because the log lacks the next offset.",
+      help: "Partitions reread from their beginning because the log lacks the next offset.",
       labelNames: ["group", "reason"],
     }),
     commitFailureCounter: getOrCreateCounter(options.metrics, {
@@ -101,7 +107,8 @@ export const createKafkaConsumer = (options: KafkaConsumerOptions): KafkaSubscri
       labelNames: ["group"],
     }),
   };
-  // A consumer that never completes a fetch must look stopped as well.
+  // The gauge needs an initial value, so that a consumer that never completes a fetch is noticed
+  // too.
   state.lastFetchGauge.set({ group }, systemClock.now().getTime() / 1_000);
   const crashCounter = getOrCreateCounter(options.metrics, {
     name: "payment_links_bus_consumer_crashes_total",
@@ -132,7 +139,8 @@ const supervise = async (state: ConsumerState, crashCounter: Counter): Promise<v
     const startedAtMs = systemClock.elapsedMs();
     const { error, isSilent = false } = await runConsumerOnce(state);
     if (error === undefined || stopController.signal.aborted) return;
-    // An error counts as activity: a new process could not do more than this loop does.
+    // An error counts as activity, because a restarted process could not do more than this loop
+    // does.
     if (!isSilent) liveness.recordActivity();
     crashCounter.inc({ group });
     if (systemClock.elapsedMs() - startedAtMs > silenceMsMax) failures = 0;
@@ -211,7 +219,8 @@ const runConsumerOnce = async (state: ConsumerState): Promise<Crash> => {
     abandonController.abort();
     stopController.signal.removeEventListener("abort", onStop);
     commits.stop();
-    // Sent before the member leaves the group. Running batches commit on their own and are awaited.
+    // Sends the commit before the member leaves the group. Each running batch flushes its own
+    // offsets, and `disconnect` waits for it.
     if (stopController.signal.aborted) void commits.flush();
     await settlesWithin(consumer.disconnect(), stopTimeoutMs);
   }
@@ -254,8 +263,8 @@ const joinGroup = async (
 };
 
 /**
- * Commits offsets in parallel with fetching, and before the member rejoins: kafkajs emits
- * `REBALANCING` first, and the join request uses the same connection as the commit.
+ * Commits offsets without blocking fetches, and again before the member rejoins. kafkajs emits
+ * `REBALANCING` before it sends the join request, which uses the same connection as the commit.
  */
 const trackCommits = (
   { options, commitFailureCounter }: ConsumerState,
@@ -274,9 +283,9 @@ const trackCommits = (
 };
 
 /**
- * Detects a consumer that stays in its group but fetches nothing more. After `silenceMsMax` without
- * a fetch or a running batch, the consumer is replaced. If only the brokers are unavailable, that
- * is harmless.
+ * Detects a consumer that stays in its group but has stopped fetching. After `silenceMsMax` without
+ * a fetch or a running batch, the consumer is replaced. Replacing it is harmless if the cause is
+ * only unavailable brokers.
  */
 const watchForSilence = (
   state: ConsumerState,
@@ -371,7 +380,8 @@ const handleBatch = async (
     const remainingMs = nextBatchAtMs - systemClock.elapsedMs();
     if (remainingMs > 0)
       await systemClock.sleepUntil(afterMs(systemClock, remainingMs), abortController.signal);
-    // The member is about to lose its partitions; after this batch it may be too late to commit.
+    // The member is about to lose its partitions, and after this batch it may be too late to
+    // commit.
     if (abortController.signal.aborted) await commits.flush();
   } finally {
     clearInterval(heartbeatTimer);

@@ -10,10 +10,14 @@ import { retryAt } from "./retry-at.ts";
 export type KafkaPositions = {
   /**
    * Accepts a batch that starts at this offset. Returns its log and the callbacks that track
-   * progress, or undefined if the batch is not what comes next and must be dropped.
+   * progress. Returns undefined if the batch does not start at the expected offset and must be
+   * dropped.
    */
   acceptBatch(topicPartition: TopicPartition, offset: string): AcceptedBatch | undefined;
-  /** Seeks back to the group's stored position, or to the log's beginning if the log was replaced. */
+  /**
+   * Seeks back to the group's stored position, or to the beginning of the log if the log was
+   * replaced.
+   */
   rewind(topicPartition: TopicPartition, reason: RewindReason): void;
 };
 
@@ -32,25 +36,34 @@ type KafkaPositionsOptions = {
   consumer: Consumer;
   positions: PositionStore;
   resetCounter: Counter;
-  /** How often stored positions are checked when no records arrive. */
+  /** How often the stored positions are checked. */
   checkIntervalMs: number;
   /** Aborted when the member is abandoned. */
   signal: AbortSignal;
 };
 
-/** Why a position becomes invalid; records missing from the log cannot be read anymore. */
+/**
+ * Why a position is invalid. `deleted_unread` means that the log has already deleted records that
+ * were not read.
+ */
 type ResetReason = "other_cluster" | "log_lost" | "deleted_unread";
 
 type PartitionPosition = Position & { topicPartition: TopicPartition };
 
 type TrackerState = KafkaPositionsOptions & {
-  /** The next offset of each partition. Absent until the partition is placed after the last join. */
+  /**
+   * The next offset of each partition. A partition is missing here until its position has been read
+   * after a join.
+   */
   partitionPositions: Map<string, PartitionPosition>;
-  /** Partitions whose log lacks the records before the position, although it may have grown since. */
+  /**
+   * Partitions whose log was lost. Their position is invalid even if the log has grown beyond it
+   * since.
+   */
   lostPartitions: Set<string>;
   /**
-   * Partitions with records in the handler. The handler itself detects that such records come too
-   * early. Rewinding the partition meanwhile would skip the records in between.
+   * Partitions whose records are in the handler. They are not rewound meanwhile, because that would
+   * skip records. The handler itself detects that the records do not follow the stored position.
    */
   partitionsInProgress: Set<string>;
   /** Counts joins. A result that was requested before the current join is ignored. */
@@ -62,8 +75,8 @@ const toPartitionKey = ({ topic, partition }: TopicPartition): string => `${topi
 
 /**
  * Tracks a group's positions. On each join, pauses the member's partitions until their positions
- * are read, however long that takes, and then resumes there. Kafka's own offsets are used only for
- * a partition without a stored position.
+ * have been read, without a time limit, and then resumes them there. Kafka's own offsets are used
+ * only for a partition without a stored position.
  */
 export const trackPositions = (options: KafkaPositionsOptions): KafkaPositions => {
   const state: TrackerState = {
@@ -97,7 +110,8 @@ const acceptBatch = (
   const position = partitionPositions.get(partitionKey);
   if (position === undefined) return undefined;
   if (BigInt(offset) < position.nextOffset) {
-    // kafkajs resets a partition on its own only if the broker did not know the offset.
+    // The log was replaced. kafkajs resets a partition on its own only if the broker does not know
+    // the offset.
     rewind(state, topicPartition, "log_lost");
     return undefined;
   }
@@ -121,9 +135,9 @@ const rewind = (
 };
 
 /**
- * Periodically checks that the database still has what the member committed. After a failover, a
- * standby may lack recent commits. Without this check, only the next record of each partition would
- * reveal that.
+ * Periodically checks that the database still has the positions that the member committed. After a
+ * failover, a standby may lack recent commits. Without this check, the loss would only be noticed
+ * at the next record of each partition.
  */
 const checkPositionsPeriodically = async (state: TrackerState): Promise<void> => {
   const { connection, group, checkIntervalMs, signal } = state;
@@ -140,14 +154,14 @@ const checkPositionsPeriodically = async (state: TrackerState): Promise<void> =>
 
 const rewindBehindPartitions = async (state: TrackerState): Promise<void> => {
   const { partitionPositions, positions, signal } = state;
-  // Snapshot before the database query: the positions advance meanwhile.
+  // Copies the positions before the database query, because they advance meanwhile.
   const positionsByTopic = Map.groupBy(
     partitionPositions,
     ([, { topicPartition }]) => topicPartition.topic,
   );
   for (const [topic, topicPositions] of positionsByTopic) {
     const storedPositions = await positions.read(topic);
-    // The member may have stopped during the read; it must not pause anything then.
+    // The member may have stopped during the read. In that case it must not pause any partition.
     if (signal.aborted) return;
     for (const [partitionKey, knownPosition] of topicPositions) {
       const { nextOffset = -1n } =
@@ -240,8 +254,8 @@ const resolveTopicPositions = async (
 ): Promise<ResolvedPosition[]> => {
   const { clusterId, topic, partitions } = request;
   const { group, positions } = state;
-  // Read before the log's end offsets, which only grow: a position never exceeds one merely by
-  // being newer.
+  // The positions are read before the log's end offsets. End offsets only grow, so a valid position
+  // never exceeds one that was read later.
   const storedPositions = await positions.read(topic);
   const logBoundsByPartition = new Map(
     (await admin.fetchTopicOffsets(topic)).map(({ partition, high, low }) => [

@@ -19,16 +19,19 @@ export type KafkaProducer = {
 type ProducerConnection = { producer: Producer; sockets: DestroyableSockets; kafka: Kafka };
 
 const sendTimeoutMs = 10_000;
-/** A broker's default limit is 1 MiB per batch, and a whole send may go to one partition. */
+/**
+ * A broker's default limit is 1 MiB per batch, and all records of a send may go to one partition.
+ */
 const sendBytesMax = 512 * 1024;
 const recordOverheadBytes = 512;
 
 /**
  * Creates an idempotent producer that is discarded with its sockets after any failure. If it
  * continued, it would reuse the failed records' sequence numbers for the next records. A broker
- * that had stored the failed records would treat the next ones as duplicates and drop them. A
- * disconnected producer can send nothing more, whatever kafkajs still retries. So each send ends
- * within its timeout, before the next one starts.
+ * that had stored the failed records would treat the next ones as duplicates and drop them.
+ *
+ * A disconnected producer cannot send anything, even if kafkajs still retries. Each send therefore
+ * ends within its timeout, before the next one starts.
  */
 export const createKafkaProducer = (connection: KafkaConnection): KafkaProducer => {
   let currentConnection: Promise<ProducerConnection> | undefined;
@@ -48,7 +51,7 @@ export const createKafkaProducer = (connection: KafkaConnection): KafkaProducer 
     destroyCurrentSockets = sockets.destroyAll;
     const kafka = createKafkaClient(connection, {
       socketFactory: sockets.factory,
-      // kafkajs needs at least one retry. Within one send, records retain their sequence numbers.
+      // kafkajs needs at least one retry. Records keep their sequence numbers within one send.
       retry: { initialRetryTime: 100, retries: 1 },
     });
     const producer = kafka.producer({

@@ -13,8 +13,8 @@ const createTimeoutMs = 30_000;
 
 /**
  * Creates missing topics and their dead-letter topics, and returns the names of the created ones.
- * Existing topics stay unchanged: their partition counts must never change, and their settings
- * belong to the operator. Runs at deployment; services never create topics.
+ * Existing topics stay unchanged, because their partition counts must never change and their
+ * settings belong to the operator. Runs at deployment; services never create topics.
  */
 export const ensureTopics = async (
   options: KafkaConnection & { replicationFactor: number; topics?: TopicSettings },
@@ -52,7 +52,10 @@ export const ensureTopics = async (
 
 const leaderPollMs = 100;
 
-/** Waits until every partition has a leader: a broker learns of a new topic with a short delay. */
+/**
+ * Waits until every partition has a leader, because brokers learn of a new topic with a short
+ * delay.
+ */
 const waitForPartitionLeaders = async (admin: Admin, topics: string[]): Promise<void> => {
   const deadlineMs = performance.now() + createTimeoutMs;
   for (;;) {

@@ -2,7 +2,7 @@ import { sql } from "slonik";
 import type { EventType } from "@payment-links/contracts";
 import type { Envelope } from "./event-handlers.ts";
 
-/** The clocks of one source's processes differ by less than this. */
+/** The maximum clock difference between the processes of one source. */
 const clockSkewMsMax = 60_000;
 
 /**
@@ -13,7 +13,7 @@ export type LatestPublished = { publishedAt: Date; versionsRestartedAt: Date | n
 
 /**
  * Returns when an event's state was published. The source of a snapshot may have been restored and
- * then count versions from a lower number again (rule EVENT-7).
+ * then continue with lower version numbers (rule EVENT-7).
  */
 export const toLatestPublished = (
   { type, occurredAt }: Envelope,
@@ -41,8 +41,8 @@ export const isNewerThanStored = sql.fragment`(
 
 /**
  * The `SET` clause that belongs to {@link isNewerThanStored}. Only a snapshot with a lower version
- * records a version restart. If every snapshot did, one snapshot from a clock that runs ahead would
- * block later changes.
+ * records a version restart. If every snapshot did so, a single snapshot from a clock that runs
+ * ahead would block later changes.
  */
 export const setLatestPublished = sql.fragment`
   told_at = greatest(kept.told_at, excluded.told_at),

@@ -3,7 +3,7 @@ import { createLocalBus } from "./local-bus.ts";
 import { testBusContract } from "./bus.contract.ts";
 import { createUniqueName, createTestRecord } from "./testing/rig.ts";
 
-// The contract's "other processes" share this bus: within one process there is only one.
+// The contract's "other processes" share this bus, because a local bus serves only one process.
 let sharedBus = createLocalBus();
 let isSharedBusOpen = false;
 

@@ -5,25 +5,32 @@ import { deliverRecords } from "./deliver-records.ts";
 
 type GroupMember = { handle: BatchHandler; stopController: AbortController };
 
-/** A consumer group. It handles one batch at a time in publishing order, so every key stays ordered. */
+/**
+ * A consumer group. It handles one batch at a time in publishing order, so the records of each key
+ * stay in order.
+ */
 type Group = {
   topics: ReadonlySet<string>;
   members: GroupMember[];
-  /** The member to deliver to next, and the completion of the last batch. */
+  /**
+   * The index of the member that receives the next batch. `lastDelivery` settles when the last
+   * batch is done.
+   */
   nextMemberIndex: number;
   lastDelivery: Promise<void>;
 };
 
 const stopTimeoutMs = 20_000;
-/** Only covers a missed `wake` call, since there is no other process. */
+/** A fallback for a missed `wake` call. There is no other process to poll for. */
 const pollMs = 250;
 
 /**
- * Creates the bus of a single process. It stores nothing: `publish` resolves once every group
- * subscribed to the topic has handled the records. It rejects while such a group has no member, so
- * the records stay in the outbox. `groups` names the groups that must join before anything is
- * published. Without it, a relay that starts before a consumer would publish to no group and delete
- * the events.
+ * Creates the bus of a single process. It does not store records: `publish` resolves once every
+ * group subscribed to the topic has handled them. While such a group has no member, `publish`
+ * rejects, so the records stay in the outbox.
+ *
+ * `groups` names the groups that must join before anything is published. Without it, a relay that
+ * starts before a consumer would publish to no group and delete the events.
  */
 export const createLocalBus = (options: { groups?: readonly string[]; log?: Log } = {}): Bus => {
   const { log } = options;
@@ -104,7 +111,7 @@ const deliver = (delivery: GroupDelivery): Promise<void> => {
   const subscribedRecords = receivedRecords.filter(({ topic }) => group.topics.has(topic));
   if (subscribedRecords.length === 0) return Promise.resolve();
   const deliveryPromise = deliverAfter(group.lastDelivery, delivery, subscribedRecords);
-  // The next batch follows even if this one failed: the sender will send the failed one again.
+  // The next batch follows even if this one failed, because the sender sends the failed one again.
   group.lastDelivery = deliveryPromise.catch(() => {});
   return deliveryPromise;
 };

@@ -9,8 +9,8 @@ import {
 import type { Metrics } from "@payment-links/runtime";
 
 /*
- * A process may start several consumers over one registry, which accepts each name only once. So
- * these functions return an existing metric. Labels are topics and groups, never keys or ids.
+ * A process can start several consumers with one registry, which accepts each name only once. These
+ * functions therefore return an existing metric. Labels are topics and groups, never keys or ids.
  */
 
 /** Returns the counter with this name; creates it on the first call. */

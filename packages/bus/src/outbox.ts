@@ -4,15 +4,15 @@ import { type EventType, newId } from "@payment-links/contracts";
 import { type Db, VoidRow } from "@payment-links/postgres";
 import { getActiveTraceparent } from "@payment-links/runtime";
 
-/** An event to publish. `key` is the id of the resource; events with the same key stay in order. */
+/** An event to publish. `key` is the id of the resource. Events with the same key stay in order. */
 export type OutgoingEvent<Event extends EventType = EventType> = {
   event: Event;
   key: string;
   occurredAt: Date;
   data: z.output<Event["data"]>;
   /**
-   * Derived from the identity of the fact if a restored service may publish the fact again;
-   * consumers then recognize the repeat by its id. Default: a random id.
+   * Must be derived from the identity of the fact if a restored service may publish that fact
+   * again. Consumers then recognize the repeated event by its id. Default: a random id.
    */
   id?: string;
   /** The trace (W3C `traceparent`) that the event continues. Default: the active trace. */
@@ -26,9 +26,9 @@ export const createOutgoingEvent = <Event extends EventType>(
 ): OutgoingEvent<Event> => ({ event, ...fields });
 
 /**
- * Converts an event to its outbox row. {@link publish} inserts such rows; a statement that writes a
- * resource and its event together uses the values directly. The transaction must lock the
- * resource's row first, so that its events are numbered in order (rule KEEP-4).
+ * Converts an event to its outbox row. {@link publish} inserts such rows. A statement that writes a
+ * resource and its event together uses the row's values directly. The transaction must first lock
+ * the resource's row, so that the events of the resource are numbered in order (rule KEEP-4).
  */
 export const toOutboxRow = ({
   event,
@@ -53,15 +53,15 @@ export const toOutboxRow = ({
 let createdRowCount = 0;
 
 /**
- * Returns how many outbox rows this process has created. If the count is unchanged after a
- * transaction, that transaction wrote no events, and the relay need not be woken.
+ * Returns the number of outbox rows that this process has created. If a transaction did not change
+ * the number, it wrote no events, and the relay does not need to be woken.
  */
 export const getCreatedOutboxRowCount = (): number => createdRowCount;
 
 export type OutboxRow = ReturnType<typeof toOutboxRow>;
 
 /**
- * Writes events, in order, in the transaction that makes them true. The relay sends them after the
+ * Writes events, in order, in the transaction that changes the data. The relay sends them after the
  * commit.
  */
 export const publish = (tx: Db, events: readonly OutgoingEvent[]): Promise<void> =>
@@ -69,8 +69,8 @@ export const publish = (tx: Db, events: readonly OutgoingEvent[]): Promise<void>
 
 /**
  * Inserts prepared outbox rows, like {@link publish}. Uses one statement with one parameter per
- * column, regardless of the number of rows. The values are joined with line breaks: JSON contains
- * none, and an array would have to escape every quote.
+ * column, regardless of the number of rows. The values are joined with line breaks, because JSON
+ * does not contain any, whereas an array would need to escape every quote.
  */
 export const insertOutboxRows = async (tx: Db, rows: readonly OutboxRow[]): Promise<void> => {
   if (rows.length === 0) return;

@@ -19,7 +19,7 @@ type RequestQueue = {
 
 const patchedVersion = "2.2.4";
 const checkIntervalMs = 10;
-/** How late a request may be rejected after its timeout. */
+/** The longest delay between a request's timeout and its rejection. */
 const timeoutCheckIntervalMs = 2_000;
 
 const require = createRequire(import.meta.url);
@@ -27,10 +27,9 @@ let isPatched = false;
 
 /**
  * Stops kafkajs 2.2.4 from busy polling. After every check, its request queue sets a timer with a
- * negative delay, even if nothing is pending. Node turns that into 1,000 wake-ups per second and
- * connection (3% of a core; kafkajs issue 1751, unreleased). It also checks each connection for
- * timed-out requests ten times a second; this patch checks every two seconds. Other versions stay
- * unpatched.
+ * negative delay, even if no request is pending. Node turns that into 1,000 wake-ups per second and
+ * connection (kafkajs issue 1751, unreleased). kafkajs also checks each connection for timed-out
+ * requests ten times a second; this patch checks every two seconds. Does not patch other versions.
  */
 export const patchKafkaIdlePolling = (log: Log): void => {
   if (isPatched) return;
@@ -40,7 +39,7 @@ export const patchKafkaIdlePolling = (log: Log): void => {
     log.warn({ version }, "unexpected kafkajs version, idle patch not applied");
     return;
   }
-  // The version check makes the cast safe: it determines the module's shape.
+  // The cast is safe, because the version check determines the module's shape.
   const queue = require("kafkajs/src/network/requestQueue/index.js") as { prototype: RequestQueue };
   queue.prototype.scheduleCheckPendingRequests = function scheduleCheckPendingRequests() {
     if (this.throttleCheckTimeoutId !== null || this.pending.length === 0) return;

@@ -12,9 +12,11 @@ import type {
 import { selectBlockedKeys } from "./blocked-keys.ts";
 
 /**
- * Thrown if the member is ahead of its database, for example when a lagging standby takes over and
- * commits are lost: its records come too early. Also thrown if the records belong to a log that the
- * group no longer reads, or if the log was replaced.
+ * Thrown in three cases:
+ * - The member is ahead of its database, for example because a lagging standby took over without
+ *   the latest commits.
+ * - The records belong to a log that the group no longer reads.
+ * - The log was replaced.
  */
 export class PositionBehindError extends Error {
   override readonly name = "PositionBehindError";
@@ -29,10 +31,10 @@ export class PositionBehindError extends Error {
 /** The positions of one group, and this process's last known copy of them. */
 export type GroupPositions = PositionStore & {
   /**
-   * Locks the positions of several partitions and moves each one past a run of consecutive records.
-   * For each run, returns how many of its first records are already applied, and the resulting
-   * position. If the positions match the known ones, one statement moves them all and also returns
-   * the keys that have dead letters.
+   * Locks the positions of several partitions and advances each one past a run of consecutive
+   * records. For each run, returns how many of its first records are already applied, and the
+   * resulting position. If the positions match the known ones, a single statement advances them all
+   * and also returns the keys that have dead letters.
    */
   move(tx: Transaction, runs: readonly RecordRun[]): Promise<MoveResult[]>;
   /** Caches a committed position. */
@@ -85,7 +87,7 @@ export const createGroupPositions = (options: {
   };
 };
 
-/** An older release updates only the offset; the record before it is then unknown. */
+/** An older release updates only the offset, so the record before it is unknown. */
 const columns = sql.fragment`
   cluster_id AS "clusterId", reset_count AS "resetCount", next_offset AS "nextOffset",
   CASE WHEN last_offset = next_offset - 1 THEN last_record END AS "lastRecord"
@@ -115,7 +117,10 @@ const toPosition = ({
   ...(lastRecord === null ? {} : { lastRecord }),
 });
 
-/** Returns a digest that identifies a record: of its event id, or else of its value. */
+/**
+ * Returns a digest that identifies a record. It is the digest of the event id or, without one, of
+ * the value.
+ */
 const hashRecord = ({ headers, value }: ReceivedRecord): string =>
   createHash("sha256")
     .update(headers["ce_id"] ?? value ?? "")
@@ -162,7 +167,7 @@ const movePositions = async (
   return moved;
 };
 
-/** Returns undefined if the bus stores nothing that could be read again. */
+/** Returns undefined if the bus does not store records. */
 const planMove = (
   run: RecordRun,
   knownPositions: ReadonlyMap<string, Position>,
@@ -185,7 +190,10 @@ const planMove = (
 const followsKnownPosition = ({ knownPosition, records: [first] }: PositionMove): boolean =>
   knownPosition !== undefined && BigInt(first?.offset ?? 0) >= knownPosition.nextOffset;
 
-/** Moves a position that another member may have moved, or that this process does not know yet. */
+/**
+ * Advances a position that another member may have advanced, or that this process does not know
+ * yet.
+ */
 const moveLockedPosition = async (
   tx: Transaction,
   group: string,
@@ -230,9 +238,11 @@ const BlockedKeyRow = z.object({
 });
 
 /**
- * Moves the positions that still match this process's known copy, which is nearly always the case.
- * Returns the keys with dead letters for each moved position. One statement locks, writes and
- * queries, and it cannot miss dead letters. A member that dead-letters a record also moves the
+ * Advances the positions that still match this process's known copy, which is nearly always the
+ * case. Returns the keys with dead letters for each of these positions. A single statement locks,
+ * writes and queries.
+ *
+ * The query cannot miss dead letters. A member that dead-letters a record also advances the
  * position, so earlier dead letters were committed before this position became known here.
  */
 const advanceKnownPositions = async (
@@ -279,8 +289,8 @@ const advanceKnownPositions = async (
 };
 
 /**
- * Locks a position. After a rebalance, two members may hold the same records: the lock serializes
- * them, and the second one then sees how far the first one came.
+ * Locks a position. After a rebalance, two members can hold the same records. The lock serializes
+ * them, and the second member then sees how far the first one got.
  */
 const lockPosition = async (
   tx: Transaction,
@@ -295,7 +305,10 @@ const lockPosition = async (
   return row === null ? undefined : toPosition(row);
 };
 
-/** Writes a position, never backwards: two members may start a partition at the same time. */
+/**
+ * Stores a position, but never moves it backwards, because two members may start a partition at the
+ * same time.
+ */
 const writePosition = async (
   tx: Transaction,
   group: string,

@@ -3,9 +3,11 @@ import { Client, type QueryConfig, type QueryResultRow } from "pg";
 import type { Log } from "@payment-links/runtime";
 import { settlesWithin } from "./settles-within.ts";
 
-/** Leadership over one schema's outbox: only the owner of this connection may send. */
+/** Leadership over one schema's outbox. Only the owner of this connection may send. */
 export type Leadership = {
-  /** The connection that holds the lock: whatever it reads, it reads as the leader. */
+  /**
+   * The connection that holds the lock. A successful read on it proves that this relay still leads.
+   */
   client: Client;
   /**
    * Whether no send of the previous leader can be in flight: it resigned cleanly, or it was this
@@ -45,23 +47,23 @@ type CandidateOptions = {
   /** Called when this relay leads and another process notifies it of events. */
   onNotification: () => void;
   /**
-   * Called on each attempt to acquire leadership with the time of the oldest event in the outbox. A
-   * separate statement would cost each standby relay one extra round trip per second.
+   * Called on each attempt to acquire leadership, with the time of the oldest event in the outbox.
+   * The same statement reads both, which saves each standby relay a round trip per second.
    */
   onOutboxChecked: (oldestAt: Date | undefined) => void;
 };
 
 /**
  * Competes for leadership with a session-level advisory lock, keyed by the schema. The lock needs a
- * dedicated connection: neither from the pool nor through a proxy in transaction pooling mode. TCP
- * keepalives let the server detect a dead peer within seconds; otherwise it could hold the lock for
- * hours.
+ * dedicated connection that does not come from the pool or through a proxy in transaction pooling
+ * mode. TCP keepalives let the server detect a dead peer within seconds. Without them, a dead peer
+ * could hold the lock for hours.
  */
 export const createCandidate = (options: CandidateOptions): Candidate => {
   /**
-   * The holder name of this relay's last leadership. Each attempt uses a new name. A failed attempt
-   * may overwrite the name of a leader whose send is still in flight, and a relay that finds such a
-   * name must wait for that send.
+   * The holder name of this relay's last leadership. Each attempt uses a new name. An attempt can
+   * fail after it has overwritten the name of a leader whose send is still in flight. The next
+   * attempt then finds a name other than this one and waits for that send.
    */
   let lastHolderName: string | null = null;
   let client: Client | undefined;
@@ -86,7 +88,8 @@ export const createCandidate = (options: CandidateOptions): Candidate => {
     return newClient;
   };
 
-  // Closing the session releases the lock, and a connection with a hanging query is useless anyway.
+  // Closing the session releases the lock. A connection with a hanging query could not be used
+  // anyway.
   const discardClient = (brokenClient: Client) => {
     clearClient(brokenClient);
     brokenClient.end().catch(() => {});
@@ -157,10 +160,10 @@ const acquireLockQuery = {
 };
 
 /**
- * Reads the outbox only by index. A plan cached while the outbox was empty would scan the whole
- * table with its dead rows on every poll (measured: five times slower after a minute of load).
- * Keepalives detect a dead peer within seconds. These are session settings, because options in
- * `DATABASE_URL` would replace connection options.
+ * Makes Postgres read the outbox only by index. A plan cached while the outbox was empty would scan
+ * the whole table with its dead rows on every poll. Keepalives detect a dead peer within seconds.
+ * All of these are session settings, because options in `DATABASE_URL` would replace connection
+ * options.
  */
 const configureSessionQuery = {
   text: `
@@ -179,9 +182,9 @@ const setHolderQuery = {
 };
 
 /**
- * Deletes of sent rows need not wait for the disk: after a server crash the rows reappear and are
- * sent again, and consumers skip duplicates. The holder must be durable, so it is written before
- * this.
+ * Deletes of sent rows do not need to wait for the disk. After a server crash the rows reappear and
+ * are sent again, and consumers skip duplicates. The holder must be durable, so it is written
+ * before this setting.
  */
 const disableSynchronousCommitQuery = { text: "SET synchronous_commit = off" };
 
@@ -193,8 +196,8 @@ const listenQuery = {
 };
 
 /**
- * Postgres commits transactions with `NOTIFY` one at a time. So the transaction that wrote the
- * events never notifies, and this one does not wait for the disk.
+ * Postgres serializes the commits of transactions that use `NOTIFY`. Therefore the transaction that
+ * wrote the events does not notify, and this statement does not wait for the disk.
  */
 const notifyQuery = {
   name: "notify-leader",

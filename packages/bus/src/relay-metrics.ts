@@ -3,9 +3,15 @@ import { getOrCreateCounter, getOrCreateGauge } from "./metrics.ts";
 
 /** The metrics of the relay. The reported age keeps growing between two measurements. */
 export type RelayMetrics = {
-  /** Records a batch that was read: the oldest rows, and whether they are all unsent rows. */
+  /**
+   * Records a batch: its rows are the oldest ones, and `isComplete` states that there are no
+   * others.
+   */
   recordUnsentRows(rows: readonly { occurredAt: Date }[], isComplete: boolean): void;
-  /** Records the oldest event seen while acquiring leadership; undefined means nothing is unsent. */
+  /**
+   * Records the time of the oldest event, as read while acquiring leadership. Undefined means that
+   * the outbox is empty.
+   */
   recordOldestEvent(oldestAt: Date | undefined): void;
   recordMeasurement(unsentCount: number, oldestAt: Date | undefined): void;
   recordSent(count: number): void;
@@ -34,7 +40,7 @@ export const createRelayMetrics = (metrics: Metrics, clock: Clock): RelayMetrics
   });
   const failuresCounter = getOrCreateCounter(metrics, {
     name: "payment_links_outbox_failures_total",
-    help: "Relay iterations that failed, at the bus or at Postgres.",
+    help: "Relay iterations that failed because of the bus or Postgres.",
   });
   return {
     recordUnsentRows: (rows, isComplete) => {

@@ -160,7 +160,7 @@ describe("the relay", () => {
     expect(getSentLabels()).toEqual(steps.map((step) => `a:${step}`));
   });
 
-  test("is notified immediately of what another process commits", async () => {
+  test("is notified immediately of another process's commits", async () => {
     Object.assign(bus, { pollMs: 300_000 });
     startTestRelay();
     await eventually(findLeaderPids, (pids) => pids.length === 1);
@@ -308,7 +308,7 @@ describe("the relay", () => {
     ).toEqual([steps.map((step) => `a:${step}`)]);
   });
 
-  test("loses nothing when the leader's connection is repeatedly cut", async () => {
+  test("does not lose events when the leader's connection is repeatedly cut", async () => {
     const buses = [createManualBus(), createManualBus(), createManualBus()];
     for (const relayBus of buses) startTestRelay({ bus: relayBus });
     const getAllLabels = () => buses.flatMap((relayBus) => getSentLabels(relayBus.sentBatches));
@@ -324,12 +324,12 @@ describe("the relay", () => {
     expect(new Set(getAllLabels())).toEqual(new Set(expectedLabels));
   });
 
-  test("loses no event when a lagging standby reuses the number of a sent one", async () => {
+  test("does not lose an event when a lagging standby reuses the number of a sent one", async () => {
     const clock = createFakeClock(new Date());
     const relay = startTestRelay({ clock });
     await eventually(findHolder, (holder) => holder !== null);
-    // A failover to a standby without that commit: its number is free again. The relay's first
-    // iteration may still be running and delete the row itself.
+    // A failover to a standby without that commit makes its number available again. The relay's
+    // first iteration may still be running and delete the row itself.
     let freedSeq: string | undefined;
     let steps = 0;
     while (freedSeq === undefined && steps < 5) {
@@ -427,11 +427,11 @@ describe("the relay", () => {
   });
 
   test("does not wait for its own send when it loses its connection and leads again", async () => {
-    // Far longer than the test may take on a busy machine.
+    // This is far longer than the test takes on a busy machine.
     bus = createManualBus(120_000);
     await publishSteps("a", 1);
     startTestRelay();
-    // Only a complete takeover proves that no other relay's send came before.
+    // Only a complete first takeover shows that no other relay can have a send in flight.
     await waitUntilEmpty();
     const [pid] = await findLeaderPids();
     await database.admin.query("SELECT pg_terminate_backend($1)", [pid]);
@@ -531,7 +531,7 @@ describe("the relay", () => {
     expect(bus.sentBatches[0]?.map(({ key }) => key)).toEqual(["a"]);
     const [firstWatermark] = getWatermarks();
     expect(firstWatermark).toMatchObject({ topic, sendToEveryPartition: true });
-    // A small sent batch is deleted by the next read, which waits for the fake clock.
+    // A small batch that was sent is deleted by the next read, which waits for the fake clock.
     await eventually(
       () => {
         clock.advance(5_000);

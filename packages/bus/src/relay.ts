@@ -24,12 +24,18 @@ import { createSpanLinks } from "./span-links.ts";
 export type Relay = {
   /** Signals that a transaction with events has just been committed. */
   wake(): void;
-  /** Sends what can be sent within seconds and releases the leadership. Always completes. */
+  /**
+   * Sends the remaining events within a few seconds, if possible, and releases the leadership.
+   * Always completes.
+   */
   stop(): Promise<void>;
 };
 
 export type RelayOptions = {
-  /** The service's own role on a direct connection, because the relay holds a session lock. */
+  /**
+   * The URL of the service's own role. It must be a direct connection, because the relay holds a
+   * session lock.
+   */
   databaseUrl: string;
   bus: Bus;
   /** The service's name: the `ce_source` of its events. */
@@ -37,7 +43,10 @@ export type RelayOptions = {
   metrics: Metrics;
   log: Log;
   clock?: Clock;
-  /** Topics that get a watermark each minute: everything committed before it precedes it in the log. */
+  /**
+   * Topics that receive a watermark each minute. Everything committed before the watermark precedes
+   * it in the log.
+   */
   watermarkTopics?: readonly string[];
 };
 
@@ -45,12 +54,16 @@ const batchRowsMax = 500;
 const standbyPollMs = 1_000;
 const measureIntervalMs = 5_000;
 /**
- * Under load, when a batch holds more than a few rows, the next batch waits this long to collect
- * more. A single event never waits. This is real time, not the injected clock's.
+ * If a batch holds more than a few rows, the relay waits this long before the next batch, to
+ * collect more rows. A single event never waits. The wait uses real time instead of the injected
+ * clock.
  */
 const lingerMs = 20;
 const lingerRowsMin = 5;
-/** A leader that was disconnected may have started its last send just after it lost the lock. */
+/**
+ * Added to the send timeout on a takeover, because a disconnected leader may have started its last
+ * send just after it lost the lock.
+ */
 const takeoverMarginMs = 1_000;
 const finalFlushTimeoutMs = 5_000;
 const watermarkIntervalMs = 60_000;
@@ -58,11 +71,12 @@ const watermarkIntervalMs = 60_000;
 type UnsentRow = StoredEvent & { seq: string };
 
 /**
- * Starts the relay of one service's schema. Only one of the running relays leads. It reads the
- * unsent events in order, publishes them as one batch and deletes exactly the acknowledged ones; a
- * small batch is deleted with the next read. There is no cursor, so a row whose transaction commits
- * late is never skipped. After a failure the whole batch is sent again, and consumers skip
- * duplicates.
+ * Starts the relay of one service's schema. Only one of the running relays leads. The leader reads
+ * the unsent events in order, publishes them as one batch and deletes exactly the acknowledged
+ * ones; a small batch is deleted with the next read.
+ *
+ * There is no cursor, so a row whose transaction commits late is never skipped. After a failure the
+ * whole batch is sent again, and consumers skip duplicates.
  */
 export const createRelay = (options: RelayOptions): Relay => {
   const { bus, log, service } = options;
@@ -121,7 +135,7 @@ type RelayState = {
   failures: number;
   /** When the unsent rows were last counted, in the clock's elapsed time. */
   measuredAtMs: number;
-  /** Neither a poll nor a wake-up sends before this, in the clock's elapsed time. */
+  /** Polls and wake-ups do not trigger a send before this time, in the clock's elapsed time. */
   pausedUntilMs: number;
   /** When the last watermarks were sent, in the clock's elapsed time. */
   watermarksSentAtMs: number;
@@ -146,8 +160,8 @@ type RelayContext = {
 };
 
 /**
- * Runs one iteration: acquires leadership if possible and sends one batch. Returns true if there is
- * more to send, or the time of the next attempt.
+ * Runs one iteration: tries to acquire leadership and sends one batch. Returns true if there is
+ * more to send, or otherwise the time of the next attempt.
  */
 const runRelayStep = async (context: RelayContext): Promise<boolean | Date | void> => {
   const { bus, candidate, clock, log, metrics, state } = context;
@@ -162,7 +176,8 @@ const runRelayStep = async (context: RelayContext): Promise<boolean | Date | voi
     const leadership = await candidate.tryAcquire();
     const isNewLeadership = leadership !== state.leadership;
     state.leadership = leadership;
-    // A new connection may lead to another primary that reuses the same numbers for other events.
+    // A new connection may lead to another primary, which can reuse the same numbers for other
+    // events.
     if (isNewLeadership) state.acknowledgedSeqs = [];
     if (leadership === undefined) {
       if (state.hasUnsent) await measureOutbox(context);
@@ -199,10 +214,7 @@ const notifyLeader = async ({ candidate, log, state }: RelayContext): Promise<vo
   try {
     await candidate.notifyLeader();
   } catch (error) {
-    log.warn(
-      { err: error },
-      "leading relay could not be notified of new events, it polls for them",
-    );
+    log.warn({ err: error }, "leading relay could not be notified, it will poll for new events");
   }
 };
 
@@ -231,8 +243,8 @@ const sendBatch = async (context: RelayContext, client: Client): Promise<number>
 };
 
 /**
- * Sends watermarks. The last batch held the whole outbox, so everything committed before
- * `checkedAt` is sent.
+ * Sends watermarks. The last batch contained the whole outbox, so everything committed before
+ * `checkedAt` has been sent.
  */
 const sendWatermarks = async (context: RelayContext, checkedAt: Date): Promise<void> => {
   const { bus, clock, watermarkTopics, service, state } = context;
@@ -301,9 +313,9 @@ const sendInSpan = async (rows: readonly UnsentRow[], send: () => Promise<void>)
 };
 
 /**
- * Counts the unsent rows, at most every five seconds. Standby relays count too, so their metrics
- * reveal a leader that hangs. They read the age of the oldest row on each attempt to acquire
- * leadership. The count stops at a limit that triggers an alert anyway.
+ * Counts the unsent rows, at most every five seconds. Standby relays count them too, so their
+ * metrics reveal a leader that hangs. They also read the age of the oldest row on each attempt to
+ * acquire leadership. The count stops at a limit that triggers an alert anyway.
  */
 const measureOutbox = async ({
   candidate,
@@ -341,7 +353,7 @@ const stopRelay = async (context: RelayContext, loop: Loop): Promise<void> => {
     hasLoopStopped && (await settlesWithin(flushOutbox(context), finalFlushTimeoutMs));
   if (!hasFlushed) log.warn("relay stopped with unsent events in the outbox");
   metrics.reset();
-  // During a pause, this relay's own send just failed or a dead leader's send may be in flight.
+  // During a pause, the last send of this relay or of a dead leader may still be in flight.
   const isCleanStop = hasFlushed && clock.elapsedMs() >= state.pausedUntilMs;
   state.leadership = undefined;
   await candidate.resign(isCleanStop).catch((error: unknown) => {

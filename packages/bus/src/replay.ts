@@ -17,15 +17,17 @@ export type ReplayOptions = {
   handlers: readonly RegisteredHandler[];
   /** Replays only dead letters with this key. */
   key?: string | undefined;
-  /** Replays only lanes whose first dead letter follows this one: where an earlier replay ended. */
+  /**
+   * Replays only lanes whose first dead letter comes after this one, to continue an earlier replay.
+   */
   afterSeq?: string | undefined;
   /** Called after each commit, like the consumer's `afterCommit`. */
   afterCommit?: () => void;
 };
 
 /**
- * The result of a replay. `isCutShort` means that more dead letters remain than one call replays;
- * `nextAfterSeq` is where the next call should start, after the lanes that failed in this one.
+ * The result of a replay. `isCutShort` means that one call did not replay all dead letters.
+ * `nextAfterSeq` is where the next call should start, after the lanes that failed in this call.
  */
 export type ReplayResult = {
   replayedCount: number;
@@ -44,8 +46,9 @@ type StepResult = ReplayedStep | "empty" | Failure;
 /**
  * Replays dead letters through the handlers of the group that stored them, in order per key. A
  * success deletes the dead letter in the same transaction. A key stops at its first failure, and
- * the others continue. A replay never goes through the topic, where an old state would arrive last
- * and win. Throws if the database is unavailable; completed replays remain.
+ * the other keys continue. A replay does not send records to the topic again, because an old state
+ * would then arrive last and replace a newer one. Throws if the database is unavailable; completed
+ * replays remain.
  */
 export const replayDeadLetters = async (options: ReplayOptions): Promise<ReplayResult> => {
   const { pool, group, key, afterSeq = "0" } = options;

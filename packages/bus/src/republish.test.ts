@@ -231,7 +231,7 @@ describe("a republish alongside live events", () => {
     expect(labels).not.toContain(`${createThingId(60)}:1`);
   });
 
-  // Otherwise Postgres would have to break a deadlock, which delays live traffic by a second.
+  // Without this, Postgres would have to break a deadlock, which delays live traffic by a second.
   test("never waits for a lock while it holds one", async () => {
     const update = await startThingUpdate(createThingId(60));
     await requestTestRepublish();

@@ -12,8 +12,8 @@ export type RepublishSource = {
   table: string;
   column: string;
   /**
-   * Returns the events with the current state of the rows at these cursors, which are locked. Rows
-   * without anything to publish are omitted.
+   * Locks the rows at these cursors and returns the events with their current state. Omits rows
+   * that have nothing to publish.
    */
   readEvents: (tx: Transaction, cursors: readonly string[], now: Date) => Promise<OutgoingEvent[]>;
 };
@@ -24,12 +24,12 @@ const Republish = z.object({
   endedAt: z.date().nullable(),
 });
 
-/** The status of a republish. It is running while `endedAt` is null. */
+/** The status of a republish. The republish is running while `endedAt` is null. */
 export type Republish = z.output<typeof Republish>;
 
 /**
  * Requests a republish of all resources. A running republish starts over, because a consumer may
- * have been restored to a state before the events already published. Returns the status.
+ * have been restored to a state before the events that were already published. Returns the status.
  */
 export const requestRepublish = (pool: Pool, resource: string, now: Date): Promise<Republish> =>
   pool.one(sql.type(Republish)`
@@ -55,20 +55,17 @@ const selectRepublishQuery = (resource: string) => sql.type(Republish)`
 /** A live event waits behind at most this many events, here and at every consumer. */
 const pageSize = 100;
 /**
- * If more events than this are unsent, they are live events or the previous page, and they go
- * first.
+ * If more events than this are unsent, they are live events or the previous page, and the next page
+ * waits for them.
  */
 const unsentEventsMax = 20;
 /** The minimum time between two pages, across all replicas. */
 const pageIntervalMs = 100;
-/**
- * The replica that receives the request starts immediately; this poll covers the failure of that
- * replica.
- */
+/** A fallback: the replica that receives the request starts immediately, but it may fail. */
 const idlePollMs = 5_000;
 
 /**
- * Starts the republish loop, in every replica; replicas take turns. `wake` starts a run
+ * Starts the republish loop. Every replica runs it, and replicas take turns. `wake` starts a run
  * immediately.
  */
 export const startRepublishLoop = (options: {
@@ -126,7 +123,10 @@ export const republishPage = (
 
 const RepublishProgress = z.object({ afterPlace: z.string().nullable(), publishedCount: z.int() });
 
-/** A pause that ends in the future comes from a replica whose clock runs ahead, and is ignored. */
+/**
+ * Locks a running republish if its pause is over. A `paged_at` in the future comes from a replica
+ * whose clock runs ahead, and is ignored.
+ */
 const lockRepublish = async (tx: Transaction, resource: string, now: Date) => {
   const pausedSince = new Date(now.getTime() - pageIntervalMs);
   const progress = await tx.maybeOne(sql.type(RepublishProgress)`
@@ -144,9 +144,9 @@ const CursorRow = z.object({ place: z.string() });
 
 /**
  * Locks the rows after a cursor, in order, so that a republished state never follows a newer one in
- * the log. Waits only for the first row, while it holds no other lock: other transactions lock
- * several rows in their own order. The page ends before a row that another transaction has locked.
- * A new row publishes its own event.
+ * the log. Waits only for the first row, while it holds no other lock, because other transactions
+ * lock rows in a different order. The page ends before a row that another transaction has locked. A
+ * new row publishes its own event.
  */
 const lockPage = async (
   tx: Transaction,

@@ -1,4 +1,4 @@
-/** Returns whether a promise settles within the timeout; never waits longer. */
+/** Returns whether a promise settles within the timeout. */
 export const settlesWithin = async (
   promise: Promise<unknown>,
   timeoutMs: number,

@@ -2,8 +2,8 @@ import type { Bus, PositionStore } from "./bus.ts";
 import type { KafkaUsage } from "./kafka-acls.ts";
 
 /**
- * Returns a bus that adds a prefix to topics and groups on the broker and hides it from services,
- * so that several deployments can share one cluster.
+ * Returns a bus that adds a prefix to the names of topics and groups on the broker, so that several
+ * deployments can share one cluster. Services see the names without the prefix.
  */
 export const withTopicPrefix = (bus: Bus, prefix: string): Bus => ({
   ...bus,

@@ -4,7 +4,10 @@ import { newId } from "@payment-links/contracts";
 import { type Db, type Transaction, sqlVoid } from "@payment-links/postgres";
 import type { OutgoingRecord, ReceivedRecord } from "./bus.ts";
 
-/** The type of a watermark record: everything its sender committed before its time precedes it. */
+/**
+ * The type of a watermark record. Everything that its sender committed before the watermark's time
+ * precedes it in the log.
+ */
 const watermarkType = "outbox.mark";
 
 /** The header with the number of partitions that received the watermark. Default: 1. */
@@ -46,7 +49,7 @@ export const parseWatermark = (record: ReceivedRecord): Watermark | undefined =>
   return { record, watermarkAt, partitionCount };
 };
 
-/** Saves a watermark in the transaction that applies the events before it. */
+/** Stores a watermark in the transaction that applies the events before it. */
 export const saveWatermark = async (
   tx: Transaction,
   group: string,
@@ -67,8 +70,8 @@ const ReceivedUntilRow = z.object({ receivedUntil: z.date().nullable() });
 
 /**
  * Returns the time before which a consumer has received everything that a topic's sender committed;
- * undefined if unknown. It stops advancing while the sender's relay, the broker or the consumer is
- * unavailable. It is unknown while the topic has dead letters.
+ * undefined if unknown. The time stops advancing while the sender's relay, the broker or the
+ * consumer is unavailable. It is unknown while the topic has dead letters.
  */
 export const findReceivedUntil = async (
   db: Db,

@@ -22,7 +22,7 @@ const views: Readonly<Record<string, ComponentType>> = {
   "/account/:part?": createLazyComponent(() => import("./pages/account/account.tsx")),
 };
 
-/** The console: the sign-in view for signed-out users, or else the view of the URL. */
+/** Renders the sign-in view for signed-out users, and otherwise the view that the URL selects. */
 export const App = ({ initialUrlParams }: { initialUrlParams: InitialUrlParams }) => (
   <>
     <Banners />

@@ -16,7 +16,7 @@ reloadOnChunkLoadError();
 installDoubleClickFilter();
 document.documentElement.lang = language;
 const root = document.querySelector("#console");
-if (root === null) throw new Error("the page has no place for the console");
+if (root === null) throw new Error("the page has no element with the id console");
 createRoot(root).render(
   <StrictMode>
     <QueryClientProvider client={queryClient}>

@@ -10,7 +10,7 @@ const packageDirectory = fileURLToPath(new URL("..", import.meta.url));
 const repositoryRoot = fileURLToPath(new URL("../../..", import.meta.url));
 const buildMsMax = 300_000;
 
-/** Contains the digest of the sources that the console was built from. */
+/** The file with the digest of the sources that the console was built from. */
 export const digestFile = join(consoleDirectory, "sources.sha256");
 
 type BuildOptions = {
@@ -19,19 +19,19 @@ type BuildOptions = {
 };
 
 /**
- * Builds the console if the build is missing or outdated. An up-to-date build is not touched, so
- * that many processes can call this at the same time.
+ * Builds the console if the build is missing or outdated. Does not touch an up-to-date build, so
+ * many processes can call this at the same time.
  */
 export const ensureConsoleBuilt = async ({ env, report }: BuildOptions): Promise<void> => {
   if (isBuilt()) return;
   report("building the console");
   await promisify(execFile)(process.execPath, [join(packageDirectory, "build.ts")], {
     cwd: packageDirectory,
-    // React uses its development build for every other value.
+    // React uses its development build for every other value of this variable.
     env: { ...env, NODE_ENV: "production" },
     timeout: buildMsMax,
   }).catch((error: unknown) => {
-    // Another process may have finished the same build.
+    // Another process may have finished the same build in the meantime.
     if (!isBuilt()) throw error;
   });
 };
@@ -39,7 +39,10 @@ export const ensureConsoleBuilt = async ({ env, report }: BuildOptions): Promise
 const isBuilt = (): boolean =>
   existsSync(digestFile) && readFileSync(digestFile, "utf8") === digestSources();
 
-/** Returns a digest of everything the build depends on: sources, configuration and package versions. */
+/**
+ * Returns a digest of everything that the build depends on: sources, configuration and package
+ * versions.
+ */
 export const digestSources = (): string => {
   const hash = createHash("sha256");
   const sources = readdirSync(join(packageDirectory, "app"), {

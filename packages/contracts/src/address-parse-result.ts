@@ -1,7 +1,7 @@
 /**
  * What is wrong with an address that a user entered:
  * - `malformed`: not an address format of this chain family
- * - `checksum`: the right format with an invalid checksum
+ * - `checksum`: the right format, but an invalid checksum
  * - `network`: a valid address of another network
  * - `unspendable`: a valid address whose funds no one can spend
  */

@@ -30,7 +30,7 @@ const apiErrorDefinitions = {
   DEPOSIT_ALREADY_ASSIGNED: [409, "The deposit is already assigned to a payment link."],
   DEPOSIT_ALREADY_APPLIED: [409, "This transfer is already applied to a payment link."],
   DEPOSIT_NOT_SETTLED: [409, "The deposit has not settled yet. Try again after it settles."],
-  DEPOSIT_ORPHANED: [409, "The deposit is no longer on its chain, so the money is not there."],
+  DEPOSIT_ORPHANED: [409, "The network reversed this deposit, so you no longer have the money."],
   DEPOSIT_WRONG_TOKEN: [409, "The payment link requires a different token or chain."],
   DEPOSIT_WRONG_DESTINATION: [409, "The payment link has a different destination address."],
   IDEMPOTENCY_KEY_IN_USE: [409, "The first request with this idempotency key is still running."],
@@ -74,7 +74,7 @@ export type ApiErrorCode = keyof typeof apiErrorDefinitions;
 /** Every error code of the API. */
 export const apiErrorCodes = Object.keys(apiErrorDefinitions) as readonly ApiErrorCode[];
 
-/** One entry of the error response (rule ERROR-1). */
+/** An entry of the error response (rule ERROR-1). */
 export type ApiErrorEntry = {
   message: string;
   code: string;
@@ -86,8 +86,8 @@ export type ApiErrorEntry = {
 };
 
 /**
- * A deliberate rejection of a request. The HTTP layer responds with its status and entries. Nothing
- * was changed.
+ * A deliberate rejection of a request. The HTTP layer responds with its status and entries. The
+ * request did not change anything.
  */
 export class ApiError extends Error {
   readonly status: number;

@@ -27,7 +27,7 @@ describe("generateApiKey (rule CALLER-2)", () => {
     const squares = [...base62].map(
       (character) => ((counts.get(character) ?? 0) - expected) ** 2 / expected,
     );
-    // Chi-square with 61 degrees of freedom: a fair generator exceeds 128 once in a million runs.
+    // Chi-square with 61 degrees of freedom: a fair generator exceeds 128 in one of a million runs.
     expect(squares.reduce((sum, square) => sum + square)).toBeLessThan(128);
   });
 });

@@ -24,7 +24,9 @@ export const generateApiKey = (mode: ApiKeyMode): string => {
   return keyWithoutChecksum + computeChecksum(keyWithoutChecksum);
 };
 
-/** Returns whether a text has the format and the checksum of an API key. Needs no database lookup. */
+/**
+ * Returns whether a text has the format and the checksum of an API key, without a database lookup.
+ */
 export const isApiKey = (text: string): boolean =>
   apiKeyPattern.test(text) &&
   text.slice(-checksumLength) === computeChecksum(text.slice(0, -checksumLength));

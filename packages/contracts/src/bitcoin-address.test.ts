@@ -47,8 +47,8 @@ const randomScript: fc.Arbitrary<RandomScript> = fc
   .filter(({ bytes }) => bytes.subarray(0, 20).some((byte) => byte !== 0));
 
 /**
- * Returns whether bitcoinjs, the oracle, also accepts the address. It only warns about later
- * witness versions, so these tests do not ask it about them.
+ * Returns whether bitcoinjs, the reference implementation, also accepts the address. Addresses with
+ * later witness versions must not be passed, because bitcoinjs only warns about them.
  */
 const isAcceptedByBitcoinjs = (chainId: BitcoinChainId, input: string): boolean => {
   try {

@@ -16,7 +16,7 @@ export const isBitcoinChainId = (chainId: string): chainId is BitcoinChainId =>
 
 const chainIds = Object.keys(bitcoinNetworks).filter(isBitcoinChainId);
 
-/** Longer than any address. The limit matters because base58 decoding takes quadratic time. */
+/** Longer than any address. The limit is needed because base58 decoding takes quadratic time. */
 const lengthMax = 90;
 const addressPattern =
   /^(?:[1-9A-HJ-NP-Za-km-z]{26,35}|(?:bc|tb|bcrt)1[a-z0-9]{6,87}|(?:BC|TB|BCRT)1[A-Z0-9]{6,87})$/;
@@ -49,7 +49,7 @@ export const toBitcoinScriptPubKey = (chainId: BitcoinChainId, address: string):
 };
 
 /**
- * Lowercases a bech32 address in capitals, as QR codes contain it. Returns any other address
+ * Lowercases an uppercase bech32 address, the form that QR codes use. Returns any other address
  * unchanged.
  */
 export const normalizeBech32 = (address: string): string =>
@@ -58,7 +58,7 @@ export const normalizeBech32 = (address: string): string =>
 const decodeScriptPubKey = (chainId: BitcoinChainId, address: string): Uint8Array | undefined =>
   tryDecode(() => {
     const output = Address(bitcoinNetworks[chainId]).decode(address);
-    // Anyone can spend what is paid to an anchor.
+    // Anyone can spend money that is sent to an anchor.
     return output.type === "p2a" ? undefined : OutScript.encode(output);
   });
 

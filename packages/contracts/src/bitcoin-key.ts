@@ -13,7 +13,7 @@ import { mayBePrivateKey } from "./private-key.ts";
  * - `malformed`: not a supported format
  * - `checksum`: an invalid checksum
  * - `network`: a key of another network
- * - `depth`: not the key of an account (m/purpose'/coin'/account')
+ * - `depth`: not an account-level key (m/purpose'/coin'/account')
  * - `kind`: a script kind that is not for a single key, or that does not fit the key
  * - `path`: a path other than the account's receiving addresses
  * - `private_key`: possibly a private key
@@ -66,9 +66,10 @@ const hardenedIndexMin = 0x80_00_00_00;
 const base58check = createBase58check(sha256);
 
 /**
- * Parses the key of a Bitcoin account as a wallet app exports it: xpub, ypub or zpub (tpub, upub,
- * vpub on test networks), or a descriptor of one. Returns the descriptor of its receiving addresses
- * without origin and checksum, which is the same for every notation of a key.
+ * Parses the key of a Bitcoin account as a wallet app exports it: an xpub, ypub or zpub (tpub, upub
+ * or vpub on test networks), or a descriptor with such a key. Returns the descriptor of its
+ * receiving addresses without origin and checksum. This descriptor is the same for every notation
+ * of a key.
  */
 export const parseBitcoinKey = (chainId: BitcoinChainId, input: string): BitcoinKeyParseResult => {
   if (mayBePrivateKey(input)) return { fault: "private_key" };
@@ -124,7 +125,9 @@ const parseInputDescriptor = (chainId: BitcoinChainId, input: string): BitcoinKe
   return fault === undefined ? parseExtendedKey(chainId, key, kind) : { fault };
 };
 
-/** Checks that the origin path, as the wallet reports it, is the path of this kind of account. */
+/**
+ * Checks that the origin path, as the wallet reports it, belongs to an account of this script kind.
+ */
 const findOriginFault = (
   chainId: BitcoinChainId,
   kind: ScriptKind,
@@ -142,7 +145,7 @@ const findOriginFault = (
 const createHdKey = (encodedKey: string): HDKey =>
   HDKey.fromExtendedKey(encodedKey, {
     public: encodedKey.startsWith("x") ? bip32Versions.mainnet : bip32Versions.testnet,
-    // No private key has this version, because only public keys are parsed here.
+    // No private key has this version, because this function parses only public keys.
     private: 0,
   });
 
@@ -197,8 +200,9 @@ const deriveAddress = (
 };
 
 /**
- * Computes the id of the address sequence that a descriptor derives. It does not depend on the
- * wallet's owner or on the fingerprint in the key. As a result, no two links ever share an address.
+ * Computes the id of the address sequence that a descriptor derives. The id does not depend on the
+ * wallet's owner or on the fingerprint in the key, so two links never share an address even if
+ * several wallets use the same key.
  */
 export const computeBitcoinKeyId = (chainId: BitcoinChainId, descriptor: string): string => {
   const { kind, account } = parseStoredDescriptor(descriptor);

@@ -10,8 +10,9 @@ type PaymentRequest = {
 };
 
 /**
- * Builds a payment request of BIP-21. The address stays in lower case. Capitals are valid as well
- * and save space in a QR code with several modes, but these QR codes use a single mode.
+ * Builds a BIP-21 payment request. The address stays in lowercase. An uppercase address is also
+ * valid and saves space in a QR code with several encoding modes, but these QR codes use a single
+ * mode.
  */
 export const buildBitcoinUri = ({ address, amount, label, message }: PaymentRequest): string => {
   const query = buildQueryString([

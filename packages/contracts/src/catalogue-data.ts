@@ -6,7 +6,7 @@ const FeeProxies = z.object({
   erc20: z.string(),
   /** The address of its EthereumFeeProxy for native coins, or null if the chain has none. */
   ethereum: z.string().nullable(),
-  /** No payment through the proxies is older than this block. */
+  /** The first block that can contain a payment through the proxies. */
   firstBlock: z.int().nonnegative(),
 });
 
@@ -38,11 +38,11 @@ const Chain = z.object({
   chainType: ChainType,
   caip2: z.string().min(3),
   /**
-   * The contracts through which a payer names the link, on EVM and Tron. Without them, links on
-   * such a chain cannot be paid.
+   * The contracts through which a payment identifies its link, on EVM and Tron. Links on such a
+   * chain cannot be paid without them.
    */
   feeProxies: FeeProxies.optional(),
-  /** Whether the chain's coin and tokens are worthless. Pages show this. */
+  /** Whether the chain's coin and tokens have no value. Pages show this. */
   isTestNetwork: z.boolean().optional(),
   /**
    * A public node that the page offers to a wallet that lacks the network. The checkout page of
@@ -52,10 +52,10 @@ const Chain = z.object({
   publicRpcUrl: z.url({ protocol: /^https?$/ }).optional(),
   /**
    * The nodes that wallets query from within the checkout page. The page of such a chain allows
-   * requests to these nodes and to the public node only.
+   * requests only to these nodes and to the public node.
    */
   walletNodes: WalletNodes.optional(),
-  /** The block explorer that pages link to. Pages load nothing from it. */
+  /** The block explorer that pages link to. Pages do not load anything from it. */
   explorer: Explorer.optional(),
 });
 
@@ -63,8 +63,9 @@ const Token = z.object({
   id: z.string().min(1).max(64),
   chainId: z.string(),
   /**
-   * The address in the canonical form of its family. A coin has no address: on EVM chains it uses
-   * 0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE by convention, on other chains the chain's symbol.
+   * The address in the canonical form of its family. A coin has no address. By convention, EVM
+   * chains use 0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE for it, and other chains use the chain's
+   * symbol.
    */
   address: z.string().min(1),
   decimals: z.int().min(0).max(36),
@@ -78,8 +79,8 @@ const Token = z.object({
   approveResetsFirst: z.boolean().optional(),
   /**
    * The evidence that `transfer` accepts extra bytes after its arguments, on EVM chains. Such a
-   * transfer can name its link in those bytes. Never remove this field from an entry, because it
-   * also verifies earlier payments.
+   * transfer can identify its link in those bytes. Never remove this field from an entry, because
+   * it is also needed to verify earlier payments.
    */
   takesSuffix: z.object({ source: z.string().min(1), verifiedOn: z.iso.date() }).optional(),
   /**
@@ -88,9 +89,9 @@ const Token = z.object({
    */
   tokenProgram: z.enum(["token", "token-2022"]).optional(),
   /**
-   * On EVM chains and Tron, the id of the token on the same chain that payers confuse this one
-   * with, such as Circle's USDC for a bridged USDC. Links never accept it. A payment in it is
-   * recognized and shown as a wrong token (rule CHAIN-27).
+   * On EVM chains and Tron, the id of the token on the same chain that payers mistake this one for,
+   * such as Circle's USDC for a bridged USDC. Links never accept a token with this field. A payment
+   * in such a token is recognized and shown as a wrong token (rule CHAIN-27).
    */
   lookalikeOf: z.string().min(1).max(64).optional(),
   source: z.string().min(1),

@@ -3,7 +3,10 @@ import { devnet } from "./devnet.ts";
 
 type FeeProxies = NonNullable<CatalogueData["chains"][number]["feeProxies"]>;
 
-/** Explorers by chain id: the first explorer in the list of each chain whose standard is EIP-3091. */
+/**
+ * Explorers by chain id. For each chain, this is the first explorer of its list whose standard is
+ * EIP-3091.
+ */
 const explorers: Readonly<Record<string, string>> = {
   "1": "https://etherscan.io",
   "10": "https://optimistic.etherscan.io",
@@ -56,8 +59,8 @@ const createChain = (id: string, name: string, symbol: string, feeProxies?: FeeP
 const isTestNetwork = true;
 
 /**
- * Describes an explorer whose paths are not those of EIP-3091. The paths come from the explorer's
- * own links.
+ * Describes an explorer whose paths differ from EIP-3091. The paths come from the explorer's own
+ * links.
  */
 const createNonEip3091Explorer = (
   url: string,
@@ -68,7 +71,7 @@ const createNonEip3091Explorer = (
 const createTronscanExplorer = (url: string) =>
   createNonEip3091Explorer(url, { transactions: "/#/transaction/{}", addresses: "/#/address/{}" });
 /**
- * TronLink's published sources contain the nodes that Tron's documentation names for each network.
+ * TronLink's published sources contain the nodes that Tron's documentation lists for each network.
  */
 const createTronGridNodes = (origin: string) => ({
   walletNodes: {
@@ -165,7 +168,7 @@ const uniswapList = "Uniswap, default token list 22.21.0";
 const avalancheBridge = "avaxskills.com, bridged assets of the Avalanche Bridge, and public code";
 const bridgedUsdc = { symbol: "USDC.e", name: "Bridged USD Coin", source: uniswapList };
 
-/** Describes a token that payers confuse with another token of its chain. Links never accept it. */
+/** Describes a token that payers mistake for another token of its chain. Links never accept it. */
 const createLookalike = (lookalikeOf: string, token: ReturnType<typeof createStablecoin>) => ({
   ...token,
   lookalikeOf,
@@ -173,8 +176,9 @@ const createLookalike = (lookalikeOf: string, token: ReturnType<typeof createSta
 });
 
 /**
- * The curated seed: stablecoins from their issuers' own address lists. Decimals differ by chain and
- * are never guessed from a symbol. Bridged tokens are separate tokens that links never accept.
+ * The default catalogue: stablecoins from their issuers' own address lists. Decimals differ by
+ * chain and are never guessed from a symbol. Bridged tokens are separate tokens that links never
+ * accept.
  */
 export const seed: CatalogueData = {
   chains: [
@@ -221,8 +225,8 @@ export const seed: CatalogueData = {
       isTestNetwork,
     },
     { ...createChain("84532", "Base Sepolia", "ETH"), isTestNetwork },
-    // @requestnetwork/smart-contracts has Tron's proxies only since 0.53. They were read on
-    // 2026-11-23 in the sources of Request Network's payment detector for Tron and of its
+    // @requestnetwork/smart-contracts includes Tron's proxies only since 0.53. The values were read
+    // on 2026-11-23 from the sources of Request Network's payment detector for Tron and of its
     // Substreams index.
     {
       id: "tron",
@@ -344,7 +348,7 @@ export const seed: CatalogueData = {
         createStablecoin("usdt-ethereum", "1", "0xdAC17F958D2ee523a2206206994597C13D831ec7", usdt),
         "TetherToken as verified on Etherscan: onlyPayloadSize rejects only shorter calldata",
       ),
-      // Its `approve` rejects a change between two allowances that are both above 0.
+      // `approve` of this token rejects a change between two allowances that are both above 0.
       approveResetsFirst: true,
     },
     createStablecoin("usdt-avalanche", "43114", "0x9702230A8Ea53601f5cD2dc00fDBc13d4dF4A8c7", usdt),

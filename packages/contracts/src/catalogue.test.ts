@@ -55,7 +55,7 @@ describe("the seed", () => {
     expect(new Set(evmChains.map(({ explorer }) => explorer?.url)).size).toBe(evmChains.length);
   });
 
-  // Wallets are asked to add the network with this node, and MetaMask accepts only https.
+  // The page asks wallets to add the network with this node, and MetaMask accepts only https.
   test("has a public node without an access key for each EVM chain except the development chain (rule CALLER-31)", () => {
     const { chains } = loadCatalogue(undefined, [devnetSeed]);
     const evmChains = chains.filter(({ chainType }) => chainType === "EVM");
@@ -66,7 +66,7 @@ describe("the seed", () => {
     expect(new Set(evmChains.map(({ publicRpcUrl }) => publicRpcUrl)).size).toBe(evmChains.length);
   });
 
-  // Guards against a mistyped digit: a payment through any other address is not credited.
+  // Detects a mistyped digit. A payment through any other address would not be credited.
   test("has the fee proxies of Request Network's own tables", async () => {
     const names = {
       "1": "mainnet",
@@ -101,7 +101,7 @@ describe("the seed", () => {
   });
 
   // The installed package does not include Tron yet. The expected values repeat the addresses and
-  // blocks from the sources of its later version.
+  // blocks from the sources of a later version.
   test("has the fee proxies of Tron in the form that TronWeb parses", () => {
     const tronProxies = seed.chains
       .filter(({ chainType }) => chainType === "TVM")
@@ -169,7 +169,8 @@ const readDeployments = async (file: string) => {
   }));
 };
 
-// Guards money: an unreviewed contract may reject or drop a reference after its calldata.
+// Protects money: a contract that no one has reviewed may reject a reference after its calldata or
+// drop it.
 test("only tokens with a reviewed contract accept a suffix, each with source and date", () => {
   const tokensWithSuffix = seed.tokens.filter(({ takesSuffix }) => takesSuffix !== undefined);
   expect(tokensWithSuffix.map(({ id }) => id).toSorted()).toEqual([
@@ -291,7 +292,7 @@ const createFeeProxies = (erc20: string, ethereum: string | null = null) => ({
 describe("a look-alike token (rule CHAIN-27)", () => {
   const catalogue = loadCatalogue();
 
-  // Guards money: a link in a look-alike would receive money that its owner did not ask for.
+  // Protects money: a link in a look-alike would receive money that its owner did not ask for.
   test("is found by its address, but is not offered to links and wallets", () => {
     const lookalikes = catalogue.lookalikes.map(
       ({ id, chainId, symbol, decimals, lookalikeOf }) => [

@@ -12,12 +12,12 @@ const evmChainIdPattern = /^[1-9]\d*$/;
 /** A token with its chain. */
 export type CatalogueToken = CatalogueData["tokens"][number] & { chain: CatalogueChain };
 
-/** The chains and tokens that links can settle in. All services use the same data. */
+/** The chains and tokens in which links can be settled. All services use the same data. */
 export type Catalogue = {
   readonly chains: readonly CatalogueChain[];
   /** The tokens that links accept. */
   readonly tokens: readonly CatalogueToken[];
-  /** Tokens that payers confuse with an accepted one (rule CHAIN-27). Links never accept them. */
+  /** Tokens that payers mistake for an accepted one (rule CHAIN-27). Links never accept them. */
   readonly lookalikes: readonly CatalogueToken[];
   /** Finds a token that links accept. */
   findToken(tokenId: string): CatalogueToken | undefined;
@@ -26,8 +26,9 @@ export type Catalogue = {
 };
 
 /**
- * Loads the catalogue: the seed, or the JSON file that replaces it, and the given development
- * chains. Throws if the file cannot be read or its data is invalid. The message names the file.
+ * Loads the catalogue: the built-in data, or the JSON file that replaces it, and the given
+ * development chains. Throws if the file cannot be read or its data is invalid. The message names
+ * the file.
  */
 export const loadCatalogue = (
   file?: string,
@@ -61,8 +62,8 @@ const addLocalChains = (data: CatalogueData, localData: CatalogueData): Catalogu
  * - an unknown Bitcoin network
  * - an address that is not in the canonical form of its family
  * - fee proxies on a family that has none
- * - suffix support where there is no calldata
- * - a look-alike on Solana, or one that names no accepted token of its own chain
+ * - suffix support on a family without calldata
+ * - a look-alike on Solana, or one that does not name an accepted token of its own chain
  */
 export const createCatalogue = (data: CatalogueData): Catalogue => {
   const chains = new Map<string, CatalogueChain>();

@@ -23,7 +23,7 @@ export const parseAddress = (chain: Chain, input: string): AddressParseResult =>
   }
 };
 
-/** A mixed-case address contains a checksum in its case (EIP-55). */
+/** The case of a mixed-case address is a checksum (EIP-55). */
 const parseEvmAddress = (input: string): AddressParseResult => {
   if (!isEvmAddress(input)) return { fault: "malformed" };
   if (!hasValidEip55(input)) return { fault: "checksum" };
@@ -31,8 +31,8 @@ const parseEvmAddress = (input: string): AddressParseResult => {
 };
 
 /**
- * Returns whether two addresses of one chain family are the same. EVM addresses ignore case, and a
- * bech32 address may be all capitals. Base58 is case-sensitive.
+ * Returns whether two addresses of one chain family are the same. EVM addresses are compared
+ * ignoring case, and a bech32 address may be all uppercase. Base58 is case-sensitive.
  */
 export const isSameAddress = (chainType: ChainType, a: string, b: string): boolean =>
   foldCase(chainType, a) === foldCase(chainType, b);

@@ -26,7 +26,7 @@ export const topicSettings: Record<Topic, { partitions: number; config: Record<s
     [topics.ownerImages]: createCompactedTopicSettings(),
     [topics.paymentLinks]: createCompactedTopicSettings(),
     [topics.settlements]: createRetainedTopicSettings(90),
-    // A stream. auth-keys stores the events permanently in its own table.
+    // A stream. auth-keys stores its events permanently in its own table.
     [topics.audit]: createRetainedTopicSettings(90),
   };
 
@@ -75,8 +75,8 @@ export type LinkTransaction = z.output<typeof LinkTransaction>;
 /**
  * The full state of a link after an event. `status` is `inactive` only if the link was deactivated
  * or already expired at that time, so consumers compare `expirationDate` with their own clock.
- * `paymentReference` is 16 random bytes in hex, by which a payment on chain names its link. No
- * `/v1` response contains it.
+ * `paymentReference` is 16 random bytes in hex, by which an on-chain payment identifies its link.
+ * No `/v1` response contains it.
  */
 export const PaymentLinkState = z.object({
   id: Id,
@@ -119,7 +119,8 @@ export const SettlementState = z.object({
   firstSeenAt: Instant,
   /**
    * When a quorum of the chain's providers had first seen the transaction, unconfirmed or in a
-   * block (rule STATE-15). Missing until then, and for a payment that a provider's notice reported.
+   * block (rule STATE-15). Missing before that, and for a payment that a provider's notice
+   * reported.
    */
   witnessedAt: Instant.optional(),
   /**
@@ -130,7 +131,7 @@ export const SettlementState = z.object({
   isOrphaned: z.boolean().optional(),
   /**
    * The block that contained the payment when the event was published. Null if no block contained
-   * it, and for a payment that a provider reported.
+   * the payment or if a provider reported it.
    */
   blockNumber: BlockNumber.nullable().optional(),
 });
@@ -144,7 +145,7 @@ export const ChainAdvance = z.object({
   chainId: z.string(),
   /** The newest block. */
   headBlock: BlockNumber,
-  /** The newest block whose payments settle. */
+  /** The newest block whose payments are settled. */
   settledTo: BlockNumber,
   /**
    * The number of confirmations that the policy requires, or null if a block tag of the chain
@@ -162,9 +163,9 @@ export const DepositStatus = z.enum(depositStatuses);
 export type DepositStatus = z.output<typeof DepositStatus>;
 
 /**
- * The full state of a deposit: a transfer to an owner's address that names no link. `orphaned`
- * means that its chain dropped it. A deposit that had settled can return to the chain (rule
- * CHAIN-20).
+ * The full state of a deposit: a transfer to an owner's address that does not identify a link.
+ * `orphaned` means that its chain dropped it. A deposit that had settled can return to the chain
+ * (rule CHAIN-20).
  */
 export const DepositState = z.object({
   id: Id,
@@ -183,8 +184,8 @@ export const DepositState = z.object({
 export type DepositState = z.output<typeof DepositState>;
 
 /**
- * Bitcoin addresses that the next links on a key will use. They are watched in advance, which makes
- * it possible to tell money that is older than its link (rule CHAIN-28).
+ * Bitcoin addresses that the next links of a key will use. They are watched in advance, so that
+ * money that is older than its link can be recognized (rule CHAIN-28).
  */
 export const ReservedAddresses = z.object({
   chainId: z.string(),

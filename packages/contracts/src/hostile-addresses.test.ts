@@ -24,8 +24,8 @@ const filled = (length: number, value = 7): Uint8Array => new Uint8Array(length)
 const range = (length: number): number[] => Array.from({ length }, (_, index) => index);
 
 /**
- * Valid checksums over texts that are not addresses: every version, every length, and another
- * checksum.
+ * Valid checksums of texts that are not addresses, with every version and every length, and with
+ * another checksum.
  */
 const base58checkForms = (version: number, bodies: readonly Uint8Array[]): [string, string][] => [
   ...range(256)
@@ -51,8 +51,8 @@ const withSingleSha256 = (bytes: Uint8Array): Uint8Array =>
   Uint8Array.of(...bytes, ...sha256(bytes).subarray(0, 4));
 
 /**
- * Every witness version with lengths around the valid ones, in both encodings and with foreign
- * network prefixes.
+ * Every witness version with lengths around the valid ones, in both encodings and with prefixes of
+ * other networks.
  */
 const segwitForms = (networkPrefix: string): [string, string][] =>
   [networkPrefix, "bc", "tb", "bcrt", "ltc", "BC", ""].flatMap((prefix) =>

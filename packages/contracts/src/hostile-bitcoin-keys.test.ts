@@ -181,7 +181,7 @@ const invalidOrigins = [
   "[d34db33f /84h/0h/0h]",
 ];
 const withChecksum = (body: string): string => `${body}#${computeDescriptorChecksum(body)}`;
-/** Each descriptor has a valid checksum, so that only its content can cause the rejection. */
+/** Each descriptor has a valid checksum, so only its content can cause the rejection. */
 const descriptorForms: readonly [string, string][] = [
   ...invalidKinds.map((kind): [string, string] => [`kind: ${kind}`, `${kind}(${xpub}/0/*)`]),
   ...invalidPaths.map((pathSuffix): [string, string] => [
@@ -195,7 +195,10 @@ const descriptorForms: readonly [string, string][] = [
   ...keyForms.map(([name, key]): [string, string] => [`key of ${name}`, `wpkh(${key}/0/*)`]),
 ].map(([name, body]) => [name, withChecksum(body)]);
 
-/** No available library parses descriptors. Every text that is not in these rows must be rejected. */
+/**
+ * No available library parses descriptors. Every text that is not in one of these rows must be
+ * rejected.
+ */
 const expectedDescriptorDifferences: readonly ExpectedDifference[] = [
   {
     appliesTo: /^length: without the last 9$/,

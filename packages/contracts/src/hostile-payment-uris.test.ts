@@ -14,8 +14,8 @@ import {
   corruptText,
 } from "./testing/hostile-texts.ts";
 
-// No page contains an EIP-681 URI, because it cannot carry a reference. The QR code of an EVM link
-// is its page's URL.
+// No page contains an EIP-681 URI, because such a URI cannot include a reference. The QR code of an
+// EVM link contains its page's URL.
 
 const recipient = "9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM";
 const splToken = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v";
@@ -86,18 +86,15 @@ const amounts: HostileTexts = new Map([
   ].map((text): [string, string] => [`notation: ${text}`, text]),
 ]);
 
-/**
- * Texts that attackers put into a link. The wallet must receive exactly the given text and nothing
- * more.
- */
+/** Texts that attackers put into a link. The wallet must receive exactly the given text. */
 const texts: HostileTexts = new Map([
   ...corruptText("Alice's Shop & Café #7"),
   ...corruptText("amount=0&reference=x"),
 ]);
 
 /**
- * Parses the amount of a link as a user entered it. Returns undefined if a token with so many
- * decimals cannot pay it.
+ * Parses the amount of a link as a user entered it. Returns undefined if a token with this number
+ * of decimals cannot pay it.
  */
 const parseAmount = (input: string, decimals: number): Decimal | undefined => {
   const amount = parseDecimal(input);
@@ -132,7 +129,7 @@ describe("a BIP-21 request", () => {
   ];
   const isAcceptedByLibrary = (amount: string): boolean => {
     try {
-      // Its types require a number, but a page has a text.
+      // The library's types require a number, but a page has a text.
       encodeBip21(address, { amount: amount as never });
       return Number(amount) > 0;
     } catch {
@@ -169,8 +166,8 @@ describe("a BIP-21 request", () => {
 });
 
 /**
- * Parses a transfer request according to the Solana Pay specification: keys that @solana/kit
- * accepts, and an amount without sign and exponent. Solana Pay's own library needs another major
+ * Parses a transfer request according to the Solana Pay specification, with keys that @solana/kit
+ * accepts and an amount without sign and exponent. Solana Pay's own library needs a different major
  * version of that kit.
  */
 const parseTransferRequest = (uri: string) => {
@@ -270,7 +267,7 @@ describe("a Solana Pay transfer request", () => {
 });
 
 describe("a Solana Pay transaction request", () => {
-  /** A path that is not a key is the URL to request. An encoded path is decoded as a whole. */
+  /** A path that is not a key is the URL to request. If it is encoded, it is decoded as a whole. */
   const parseRequestUrl = (uri: string): URL => {
     const path = uri.slice("solana:".length);
     const requestUrl = new URL(

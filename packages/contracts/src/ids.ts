@@ -26,8 +26,9 @@ export type IdPrefix =
 export const newId = (prefix: IdPrefix): string => typeidUnboxed(prefix);
 
 /**
- * Derives an id from names. The same names always give the same id. Without all of the names, the
- * id cannot be guessed (122 bits of SHA-256 as a UUIDv8 of RFC 9562). It contains no time.
+ * Derives an id from names. The same names always give the same id. Someone who does not know all
+ * of the names cannot guess the id (122 bits of SHA-256 as a UUIDv8 of RFC 9562). It does not
+ * contain a time.
  */
 export const createDeterministicId = (prefix: IdPrefix, nameParts: readonly string[]): string => {
   const bytes = createHash("sha256").update(JSON.stringify(nameParts)).digest().subarray(0, 16);
@@ -42,7 +43,7 @@ export const uuidToId = (prefix: IdPrefix, uuid: string): string => fromUUID(uui
 /** Returns the UUID of an id, as the database stores it. */
 export const idToUuid = (id: string): string => toUUID(fromString(id));
 
-/** Returns whether a text has the format of an id with that prefix. Needs no database lookup. */
+/** Returns whether a text has the format of an id with that prefix, without a database lookup. */
 export const isId = (prefix: IdPrefix, text: string): boolean =>
   text.length === prefix.length + 27 && text.startsWith(`${prefix}_`) && idSuffixPattern.test(text);
 

@@ -4,8 +4,8 @@ import { Id } from "./ids.ts";
 import { Instant } from "./instant.ts";
 
 /**
- * The services that a signed-in user calls. Each receives its own session token, which only that
- * service's introspection request can look up (rule CALLER-40).
+ * The services that a signed-in user calls. Each receives its own session token. Only that
+ * service's introspection request can look the token up (rule CALLER-40).
  */
 export const sessionServices = ["auth-keys", "links-api", "webhook-dispatcher"] as const;
 export type SessionService = (typeof sessionServices)[number];
@@ -27,9 +27,10 @@ export const IntrospectionRequest = z.object({
 export type IntrospectionRequest = z.output<typeof IntrospectionRequest>;
 
 /**
- * The response of auth-keys. `found: false` means unknown, revoked or deactivated. An expired
- * credential is still found, because each service compares `expiresAt` with its own clock at every
- * use. `bucketId` names the rate limit bucket. A rotated key shares its predecessor's bucket.
+ * The response of auth-keys. `found: false` means that the credential is unknown, revoked or
+ * deactivated. An expired credential is still found, because each service compares `expiresAt` with
+ * its own clock at every use. `bucketId` identifies the rate limit bucket. A rotated key shares its
+ * predecessor's bucket.
  */
 export const IntrospectionResponse = z.discriminatedUnion("found", [
   z.object({ found: z.literal(false) }),
@@ -41,12 +42,12 @@ export const IntrospectionResponse = z.discriminatedUnion("found", [
       bucketId: Id,
       scopes: z.array(z.string()),
       expiresAt: Instant.nullable(),
-      /** The source addresses that may use a key. Missing means any address. */
+      /** The source addresses from which a key can be used. Missing means any address. */
       cidrs: z.array(z.string()).optional(),
       /** The key's own rate limit, if it is lower than the installation's. */
       requestsPerMinute: z.int().positive().optional(),
       burst: z.int().positive().optional(),
-      /** For a session: the method of its sign-in. */
+      /** For a session: the sign-in method. */
       method: z.string().optional(),
       /** For a session: when its user last proved presence, and the methods for a new proof. */
       presence: z.object({ provenAt: Instant, methods: z.array(z.string()) }).optional(),

@@ -37,7 +37,7 @@ describe("parseJson", () => {
     });
   });
 
-  test("given a key named __proto__, changes no prototype", () => {
+  test("given a key named __proto__, does not change a prototype", () => {
     const value = parseJson('{"__proto__":{"toAmount":1},"constructor":{"prototype":{"x":1}}}');
     expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
     expect(Object.keys(Object(value))).toEqual(["__proto__", "constructor"]);

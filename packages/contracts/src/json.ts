@@ -1,4 +1,4 @@
-/** A JSON number as its source text. As a result, no amount ever passes through a binary float. */
+/** A JSON number as its source text. This way, an amount is never converted to a binary float. */
 export class JsonNumber {
   readonly source: string;
   constructor(source: string) {

@@ -3,8 +3,8 @@ import * as z from "zod";
 
 /**
  * The only number type for money. A precision of 200 digits holds the sum of any two accepted
- * amounts of 78 digits. The library's default of 20 would silently lose token amounts. Its text
- * never has an exponent, which keeps amounts in templates and in JSON plain.
+ * amounts of 78 digits. The library's default of 20 would silently lose digits of token amounts.
+ * Its text never has an exponent, so amounts in templates and in JSON are plain decimals.
  */
 export const Decimal = DecimalBase.clone({
   precision: 200,
@@ -18,15 +18,15 @@ export type Decimal = InstanceType<typeof Decimal>;
 const baseUnitDigitsMax = 78;
 
 /**
- * More decimal places than any token has. A finer amount could neither be stored nor published in
- * an event.
+ * More decimal places than any token has. A finer amount could not be stored or published in an
+ * event.
  */
 const decimalPlacesMax = 100;
 
 const exponentDigitsMax = 6;
 const plainAmountPattern = /^(0|[1-9]\d*)(\.\d*[1-9])?$/;
-// Each text matches in only one way. With `\d+\.?\d*` the engine would try every split of a long
-// run of digits.
+// Each text matches in only one way. With `\d+\.?\d*`, the engine would try every way to split a
+// long run of digits.
 const decimalPattern = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE]([+-]?\d+))?$/;
 const nonFinitePattern = /^[+-]?(?:s?nan\d*|inf(?:inity)?)$/i;
 
@@ -47,8 +47,8 @@ export type DecimalErrorCode = "decimal_parsing" | "finite_number" | "decimal_ma
 
 /**
  * Parses a decimal from untrusted input, as pydantic does: surrounding whitespace, a sign and an
- * exponent are allowed. Rejects an exponent that no token amount can have before any work
- * proportional to it (rule API-14).
+ * exponent are allowed. Rejects an exponent that no token amount can have before it does work
+ * proportional to the exponent (rule API-14).
  */
 export const parseDecimal = (text: string): Decimal | DecimalErrorCode => {
   const trimmed = text.trim();

@@ -12,7 +12,7 @@ const digestLength = 32;
 
 /**
  * Returns the path at which pages show an owner's image (rule API-27). The path contains a digest
- * instead of the URL, so a made-up path cannot make the server fetch anything.
+ * instead of the URL, so an invented path cannot make the server fetch anything.
  */
 export const buildOwnerImagePath = (userId: string, imageUrl: string): string => {
   const digest = createHash("sha256").update(imageUrl).digest("hex").slice(0, digestLength);

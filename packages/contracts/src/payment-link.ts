@@ -113,7 +113,7 @@ export const PaymentLinkData = z
   .meta({ id: "PaymentLinkData" });
 export type PaymentLinkData = z.output<typeof PaymentLinkData>;
 
-/** The response of create (rule API-2). */
+/** The response of a create call (rule API-2). */
 export const PaymentLinkCreationData = z
   .object({
     id: z.string().meta({ description: "The id of the link, `plink_…`." }),

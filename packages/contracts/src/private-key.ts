@@ -3,9 +3,9 @@ const lengthMax = 4096;
 const wordsMin = 12;
 
 const privateKeyPatterns: readonly RegExp[] = [
-  // An extended private key (BIP-32, SLIP-132), alone or within a descriptor. After other base58
-  // characters these letters are a coincidence. The same applies to a text no longer than an
-  // address.
+  // An extended private key (BIP-32, SLIP-132), alone or within a descriptor. If these letters
+  // follow other base58 characters, or the text is no longer than an address, they are a
+  // coincidence.
   /(?:^|[^1-9A-HJ-NP-Za-km-z])[a-z]prv[1-9A-HJ-NP-Za-km-z]{45}/i,
   // WIF, alone or within a descriptor.
   /(?:^|[(\],])[5KL9c][1-9A-HJ-NP-Za-km-z]{50,51}(?:$|[)#,/])/,
@@ -18,7 +18,7 @@ const privateKeyPatterns: readonly RegExp[] = [
 ];
 
 /**
- * Returns whether a text may be a private key of any family, or a recovery phrase. Accepts wrong
+ * Returns whether a text may be a private key of any family, or a recovery phrase. Tolerates wrong
  * characters, because a secret with a typing error is still a secret. Never store or log a text for
  * which this returns true.
  */
@@ -37,8 +37,8 @@ export const mayBePrivateKey = (text: string): boolean => {
 };
 
 /**
- * Returns whether the text consists of at least twelve words in any language, with or without a
- * number before each word.
+ * Returns whether the text consists of at least twelve words in any language, each optionally
+ * preceded by a number.
  */
 const isWordList = (text: string): boolean => {
   const words = text.split(/[\s.,;:)]+/u).filter((word) => !/^\d*$/.test(word));

@@ -1,7 +1,7 @@
 /**
  * Builds the query of a payment URI (RFC 3986). User text is percent-encoded as UTF-8 and never
- * uses `+`, which wallets show literally. An unpaired surrogate becomes U+FFFD. Undefined and empty
- * values are omitted.
+ * uses `+`, because wallets show it literally. An unpaired surrogate becomes U+FFFD. Undefined and
+ * empty values are omitted.
  */
 export const buildQueryString = (
   fields: readonly (readonly [string, string | undefined])[],

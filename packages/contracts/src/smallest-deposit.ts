@@ -5,10 +5,10 @@ const smallestCurrencyDeposit = new Decimal("0.01");
 const smallestOtherDeposit = new Decimal("0.00001");
 
 /**
- * Returns the smallest amount of a token at which plain transfers are scanned, unless an operator
- * sets another one. It is 0.01 for a token in a currency's unit, and 0.00001 for any other token. A
- * transfer of at least this amount that names its link by a suffix is always found, regardless of
- * the operator's setting for deposits.
+ * Returns the default minimum for scanning plain transfers of a token, which an operator can
+ * change. It is 0.01 for a token whose unit is a currency's, and 0.00001 for any other token. A
+ * transfer of at least this amount that identifies its link by a suffix is always found, even if
+ * the operator sets a different minimum for deposits.
  */
 export const getSmallestDeposit = ({
   currencyCode,

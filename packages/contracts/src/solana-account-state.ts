@@ -5,8 +5,8 @@ const PublicKey = z.string().regex(publicKeyPattern);
 const chainIdCharsMax = 40;
 
 /**
- * The request of links-api to settlement-listener before it builds a payer's transaction on Solana:
- * payer, owner and token. All three are addresses.
+ * The request of links-api to settlement-listener before links-api builds a payer's transaction on
+ * Solana. It contains the addresses of the payer, the owner and the token.
  */
 export const SolanaAccountStateRequest = z.object({
   chainId: z.string().min(1).max(chainIdCharsMax),
@@ -29,8 +29,8 @@ export const SolanaAccountState = z.object({
   isOwnerReady: z.boolean(),
   /**
    * Whether a token program owns the destination itself. The destination is then a token account or
-   * a mint, and no one can spend what its own token account receives. Older processes omit this
-   * field.
+   * a mint, and no one can spend money that its own token account receives. Older processes omit
+   * this field.
    */
   isTokenProgramAccount: z.boolean().default(false),
 });

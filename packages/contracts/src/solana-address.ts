@@ -4,16 +4,16 @@ import { type AddressParseResult, tryDecode, isAllZeroBytes } from "./address-pa
 import { keccak256Hex } from "./evm-address.ts";
 
 /**
- * 32 bytes are 32 to 44 base58 digits. The limit matters because base58 decoding takes quadratic
+ * 32 bytes are 32 to 44 base58 digits. The limit is needed because base58 decoding takes quadratic
  * time.
  */
 const addressPattern = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
 const addressBytes = 32;
 
 /**
- * Parses a Solana address. Solana addresses have no checksum. An address that is not a point of the
- * curve is valid, because multisig vaults have such addresses. The system program, 32 zero bytes,
- * is `unspendable`.
+ * Parses a Solana address. Solana addresses have no checksum. An address that is not a point on the
+ * curve is valid, because multisig vaults have such addresses. The address of the system program,
+ * 32 zero bytes, is `unspendable`.
  */
 export const parseSolanaAddress = (input: string): AddressParseResult => {
   const bytes = addressPattern.test(input) ? tryDecode(() => base58.decode(input)) : undefined;
@@ -22,8 +22,8 @@ export const parseSolanaAddress = (input: string): AddressParseResult => {
 };
 
 /**
- * Derives the key by which a payment on Solana names its link (Solana Pay's `reference`): the hash
- * of the link's payment reference, as an address. No one has its private key.
+ * Derives the key by which a payment on Solana identifies its link (Solana Pay's `reference`): the
+ * hash of the link's payment reference, as an address. No one has its private key.
  */
 export const deriveSolanaReference = (paymentReference: string): string =>
   base58.encode(hexToBytes(keccak256Hex(paymentReference).slice(2)));

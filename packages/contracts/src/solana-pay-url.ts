@@ -33,7 +33,7 @@ export const buildSolanaTransferRequestUrl = (transfer: TransferRequest): string
 
 /**
  * Builds a Solana Pay transaction request. The wallet requests the transaction from that https URL.
- * A URL with a query is encoded as a whole, so that wallets do not treat its parameters as the
+ * A URL with a query is encoded as a whole, so that wallets do not mistake its parameters for the
  * protocol's own.
  */
 export const buildSolanaTransactionRequestUrl = (url: string): string => {

@@ -13,8 +13,8 @@ const pdaMarker = utf8ToBytes("ProgramDerivedAddress");
 const bumpMax = 255;
 
 /**
- * Derives an owner's associated token account. Wallets pay to it if a request names the owner. All
- * three parameters are Solana addresses.
+ * Derives an owner's associated token account. Wallets pay to it if a request contains the owner's
+ * address. All three parameters are Solana addresses.
  */
 export const deriveAssociatedTokenAccount = ({
   owner,
@@ -26,8 +26,8 @@ export const deriveAssociatedTokenAccount = ({
   program: string;
 }): string => {
   const seeds = [owner, program, mint].map((key) => base58.decode(key));
-  // Takes the first hash that is not a point of the curve, because then no one can have its private
-  // key.
+  // Takes the first hash that is not a point on the curve, because no one can have a private key
+  // for it.
   for (let bump = bumpMax; bump >= 0; bump -= 1) {
     const hash = sha256(
       concatBytes(...seeds, Uint8Array.of(bump), associatedTokenProgram, pdaMarker),
@@ -41,7 +41,7 @@ const fieldPrime = 2n ** 255n - 19n;
 const curveD = 37095705934669439343138083508754565189542113879843219016388785533085940283555n;
 const signBitMask = 0x7f;
 
-/** Returns whether 32 bytes are a point of ed25519: x² = (y² - 1) / (dy² + 1) has a root. */
+/** Returns whether 32 bytes are a point on ed25519: x² = (y² - 1) / (dy² + 1) has a root. */
 const isOnCurve = (bytes: Uint8Array): boolean => {
   const bigEndianBytes = bytes.toReversed();
   bigEndianBytes[0] = (bigEndianBytes[0] ?? 0) & signBitMask;

@@ -225,7 +225,7 @@ describe("a URL (rule VALID-2)", () => {
     ['"HTTP://EXAMPLE.com"', "http://example.com/"],
     [`"https://example.com/${"a".repeat(20)}"`, `https://example.com/${"a".repeat(20)}`],
     [`"https://example.com/${"a".repeat(21)}"`, "string_too_long"],
-    // Short in the input, but long in the normalized form that is stored.
+    // The input is short, but the stored normalized form is too long.
     [`"https://example.com/${"é".repeat(4)}"`, "string_too_long"],
     ['"javascript:alert(1)"', "url_parsing"],
     ['"data:text/html,hi"', "url_parsing"],

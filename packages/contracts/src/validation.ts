@@ -5,7 +5,7 @@ import { JsonNumber } from "./json.ts";
 import { ApiError } from "./api-error.ts";
 
 /**
- * The validation error codes of the API (rule VALID-2). A message states the failed rule and never
+ * The validation error codes of the API (rule VALID-2). A message states the broken rule and never
  * names the field (rule VALID-1).
  */
 export const validationMessages = {
@@ -184,7 +184,8 @@ export const integer = ({ min, max }: { min: number; max: number }): Parser<numb
     const source = input instanceof JsonNumber ? input.source : input.trim();
     if (typeof input === "string" && !integerPattern.test(source)) return "int_parsing";
     const value = Number(source);
-    // As in pydantic: 1e400 is an infinite float, while four hundred digits are a large integer.
+    // As in pydantic: 1e400 is an infinite float, while a number of four hundred digits is a large
+    // integer.
     if (!Number.isFinite(value) && /[.e]/i.test(source)) return "finite_number";
     if (Number.isFinite(value) && !Number.isInteger(value)) return "int_from_float";
     if (value < min) return "greater_than_equal";
@@ -274,7 +275,7 @@ export const webUrl = ({ lengthMax }: { lengthMax: number }): Parser<string> => 
 
 /** A JSON object, as the body or nested in it. Unknown fields are ignored (rule API-16). */
 export const body = <Shape extends z.ZodRawShape>(shape: Shape) =>
-  // Zod treats a preprocessed value as optional; only `nonoptional` describes it as required.
+  // Zod treats a preprocessed value as optional. Only `nonoptional` describes it as required.
   z.preprocess(unwrapJsonNumber, z.object(shape)).nonoptional();
 
 /** Returns the text of a {@link JsonNumber}, which zod would otherwise treat as an object. */

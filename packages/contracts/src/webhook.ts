@@ -72,7 +72,10 @@ const envelopeFields = {
   }),
 };
 
-/** The body of a delivery by event type (rule HOOK-8). `data` is the link's state at send time. */
+/**
+ * The body of a delivery by event type (rule HOOK-8). `data` is the state of the link when the
+ * delivery is sent.
+ */
 export const webhookBodies = {
   "payment_link.transaction.succeeded": z
     .object({

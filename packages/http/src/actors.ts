@@ -3,13 +3,13 @@ import type { Actor } from "@payment-links/contracts";
 
 const userAgentCharsMax = 300;
 
-/** Returns the source of a request for the audit log. */
+/** Returns the IP address and user agent of a request, for the audit log. */
 export const getRequestOrigin = (req: Request): Pick<Actor, "address" | "userAgent"> => ({
   address: req.ip ?? null,
   userAgent: req.get("user-agent")?.slice(0, userAgentCharsMax) ?? null,
 });
 
-/** Returns the person behind a session as an actor for the audit log. */
+/** Returns the actor of a session for the audit log. */
 export const createSessionActor = (
   req: Request,
   { id, method = null }: { id: string; method?: string | null | undefined },

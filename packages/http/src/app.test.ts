@@ -12,7 +12,7 @@ import { keyRoute, publicRoute } from "./route.ts";
 import { sendRequest, sendRaw, getErrorCodes } from "./testing/client.ts";
 import { type StartedApp, startApp } from "./testing/start-app.ts";
 
-/** More than the kernel buffers for one connection. */
+/** More bytes than the kernel buffers for one connection. */
 const largeResponseBytes = 30 * 1024 * 1024;
 
 const routes = [
@@ -104,7 +104,7 @@ const slowRoutes = [
   }),
 ];
 
-/** The paths whose handlers wait until their client has disconnected. */
+/** The paths whose handlers have started. Each handler waits until its client has disconnected. */
 const startedPaths = new Set<string>();
 const createDisconnectRoute = (path: string, error: Error) =>
   publicRoute({
@@ -407,8 +407,8 @@ describe("a malformed request", () => {
     expect(parseStatusAndCode(await sendRaw(app.port, responseText))).toBe(expected);
   });
 
-  // RFC 9110, section 10.1.1 permits rejection, but the client would lose a call that can be
-  // served.
+  // RFC 9110, section 10.1.1 permits a rejection, but then a call that the server can handle would
+  // fail.
   test("an unknown expectation does not stop a request", async () => {
     const text = "GET /things HTTP/1.1\r\nHost: a\r\nExpect: wonders\r\nConnection: close\r\n\r\n";
     expect(await sendRaw(app.port, text)).toContain("HTTP/1.1 200 OK");

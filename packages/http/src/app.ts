@@ -33,8 +33,8 @@ export type AppOptions = {
 };
 
 /**
- * Builds a service's public HTTP app from its route table, without listening. Each request gets an
- * id, a span and metrics, is authorized and handled, and gets exactly one response.
+ * Builds a service's public HTTP app from its route table, without listening. The app gives each
+ * request an id, a span and metrics, authorizes it, and sends exactly one response.
  */
 export const createApp = (options: AppOptions): Express => {
   const app = express();
@@ -55,7 +55,7 @@ export const createApp = (options: AppOptions): Express => {
     );
     if (anyOriginRoutes.length > 0)
       app.options(path, sendPreflight(options, timer, { path, methods }));
-    // Paths below a catch-all have methods that the catch-all does not know.
+    // Other routes below a catch-all path can have methods that the catch-all does not list.
     if (path.includes("*")) continue;
     app.all(path, rejectMethod(options, timer, { path, methods }));
   }
@@ -73,7 +73,7 @@ const defaultResponseMsMax = 5_500;
 
 /**
  * The response took longer than its route allows. The handler continues, but its response is
- * dropped.
+ * discarded.
  */
 class ResponseTimeoutError extends Error {
   override readonly name = "ResponseTimeoutError";
@@ -84,7 +84,7 @@ const serveRoute = (options: AppOptions, timer: RequestTimer, route: Route) => {
   return async (req: Request, res: Response): Promise<void> => {
     const recordRequest = timer.start(req, res, route.path);
     const requestId = startResponse(options, res);
-    // Also set on error responses; otherwise the calling page could not read them.
+    // Error responses need this header as well. Without it, the calling page could not read them.
     if (route.isForAnyOrigin === true) res.setHeader("Access-Control-Allow-Origin", "*");
     const parent = joinTraceById(req.get("traceparent"));
     await runInServerSpan({ req, res, route, parent }, async () => {
@@ -103,10 +103,13 @@ const serveRoute = (options: AppOptions, timer: RequestTimer, route: Route) => {
   };
 };
 
-/** How often a request is checked for completeness. */
+/** How often to check whether the request has arrived completely. */
 const completionPollMs = 50;
 
-/** Starts the timeout once the request is complete: the server limits the upload time separately. */
+/**
+ * Starts the timeout when the request has arrived completely. The server limits the upload time
+ * separately.
+ */
 const respondWithinTimeout = async (
   req: Request,
   { responseMsMax = defaultResponseMsMax }: Route,
@@ -120,7 +123,7 @@ const respondWithinTimeout = async (
       ? setTimeout(rejectWithTimeout, responseMsMax)
       : setTimeout(checkCompletion, completionPollMs);
   };
-  // Most requests have their response before this fires.
+  // Most responses are sent before this timer fires.
   let timer = setTimeout(checkCompletion, completionPollMs);
   try {
     await Promise.race([handle(), timeout.promise]);
@@ -137,13 +140,13 @@ const startResponse = ({ authorizer }: AppOptions, res: Response): string => {
   const requestId = randomUUID();
   res.setHeader("X-Request-Id", requestId);
   res.set(defaultHeaders);
-  // The cookie policy knows whether browsers use HTTPS.
+  // The cookie policy knows whether browsers use HTTPS for this service.
   if (authorizer.cookie.isSecure)
     res.setHeader("Strict-Transport-Security", strictTransportSecurity);
   return requestId;
 };
 
-/** One year, for this host only: subdomains may serve something else. */
+/** One year, for this host only, because other services may run on subdomains. */
 const strictTransportSecurity = "max-age=31536000";
 
 type RequestFailure = {
@@ -167,7 +170,7 @@ const sendError = (
     knownError ?? createApiError(isUnavailable ? "SERVICE_UNAVAILABLE" : unexpectedError);
   const isServerError = knownError === undefined || apiError.status >= 500;
   const logFields = { request_id: requestId, route: route?.path, status: apiError.status };
-  // Any other failure is our fault and is logged even if the client is gone.
+  // Any other failure is the service's fault and is logged even if the client has disconnected.
   const isUndeliverable = knownError !== undefined && res.closed && !res.headersSent;
   if (isUndeliverable || (req.destroyed && !req.complete)) {
     log.debug({ ...logFields, codes: knownError?.message }, "client disconnected");
@@ -178,8 +181,8 @@ const sendError = (
   if (isServerError) log.error({ ...logFields, err: error }, "request failed");
   else log.debug({ ...logFields, codes: apiError.message }, "request rejected");
   if (res.headersSent) {
-    // A partial response must not look complete. A complete one stays, even if something failed
-    // afterwards.
+    // Destroys a partial response, so that it does not look complete. A complete response stays
+    // valid even if something failed afterwards.
     if (!res.writableEnded) res.destroy();
     return;
   }
@@ -210,7 +213,10 @@ const groupMethodsByPath = (routes: readonly Route[]): Map<string, Method[]> => 
 
 const preflightSecondsMax = "86400";
 
-/** Sends the CORS preflight response. Browsers request it before each call with a JSON body. */
+/**
+ * Sends the response to a CORS preflight. Browsers send a preflight before each call with a JSON
+ * body.
+ */
 const sendPreflight =
   (
     options: AppOptions,

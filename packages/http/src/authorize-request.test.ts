@@ -351,7 +351,7 @@ describe("a caller whose body arrives long after its headers", () => {
     ["session", "/console", { cookie: "session=a%20session" }, "a session", "UNAUTHENTICATED"],
   ] as const;
 
-  /** Sends half a body, calls `beforeRest`, and sends the rest. */
+  /** Sends half of a body, calls `beforeRest`, and sends the rest. */
   const sendBodySlowly = async (
     path: string,
     headers: Record<string, string>,
@@ -431,7 +431,7 @@ describe("an incomplete body", () => {
     await waitUntil("the request is counted", async () =>
       /http_response_status_code="499"/.test(await started.metrics.metrics()),
     );
-    // A later request is handled after this one.
+    // The server handles a later request after this one.
     const laterHeaders = { cookie: "session=a%20session" };
     await sendRequest({
       port: started.port,

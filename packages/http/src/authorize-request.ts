@@ -15,7 +15,7 @@ import { receiveBody } from "./parse-request.ts";
 import type { Method, RouteLimit, Route } from "./route.ts";
 import { type CookiePolicy, readSessionToken, rejectCrossSiteRequest } from "./session-cookie.ts";
 
-/** What is needed to decide whether a request may proceed. */
+/** The dependencies and settings that decide whether a request is allowed. */
 export type RequestAuthorizer = {
   limiter: Limiter;
   limits: { perKey: Limit; perAddress: Limit };
@@ -23,7 +23,10 @@ export type RequestAuthorizer = {
   cookie: CookiePolicy;
 };
 
-/** The maximum age of a cached caller for a write: a write may decide where money goes. */
+/**
+ * The maximum age of a cached caller for a write. It is short, because a write can change where
+ * money goes.
+ */
 export const writeMaxAgeMs = 1_000;
 const readMaxAgeMs = 5_000;
 
@@ -32,8 +35,8 @@ const getMaxAgeMs = (method: Method): number => (method === "get" ? readMaxAgeMs
 
 /**
  * Checks a request's rate limits, then its caller, then its scope, in that order (rule API-18), and
- * returns the caller. For a cached key, one limiter request covers both buckets. An unknown key
- * first takes a token from its address's bucket (rule API-22).
+ * returns the caller. For a cached key, one limiter call covers both buckets. For an unknown key,
+ * takes a token from its address's bucket first (rule API-22).
  */
 export const authorizeRequest = async (
   authorizer: RequestAuthorizer,
@@ -43,8 +46,8 @@ export const authorizeRequest = async (
 ): Promise<Caller | undefined> => {
   const caller = await limitAndAuthenticate(authorizer, route, req, res);
   if (caller === undefined || route.method === "get" || req.complete) return caller;
-  // A body may arrive up to 30 s after its headers. Checks the caller again, because the session or
-  // key may have ended meanwhile.
+  // A body can arrive up to 30 s after its headers. The caller is checked again, because the
+  // session or key may have been revoked in the meantime.
   await receiveBody(req);
   return authenticateCaller(authorizer, route, req);
 };
@@ -68,7 +71,7 @@ const limitAndAuthenticate = async (
   return authenticateCaller(authorizer, route, req);
 };
 
-/** Authenticates the caller and checks that the route admits it. */
+/** Authenticates the caller and checks that the caller may use the route. */
 const authenticateCaller = async (
   authorizer: RequestAuthorizer,
   { caller: callerRule, method, needsPresence = false }: Route,
@@ -119,8 +122,8 @@ const authorizeApiKey = async (
 };
 
 /**
- * Returns the caller's IP address; undefined if it is unusable. A proxy can send any text, and a zone
- * (`%eth0`) is meaningless on other hosts.
+ * Returns the caller's IP address, or undefined if it is unusable. A proxy can send any text, and a
+ * zone such as `%eth0` is meaningless on other hosts.
  */
 const getCallerAddress = ({ ip = "" }: Request): string | undefined =>
   isIP(ip) === 0 || ip.includes("%") ? undefined : ip;
@@ -133,7 +136,7 @@ const requireAccess = (caller: Caller, scope: string, req: Request): Caller => {
   return caller;
 };
 
-/** Built once per introspection result, which is cached for a while. */
+/** Built once per introspection result. Results are cached for a few seconds. */
 const networksByCredential = new WeakMap<Caller["credential"], BlockList>();
 
 const isFromAllowedNetwork = (credential: Caller["credential"], address: string): boolean => {
@@ -170,7 +173,7 @@ const createKeyBucket = ({ limits }: RequestAuthorizer, { credential }: Caller):
   limit: getCredentialLimit(credential, limits.perKey) ?? limits.perKey,
 });
 
-/** Built once per introspection result, which is cached for a while. */
+/** Built once per introspection result. Results are cached for a few seconds. */
 const limitsByCredential = new WeakMap<Caller["credential"], Limit>();
 
 /** Returns a key's own limit (rule API-25), capped at the installation's current limit. */
@@ -196,7 +199,7 @@ const takeTokens = async (
   for (const name in headers) {
     const value = headers[name] ?? "";
     const earlierValue = res.getHeader(name);
-    // An unknown key takes tokens in two steps; the headers list both buckets.
+    // A request with an unknown key takes tokens in two steps. The headers list both buckets.
     res.setHeader(name, typeof earlierValue === "string" ? `${value}, ${earlierValue}` : value);
   }
   if (!decision.isAllowed) throw createApiError("429");

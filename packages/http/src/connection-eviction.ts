@@ -9,9 +9,10 @@ import {
 export type GetStallMs = (connection: Connection) => number;
 
 /**
- * Lists the connections that may be evicted, best first: the longest idle one of the address with
- * the most connections, or else those that have waited longest for their client. Never lists a
- * connection whose response is being computed, or a new one whose first request may be on its way.
+ * Lists the connections that can be evicted, the best candidate first. If there are idle
+ * connections, this is the longest idle one of the address with the most connections. Otherwise
+ * these are the connections that have waited longest for their client. Never lists a connection
+ * whose response is being computed, or a new one whose first request may be on its way.
  */
 export const listEvictionCandidates = (
   candidates: Iterable<Connection>,
@@ -45,7 +46,7 @@ const isEvictedBefore = (connection: Connection, otherConnection: Connection): b
     : connectionCountDifference > 0;
 };
 
-/** Returns the address with the most connections, ignoring trusted proxies. */
+/** Returns the address with the most connections. Ignores trusted proxies. */
 export const findLargestAddress = (
   addresses: Iterable<ClientAddress>,
 ): ClientAddress | undefined => {

@@ -5,7 +5,10 @@ import type { HttpListener } from "./listen.ts";
 
 type MeasuredListener = Pick<HttpListener, "countConnections" | "countEndedConnections">;
 
-/** Registers metrics for each listener's open connections and for those that the server ended. */
+/**
+ * Registers metrics for each listener's open connections and for the connections that the server
+ * closed.
+ */
 export const registerConnectionMetrics = (
   metrics: Metrics,
   listeners: Readonly<Record<"public" | "internal", MeasuredListener>>,

@@ -2,16 +2,16 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
 /**
- * The state of a connection: `receiving` headers or a body, `processing` (the server's turn),
- * `sending` (bytes wait for the client), `idle`, or a `stream`.
+ * The state of a connection: `receiving` (headers or a body), `processing` (the server works on the
+ * request), `sending` (bytes wait for the client), `idle`, or `stream`.
  */
 export const connectionStates = ["idle", "receiving", "processing", "sending", "stream"] as const;
 export type ConnectionState = (typeof connectionStates)[number];
 
 /**
- * The minimum rate of a transfer after a grace period. Each byte extends the deadline by its time
- * at the minimum rate, up to one grace period from now. The kernel takes a response in large
- * pieces, so sending has the longer grace period.
+ * The minimum transfer rates. Each byte extends a connection's deadline by the time that it takes
+ * at the minimum rate. The deadline is never more than one grace period away. Sending has the
+ * longer grace period, because the kernel accepts a response in large pieces.
  */
 const minimumRates = {
   sending: { bytesPerSecond: 1_000, graceMs: 30_000 },
@@ -23,12 +23,12 @@ export type ClientAddress = { id: string; isExempt: boolean; connections: Set<Co
 export type Connection = {
   socket: Socket;
   address: ClientAddress;
-  /** The responses that are not sent yet, in request order. */
+  /** The responses that have not been sent yet, in request order. */
   pendingResponses: ServerResponse[];
   /** The most recent request. */
   request: IncomingMessage | undefined;
   isStream: boolean;
-  /** Bytes read when the connection last became idle. */
+  /** The number of bytes that had been read when the connection last became idle. */
   bytesReadWhenIdle: number;
   idleSinceMs: number;
   /** When the state was last measured. */
@@ -41,7 +41,10 @@ export type Connection = {
 export const isBodyUnread = ({ request }: Connection): boolean =>
   request !== undefined && !request.complete;
 
-/** Whether the server reads no more of the body until it has processed what it has. */
+/**
+ * Returns whether the server has paused reading the body until it has processed what it already
+ * read.
+ */
 const isPausedByServer = ({ request }: Connection): boolean =>
   request !== undefined &&
   (request.isPaused() || request.readableLength >= request.readableHighWaterMark);
@@ -68,7 +71,7 @@ export const getState = (connection: Connection): ConnectionState => {
   return socket.bytesRead > bytesReadWhenIdle ? "receiving" : "idle";
 };
 
-/** Updates a connection's state, its progress and its deadline. */
+/** Updates a connection's state, progress and deadline. */
 export const measureProgress = (connection: Connection, nowMs: number): void => {
   const state = getState(connection);
   const bytes =
@@ -97,7 +100,7 @@ const getDeadlineMs = (
   connection: Connection,
   { state, nowMs, transferredBytes, isSameState }: Measurement,
 ): number => {
-  // Node itself closes connections whose headers take too long.
+  // Node closes connections whose headers take too long, so there is no deadline here.
   if (state === "receiving" && !isBodyUnread(connection)) return Infinity;
   if (state !== "sending" && state !== "receiving") return Infinity;
   const { bytesPerSecond, graceMs } = minimumRates[state];
@@ -109,9 +112,9 @@ const getDeadlineMs = (
 };
 
 /**
- * Returns the number of bytes that the kernel has accepted. The socket's count also includes bytes
- * that libuv still buffers, and only the handle knows how many those are. Node reads the same field
- * for its own timeouts.
+ * Returns the number of bytes that the kernel has accepted. The socket's own count also includes
+ * bytes that libuv still buffers. Only the handle knows how many those are. Node reads the same
+ * field for its own timeouts.
  */
 const getFlushedBytes = (socket: Socket): number => {
   const handle: unknown = Reflect.get(socket, "_handle");

@@ -40,7 +40,10 @@ const startListener = async (handler: RequestListener, options: ListenOverrides 
   return { ...listener, advanceTime };
 };
 
-/** Connects from a loopback address and sends a text. Nothing is read unless `shouldRead` is set. */
+/**
+ * Connects from a loopback address and sends a text. Reads the response only if `shouldRead` is
+ * set.
+ */
 const connectAndSend = (
   port: number,
   text: string,
@@ -61,7 +64,7 @@ const formatGet = (path = "/") => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
 const formatPost = (length: number, body = "") =>
   `POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\n\r\n${body}`;
 
-/** Larger than what the kernel buffers for a connection. */
+/** More bytes than the kernel buffers for a connection. */
 const largeBody = Buffer.alloc(24 * 1024 * 1024, "x");
 
 /** Creates a handler that holds its responses until the test sends them. */
@@ -73,8 +76,8 @@ const createHoldingHandler = () => {
 };
 
 /**
- * Creates a handler with a large response, and a check for whether the kernel accepts no more of
- * it.
+ * Creates a handler with a large response, and a function that returns whether the response waits
+ * for the client.
  */
 const createLargeResponseHandler = () => {
   const responses: ServerResponse[] = [];
@@ -88,7 +91,7 @@ const createLargeResponseHandler = () => {
   return { handler, responses, isWaitingForClient };
 };
 
-/** Reads at least this many bytes; fails if the connection ends first. */
+/** Reads at least this many bytes. Throws if the connection ends first. */
 const readAtLeast = async (socket: Socket, bytes: number): Promise<number> => {
   let readCount = 0;
   while (readCount < bytes) {
@@ -147,7 +150,7 @@ describe("the minimum rate of a response", () => {
     let total = 0;
     for (let seconds = 0; total < bytes; seconds += 1) {
       await advanceTime(seconds % 30 === 0 ? 3_000 : 1_000);
-      // A read takes whatever has arrived, which may be more than a second's share.
+      // One read returns everything that has arrived, which can be more than a second's share.
       if (total < seconds * 50_000) total += await readAtLeast(socket, 1);
     }
     expect(total).toBeGreaterThan(bytes);
@@ -394,7 +397,7 @@ describe("a port at its connection limit", () => {
     })) {
       socket.once("close", () => closeOrder.push(name));
     }
-    // A client that reads nothing does not notice that its connection has closed.
+    // A client that does not read does not notice that its connection was closed.
     stalledResponse?.once("close", () => closeOrder.push("stalled"));
     for (let count = 0; count < 3; count += 1) {
       connectAndSend(port, formatGet(), fromLoopback(10 + count));

@@ -42,20 +42,24 @@ export type EndReason = (typeof endReasons)[number];
 /** How often transfers are measured. */
 export const sweepMs = 500;
 /**
- * A connection without progress for this long is evicted if its address has too many. It is short,
- * so that an attacker with the same address cannot block others by reconnecting constantly.
+ * A connection that makes no progress for this long is evicted if its address is at its limit. The
+ * time is short, so that an attacker with the same address cannot block others by reconnecting
+ * constantly.
  */
 const stallMsSameAddress = 100;
-/** A connection without progress for this long can be evicted for any other address. */
+/**
+ * A connection that makes no progress for this long can be evicted for a connection from any other
+ * address.
+ */
 const stallMsOtherAddress = 5_000;
-/** An unread body without progress for this long is ended if there are too many. */
+/** If there are too many unread bodies, one that makes no progress for this long is ended. */
 const stallMsUnreadBody = 1_000;
-/** How many connections are measured at most to find one without progress. */
+/** The maximum number of connections that are measured to find one without progress. */
 const evictionAttemptsMax = 20;
 
 type ConnectionsOptions = {
   limits: ConnectionLimits;
-  /** Returns whether the per-address limits do not apply, as for a trusted proxy. */
+  /** Returns whether the address is exempt from the per-address limits, like a trusted proxy. */
   isExempt: (address: string) => boolean;
   getClientAddress: (socket: Socket) => string | undefined;
   clock: Clock;
@@ -63,7 +67,7 @@ type ConnectionsOptions = {
 
 /** The connections of one port. */
 type Port = ConnectionsOptions & {
-  /** The connections that the limits apply to: all except streams. */
+  /** All connections except streams. The limits apply to these. */
   countedConnections: Set<Connection>;
   streams: Set<Connection>;
   addresses: Map<string, ClientAddress>;
@@ -75,7 +79,7 @@ export type Connections = ReturnType<typeof createConnections>;
 
 const portBySocket = new WeakMap<Socket, Port>();
 
-/** Exempts the connection of an endless response from the port's limits. */
+/** Exempts the connection of an endless response or an export from the port's limits. */
 export const exemptConnection = ({ req: { socket } }: ServerResponse): void => {
   const port = portBySocket.get(socket);
   const connection = port?.connectionsBySocket.get(socket);
@@ -96,7 +100,10 @@ export const createConnections = (options: ConnectionsOptions) => {
     endCounts: new Map(endReasons.map((reason) => [reason, 0])),
   };
   return {
-    /** Accepts a new connection, and evicts another one if the port or the address is at its limit. */
+    /**
+     * Accepts a new connection. If the port or the address is at its limit, evicts another
+     * connection or rejects the new one.
+     */
     accept: (socket: Socket) => acceptConnection(port, socket),
     /** Records a new request. Returns the pending responses of its connection. */
     registerRequest: (req: IncomingMessage, res: ServerResponse) => registerRequest(port, req, res),
@@ -132,7 +139,7 @@ const endConnection = (port: Port, connection: Connection, reason: EndReason): v
   countEnded(port, reason);
   stopCounting(port, connection);
   const { socket, pendingResponses, state } = connection;
-  // Only a reset frees what the kernel still buffers for a client that does not read.
+  // A reset is necessary to free what the kernel still buffers for a client that does not read.
   if (state === "sending" || socket.writableLength > 0) socket.resetAndDestroy();
   else if (reason === "slow_body" && pendingResponses.length > 0)
     sendRequestTimeout(socket, pendingResponses);
@@ -164,8 +171,8 @@ const evictConnection = (
 
 /**
  * Evicts a connection when the port is full. If one address has at least twice as many connections
- * as the new one's, it loses its slowest connection, even one that makes progress. Otherwise
- * clients that each send an occasional byte could occupy the whole port.
+ * as the new connection's address, its slowest connection is evicted, even if it makes progress.
+ * Otherwise, clients that each send a byte now and then could occupy the whole port.
  */
 const evictForTotalLimit = (port: Port, newAddress: ClientAddress): boolean => {
   const largestAddress = findLargestAddress(port.addresses.values());
@@ -244,7 +251,7 @@ const registerRequest = (
   if (connection === undefined) return [res];
   const { pendingResponses } = connection;
   connection.request = req;
-  // A request behind a pending one is not progress of that response.
+  // A pipelined request does not count as progress of the response before it.
   if (pendingResponses.length === 0) {
     connection.state = "processing";
     connection.progressAtMs = clock.elapsedMs();
@@ -269,7 +276,7 @@ const endSlowConnections = (port: Port): void => {
   endUnreadBodies(port, nowMs);
 };
 
-/** Ends the slowest of too many unread bodies, because arriving bodies occupy memory. */
+/** Ends the slowest unread bodies while there are too many, because they use memory. */
 const endUnreadBodies = (port: Port, nowMs: number): void => {
   const { countedConnections, limits } = port;
   const receivingConnections = [...countedConnections].filter(

@@ -3,7 +3,9 @@ import { createCsvFormatter } from "./csv-formatter.ts";
 
 const { formatRow } = createCsvFormatter<{ text: string }>({ text: ({ text }) => text });
 
-/** Splits a line as a spreadsheet does: quotes protect the separator only at the start of a cell. */
+/**
+ * Splits a line as a spreadsheet does. Quotes protect the separator only at the start of a cell.
+ */
 const parseCells = (csvLine: string, separator: string): string[] => {
   const cells: string[] = [];
   let remainingText = csvLine;

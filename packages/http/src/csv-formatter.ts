@@ -7,7 +7,10 @@ export type CsvColumns<Row> = Readonly<Record<string, (row: Row) => string | nul
  */
 export type CsvFormatter<Row> = { type: string; header: string; formatRow: (row: Row) => string };
 
-/** Without it, spreadsheets assume a regional encoding instead of UTF-8 (rule CALLER-34). */
+/**
+ * Without a byte order mark, spreadsheets assume a regional encoding instead of UTF-8 (rule
+ * CALLER-34).
+ */
 const byteOrderMark = "\uFEFF";
 
 /** Creates a CSV formatter that neutralizes formulas in cells. */
@@ -22,9 +25,9 @@ export const createCsvFormatter = <Row>(columns: CsvColumns<Row>): CsvFormatter<
 };
 
 /**
- * Matches the start of a formula: spreadsheets evaluate such a cell, and some cells contain text
- * from untrusted users. In many countries the cell separator is a semicolon, so a cell may start in
- * the middle of a text.
+ * Matches the start of a formula. Spreadsheets evaluate formulas, and some cells contain text from
+ * untrusted users. In many countries spreadsheets separate cells by semicolons, so a formula can
+ * also start after a semicolon inside the text.
  */
 const formulaStartPattern = /(^|[;\t\r\n][\s"]*)(?=[=+\-@])|^(?=[\t\r\n])/g;
 

@@ -3,7 +3,7 @@ import type { Response } from "express";
 import { createFakeClock, createMetrics } from "@payment-links/runtime";
 import { createDeepPages, deepOffsetMin } from "./deep-pages.ts";
 
-/** Creates the deep pages of one service; the test controls when each read finishes. */
+/** Creates the deep pages of one service. The test controls when each read finishes. */
 const createDeepPagesRig = () => {
   const clock = createFakeClock(new Date("2026-11-21T10:00:00Z"));
   const metrics = createMetrics("test");
@@ -11,8 +11,8 @@ const createDeepPagesRig = () => {
   const readingAccounts: string[] = [];
   const finishByAccount = new Map<string, (error?: Error) => void>();
   /**
-   * Requests a page for an account; the result is the outcome, with `Retry-After` if it was
-   * rejected.
+   * Requests a page for an account. The result is the outcome, with `Retry-After` if the request
+   * was rejected.
    */
   const requestPage = async (accountId: string, offset = deepOffsetMin) => {
     const headers: Record<string, string> = {};
@@ -41,7 +41,7 @@ const createDeepPagesRig = () => {
 
 const rejection = "429 Retry-After 1";
 
-/** Runs everything that only waits for the event loop. */
+/** Runs everything that only waits for the next turn of the event loop. */
 const flushImmediates = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe("deep pages (rule API-26)", () => {

@@ -4,7 +4,7 @@ import { createApiError } from "@payment-links/contracts";
 import type { Clock, Metrics } from "@payment-links/runtime";
 import { type WaitLimits, createSlotQueue } from "./slot-queue.ts";
 
-/** A page with at least this offset is deep: Postgres has to skip all rows before it. */
+/** Pages with at least this offset are deep. Postgres has to skip all rows before a page. */
 export const deepOffsetMin = 10_000;
 
 const waitLimits: WaitLimits = { waitMsMax: 3_000, waitersMax: 100 };
@@ -13,18 +13,18 @@ const retryAfterSeconds = 1;
 /** The account that requests a page, and the page's offset. */
 type PageRequest = { accountId: string; offset: number };
 
-/** Reads pages of lists; deep pages are read one at a time (rule API-26). */
+/** Reads pages of lists. Deep pages are read one at a time (rule API-26). */
 export type DeepPages = {
   /**
-   * Reads a page immediately, or in its turn if it is deep. Throws `429` with `Retry-After` if the
-   * account has another deep page in progress, or if its turn does not come in time.
+   * Reads a page immediately, or queues it if it is deep. Throws `429` with `Retry-After` if the
+   * account already has a deep page in progress, the queue is full, or the wait is too long.
    */
   read<Page>(res: Response, pageRequest: PageRequest, readPage: () => Promise<Page>): Promise<Page>;
 };
 
 type DeepPagesOptions = { clock: Clock; metrics: Metrics };
 
-/** Creates the deep-page queue of a service; there must be only one. */
+/** Creates the deep-page queue of a service. A service must have only one. */
 export const createDeepPages = ({ clock, metrics }: DeepPagesOptions): DeepPages => {
   const outcomeCounter = createCounter(metrics);
   const slots = createSlotQueue(clock);

@@ -1,6 +1,6 @@
 /**
- * Headers of every response: browsers never sniff its type, and nothing caches it unless its route
- * says so.
+ * Headers of every response. Browsers must not guess the content type, and nothing may cache the
+ * response unless its route allows it.
  */
 export const defaultHeaders = {
   "X-Content-Type-Options": "nosniff",

@@ -226,8 +226,7 @@ describe("an event stream", () => {
     releaseUpdate();
     await publishing;
     await waitForTexts(firstStream, "nothing", "second");
-    // Like the background job: it publishes when the current fingerprint differs from the known
-    // one.
+    // The background job also publishes when the current fingerprint differs from the listed one.
     expect(rig.streams.listFingerprints()).not.toEqual([{ key: "a", fingerprint: "2" }]);
     await rig.streams.publishUpdate("a");
     await waitForTexts(await secondStream, "nothing", "second");

@@ -6,21 +6,24 @@ import { addressBucketId } from "@payment-links/rate-limit";
 import { type Clock, type Metrics, afterMs } from "@payment-links/runtime";
 import { exemptConnection } from "./connections.ts";
 
-/** How often streams are maintained. */
+/** How often `sendHeartbeats` must be called. */
 const heartbeatIntervalMs = 1_000;
-/** The longest silence on a stream, so that neither clients nor proxies time out. */
+/** The longest time without data on a stream, so that neither clients nor proxies time out. */
 const silenceMsMax = 15_000;
-/** Each stream ends at a random time in this range, so that reconnects spread over new processes. */
+/**
+ * Each stream ends after a random time in this range, so that clients reconnect at different times
+ * and reach new processes.
+ */
 const lifetimeMs = { min: 10 * 60_000, max: 15 * 60_000 };
 /** Each browser reconnects after a random delay in this range. */
 const retryMs = { min: 1_000, max: 3_000 };
 /** A client with more unread bytes than this is disconnected. */
 const bufferedBytesMax = 64 * 1024;
-/** How long the last bytes of an ended stream have to be read. */
+/** How long a client has to read the last bytes of an ended stream. */
 const closeMsMax = 10_000;
 /**
- * On shutdown, streams end in batches, so that the reconnects are spread over time. A batch has a
- * minimum size, and grows so that all streams end within five seconds.
+ * On shutdown, streams end in batches, so that clients reconnect at different times. A batch has a
+ * minimum size. With many streams, batches are larger, so that all streams end within five seconds.
  */
 const drainBatching = { batchIntervalMs: 100, batchSizeMin: 20, batchesMax: 50 };
 const retryAfterSeconds = 10;
@@ -28,7 +31,7 @@ const retryAfterSeconds = 10;
 /** The state of a subject, and a fingerprint that later shows whether the state has changed. */
 export type Snapshot = { fingerprint: string; state: object };
 
-/** A subscribed resource, as one kind of subscriber sees it. */
+/** A resource that clients subscribe to, in the form that one kind of subscriber receives. */
 export type StreamSubject = {
   /** Equal for all subscribers that receive the same data. */
   key: string;
@@ -36,7 +39,10 @@ export type StreamSubject = {
   readSnapshot: () => Promise<Snapshot>;
 };
 
-/** Server-sent events: each stream sends a subject's state, initially and after every change. */
+/**
+ * Server-sent event streams. Each stream sends a subject's state when it starts and after every
+ * change.
+ */
 export type EventStreams = {
   /**
    * Responds with a stream of a subject. Throws `503` or `429` with `Retry-After` if the process or
@@ -51,8 +57,8 @@ export type EventStreams = {
   /** Call this every `heartbeatIntervalMs`. Sends a comment on silent streams and ends expired ones. */
   sendHeartbeats(): void;
   /**
-   * Ends all streams within five seconds, in batches; they receive changes until then. A new stream
-   * gets the current state and then ends, so that its client reconnects elsewhere.
+   * Ends all streams in batches within five seconds. They receive changes until then. A new stream
+   * gets the current state and then ends, so that its client reconnects to another process.
    */
   drain(): void;
 };
@@ -68,7 +74,7 @@ type Stream = {
   res: Response;
   /** The id of the last state sent. */
   lastEventId: string;
-  /** Measured with the clock's `elapsedMs`. */
+  /** A time of the clock's `elapsedMs`. */
   writtenAtMs: number;
   endsAtMs: number;
 };
@@ -83,7 +89,7 @@ type Counters = ReturnType<typeof createCounters>;
 type StreamContext = { clock: Clock; counters: Counters };
 type StreamRegistry = { followedSubjects: Map<string, FollowedSubject>; streams: Set<Stream> };
 
-/** Creates the event streams of a process; there must be only one. */
+/** Creates the event streams of a process. A process must have only one. */
 export const createEventStreams = ({
   clock,
   metrics,
@@ -99,7 +105,8 @@ export const createEventStreams = ({
 
   return {
     startStream: async (req, res, subject) => {
-      // A client that has already left emits no more `close` event and would occupy a slot forever.
+      // The client has already disconnected. There will be no `close` event, so a reserved slot
+      // would never be released.
       if (res.destroyed) return;
       res.once("close", reserveSlot(req, res));
       const { fingerprint, state } = await batchReads(subject.readSnapshot);
@@ -124,8 +131,8 @@ export const createEventStreams = ({
     publishUpdate: async (key) => {
       const subject = followedSubjects.get(key);
       if (subject === undefined) return;
-      // A stream that starts during the read may have an older or a newer state; the next read
-      // covers it.
+      // A stream that starts during the read can have an older or a newer state. The next read
+      // updates it.
       const presentStreams = new Set(subject.streams);
       const { fingerprint, state } = await subject.readSnapshot();
       const isCurrentForAll = [...subject.streams].every((stream) => presentStreams.has(stream));
@@ -157,7 +164,7 @@ const subscribe = (
   fingerprint: string,
 ): void => {
   const subject = followedSubjects.get(key) ?? { readSnapshot, fingerprint, streams: new Set() };
-  // Reads can finish out of order, so it is unknown which of the two fingerprints is newer.
+  // Reads can finish out of order, so it is unknown which fingerprint is newer.
   if (subject.fingerprint !== fingerprint) subject.fingerprint = "";
   followedSubjects.set(key, subject);
   subject.streams.add(stream);
@@ -201,9 +208,9 @@ const createStreamSlots = (
 };
 
 /**
- * Returns a function that batches concurrent work. Work that arrives while other work is running
- * waits for it, and then all of it starts together, so that fewer statements read for many callers.
- * Work that arrives alone starts immediately.
+ * Returns a function that batches concurrent work, so that many callers can share a few statements.
+ * Work that arrives while other work is running waits for it, and then all waiting work starts
+ * together. Otherwise, work starts immediately.
  */
 const createWorkBatcher = () => {
   let pendingWork: Promise<unknown> = Promise.resolve();
@@ -214,7 +221,7 @@ const createWorkBatcher = () => {
     });
     await nextStart;
     const running = operation();
-    // Drops the results; otherwise each promise would retain all earlier ones.
+    // Discards the results. Otherwise, each promise would retain all earlier results.
     pendingWork = Promise.allSettled([pendingWork, running]).then(() => undefined);
     return running;
   };
@@ -224,7 +231,7 @@ const writeHead = (res: Response): void => {
   res.setHeader("Content-Type", "text/event-stream");
   res.setHeader("Cache-Control", "no-store, no-transform");
   res.setHeader("X-Accel-Buffering", "no");
-  // Each stream has its own connection, so nothing remains once the stream has ended.
+  // Each stream has its own connection, so the connection closes when the stream ends.
   res.setHeader("Connection", "close");
   exemptConnection(res);
 };
@@ -259,7 +266,7 @@ const endInBatches = async (
 ): Promise<void> => {
   const { batchIntervalMs, batchSizeMin, batchesMax } = drainBatching;
   const batchSize = Math.max(batchSizeMin, Math.ceil(openStreams.size / batchesMax));
-  // Streams that start after this point end immediately, so none of them is added here.
+  // Streams that start from now on end immediately, so they do not need to be added here.
   const remainingStreams = [...openStreams];
   while (remainingStreams.length > 0) {
     for (const stream of remainingStreams.splice(0, batchSize)) {
@@ -281,8 +288,8 @@ const maintainStream = (context: StreamContext, stream: Stream): void => {
 };
 
 /**
- * Serializes a state as an event. The id depends only on the state, so every process recognizes
- * what a client has already received.
+ * Serializes a state as an event. The id depends only on the state, so every process can tell
+ * whether a client already has that state.
  */
 const formatEvent = (state: object): { id: string; text: string } => {
   const data = JSON.stringify(state);

@@ -10,10 +10,12 @@ import { startApp } from "./testing/start-app.ts";
 const kibibyte = 1_024;
 const graceMs = 30_000;
 
-/** Runs everything that only waits for the event loop. */
+/** Runs everything that only waits for the next turn of the event loop. */
 const flushImmediates = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Creates a server whose `/export/<account>` sends the file that the test sets for the account. */
+/**
+ * Creates a server whose `/export/<account>` sends the file that the test has set for the account.
+ */
 const createExportsRig = async () => {
   const clock = createFakeClock(new Date("2026-11-21T10:00:00Z"));
   const metrics = createMetrics("test");
@@ -65,7 +67,7 @@ const createExportsRig = async () => {
     files,
     buildSteps,
     requestExport,
-    /** Requests a file whose first bytes are sent and whose rest the service has not read yet. */
+    /** Requests a file. The service sends its first bytes and then waits for the rest. */
     requestHealthy: (account: string, fromAddress?: string) => {
       files.set(account, async function* () {
         yield "id\r\n";
@@ -78,12 +80,15 @@ const createExportsRig = async () => {
       remainder.resolve();
       for (const reader of readers) reader.disconnect();
     },
-    /** Completes the files that the service has not read to the end. */
+    /** Completes the files that the service has not finished reading. */
     finishFiles: () => remainder.resolve(),
     sentKibibytes: (account: string) => sentKibibytes.get(account) ?? 0,
     countOutcome: (outcome: string) =>
       readMetric("payment_links_exports_total", `outcome="${outcome}"`),
-    /** Waits until this many exports wait for their readers and no more bytes are accepted. */
+    /**
+     * Waits until this many exports wait for their clients and the server cannot send any more
+     * bytes.
+     */
     waitForWaitingCount: async (count: number) => {
       let quietPolls = 0;
       let sentBefore = 0;
@@ -102,7 +107,7 @@ const createExportsRig = async () => {
   };
 };
 
-/** Runs a test with its own server, so that no other test's exports interfere. */
+/** Runs a test with its own server, so that exports of other tests do not interfere. */
 const withRig = async (
   runTest: (rig: Awaited<ReturnType<typeof createExportsRig>>) => Promise<void>,
 ) => {
@@ -172,7 +177,9 @@ describe("exports", () => {
   test("end for a client that reads less than 8 KiB/s for 30 seconds (rule CALLER-35)", () =>
     withRig(async ({ clock, countOutcome, requestExport, sentKibibytes, waitForWaitingCount }) => {
       const reader = await requestExport("slow");
-      /** Reads more than the minimum for 30 seconds, so that the reader has caught up. */
+      /**
+       * Reads more than the minimum rate requires in 30 seconds, so that the client has caught up.
+       */
       const catchUp = async () => {
         const sentBefore = sentKibibytes("slow");
         while (!reader.isClosed() && sentKibibytes("slow") < sentBefore + 1_024) {

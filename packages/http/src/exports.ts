@@ -17,23 +17,22 @@ export const exportMsMax = 60 * 60_000;
 const limits = { perAccount: 2, perAddress: 8, total: 60 };
 /** The minimum rate at which a client must read an export (rule CALLER-35). */
 const minimumRate = { bytesPerSecond: 8 * 1024, graceMs: 30_000 };
-/**
- * An export whose client is at least this far behind the minimum rate can be displaced by a new
- * one.
- */
+/** If a client is this far behind the minimum rate, a new export can displace its export. */
 const stalledMsMin = 5_000;
-/** How long an export waits for its turn to read, for example while Postgres is slow. */
+/** How long an export waits for its turn to read. The wait can be long while Postgres is slow. */
 const slotWaitMsMax = 30_000;
 const retryAfterSeconds = 10;
 
-/** Reads one part of an export in its turn, on the database connection reserved for exports. */
+/**
+ * Reads one part of an export when it is its turn, on the database connection reserved for exports.
+ */
 export type ReadPart<Db> = <Part>(readFromDatabase: (db: Db) => Promise<Part>) => Promise<Part>;
 
-/** Downloads of any size, read part by part. */
+/** Downloads of any size, which are read in parts. */
 export type Exports<Db> = {
   /**
    * Sends the file that `prepareFile` returns. Throws `429` with `Retry-After` if the account, its
-   * source address or the process is at its export limit. Also throws what `prepareFile` throws.
+   * source address or the process is at its export limit. Also throws the errors of `prepareFile`.
    */
   send(
     req: Request,
@@ -45,7 +44,7 @@ export type Exports<Db> = {
   close(): Promise<void>;
 };
 
-/** The database connection of exports, which requests never use. */
+/** The database connection of exports. Requests never use it. */
 type ExportDatabase<Db> = { get(): Promise<Db>; end(): Promise<void> };
 
 type ExportsOptions<Db> = { clock: Clock; metrics: Metrics; database: ExportDatabase<Db> };
@@ -62,15 +61,15 @@ type Export = {
   endExport: (outcome: ExportOutcome) => void;
 };
 
-/** The client has disconnected, so nothing more is read for it. */
+/** The client has disconnected, so the export does not read any more. */
 class ClientDisconnectedError extends Error {
   override readonly name = "ClientDisconnectedError";
 }
 
 /**
  * Creates the exports of a service. Only one part of one export is read at a time, followed by a
- * pause of the same length. All exports together use at most half of one connection and half of the
- * process's time.
+ * pause of the same length. Therefore, all exports together use at most half of one connection's
+ * time and half of the process's time.
  */
 export const createExports = <Db>({
   clock,
@@ -143,8 +142,8 @@ export const createExports = <Db>({
 };
 
 /**
- * Returns whether there is room for another export. At a limit, the most stalled export of that
- * group is ended to make room; an export whose client reads fast enough is never ended.
+ * Returns whether there is room for another export. If a limit is reached, ends the most stalled
+ * export under that limit to make room. An export whose client reads fast enough is never ended.
  */
 const evictForExport = (
   activeExports: ReadonlySet<Export>,

@@ -1,8 +1,8 @@
 import { type Html, html } from "./html.ts";
 
 /**
- * Fills values into the `{name}` placeholders of a text. HTML values stay HTML; strings are
- * escaped.
+ * Inserts values into the `{name}` placeholders of a text. Strings are escaped, HTML values are
+ * not.
  */
 export const fillHtml = (text: string, values: Readonly<Record<string, Html | string>>): Html => {
   const segments = text.split(/\{(\w+)\}/);

@@ -1,7 +1,10 @@
-/** The maximum size of one part of an export; a part always has at least one row. */
+/**
+ * The maximum size of one part of an export. A part always has at least one row, even if that row
+ * is larger.
+ */
 export const partBytesMax = 128 * 1024;
 
-/** The text of a part, and the rows that it contains. */
+/** The text of a part and the rows that it contains. */
 type FormattedPart<Row> = { text: string; rows: readonly Row[] };
 
 /** Formats as many rows as fit in a part, but at least one. */

@@ -27,7 +27,10 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([app.close(), proxied.close()]));
 
-/** Sends header lines unchanged, as no client library would. Returns the status and error codes. */
+/**
+ * Sends header lines unchanged, which client libraries do not allow. Returns the status and error
+ * codes.
+ */
 const sendRawHeaders = async ({ port }: StartedApp, headerLines: readonly string[], path = "/") => {
   const requestHead = [`GET ${path} HTTP/1.1`, "Host: a", "Connection: close", ...headerLines];
   const text = await sendRaw(port, `${requestHead.join("\r\n")}\r\n\r\n`);

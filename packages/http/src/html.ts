@@ -1,4 +1,4 @@
-/** Text that is already HTML. Everything else is escaped when inserted into a page. */
+/** Text that is already HTML. All other values are escaped when they are inserted into a page. */
 export class Html {
   readonly text: string;
   constructor(text: string) {
@@ -8,7 +8,10 @@ export class Html {
 
 type HtmlValue = string | number | Html | readonly Html[] | undefined;
 
-/** Builds HTML. Values are escaped for text and quoted attributes; undefined renders as nothing. */
+/**
+ * Builds HTML. Values are escaped for text and quoted attributes. Undefined renders as an empty
+ * string.
+ */
 export const html = (parts: TemplateStringsArray, ...values: readonly HtmlValue[]): Html =>
   new Html(parts.reduce((text, part, index) => text + renderValue(values[index - 1]) + part));
 

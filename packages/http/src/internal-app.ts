@@ -20,11 +20,14 @@ import type { Method } from "./route.ts";
 import { runInServerSpan } from "./server-span.ts";
 import { defaultHeaders } from "./default-headers.ts";
 
-/** A route under `/internal/…` for other services and operators; no ingress reaches it. */
+/** A route under `/internal/…` for other services and operators. No ingress routes to it. */
 export type InternalRoute = {
   method: Method;
   path: `/internal/${string}`;
-  /** Whether services call it with `INTERNAL_TOKEN`. Otherwise only operators may call it. */
+  /**
+   * Whether other services call the route with `INTERNAL_TOKEN`. Otherwise, only operators can call
+   * it.
+   */
   isForServices?: true;
   handle: (req: Request, res: Response) => Promise<void> | void;
 };
@@ -36,24 +39,24 @@ export type InternalAppOptions = {
     internalRoutes: readonly InternalRoute[];
     isReady: () => Promise<boolean>;
   }[];
-  /** Metrics of the process itself, when it runs several services. */
+  /** Metrics of the process itself, if it runs several services. */
   processMetrics?: readonly Metrics[];
   isDraining: () => boolean;
-  /** Returns what the process waits for before it can start; undefined once it has started. */
+  /** Returns what the process waits for before it can start, or undefined once it has started. */
   getStartupWaitReason?: () => string | undefined;
-  /** Returns why only a new process would help; undefined while this one works. */
+  /** Returns why the process must be restarted, or undefined while it works. */
   getStallReason?: () => string | undefined;
   /**
-   * The bearer tokens that `/internal/…` accepts from services and operators (rule OPS-2). If none
-   * are configured at all, as on a loopback address, no token is required.
+   * The bearer tokens that `/internal/…` accepts from services and operators (rule OPS-2). If no
+   * tokens are configured, which is allowed only on a loopback address, none are required.
    */
   tokens?: { services: readonly string[]; operators: readonly string[] };
-  /** The host names that requests may use for this process. */
+  /** The host names that are accepted in the `Host` header. */
   hostNames: readonly string[];
   log: Log;
 };
 
-/** Paths that kubelets, load balancers and scrapers call without a token. */
+/** Paths that kubelets, load balancers and metrics scrapers request without a token. */
 const probePaths = ["/livez", "/readyz", "/metrics"];
 
 /** Builds the internal app of a process: health, metrics and internal routes (rule OPS-2). */
@@ -75,7 +78,7 @@ export const createInternalApp = (options: InternalAppOptions): Express => {
     res.setHeader("Content-Type", metricsContentType);
     res.send(text);
   });
-  // A response may contain a sign-in link.
+  // Responses must not be cached, because they can contain a sign-in link.
   app.use((_req, res, next) => {
     res.set(defaultHeaders);
     next();
@@ -88,7 +91,7 @@ export const createInternalApp = (options: InternalAppOptions): Express => {
   return app;
 };
 
-/** Probes time out after a few seconds, but a pool may wait longer for a connection. */
+/** Probes time out after a few seconds, but waiting for a pooled connection can take longer. */
 const checkTimeoutMs = 2_500;
 
 /** Reports whether the process can take traffic, and if not, why. Logs each change once. */
@@ -175,7 +178,7 @@ const noTokens = { services: [], operators: [] };
 const isFromBrowser = ({ headers }: Request): boolean =>
   headers.origin !== undefined || headers["sec-fetch-site"] !== undefined;
 
-/** Returns the host name of a request without its port; empty if there is none. */
+/** Returns the host name of a request without the port, or an empty string if there is none. */
 const getHostName = ({ headers: { host = "" } }: Request): string =>
   host.replace(/:\d+$/, "").toLowerCase();
 
@@ -183,10 +186,10 @@ const isIpAddress = (hostName: string): boolean =>
   isIP(hostName.replace(/^\[([\da-f:.]+)\]$/, "$1")) !== 0;
 
 /**
- * Rejects requests from browsers and for unknown DNS names on the probe paths. Otherwise a page
- * could read them through DNS rebinding to this address (rule OPS-11). Kubelets and Prometheus use
- * a pod's IP address, which no rebound name can imitate. Some load balancers send no host at all,
- * which no browser does.
+ * Rejects requests to the probe paths from browsers and for unknown DNS names. Otherwise, a web
+ * page could read them through DNS rebinding (rule OPS-11). Kubelets and Prometheus use a pod's IP
+ * address as host, which is allowed because DNS rebinding always uses a name. A missing host is
+ * allowed because some load balancers do not send one, but browsers always do.
  */
 const rejectBrowsers =
   ({ hostNames }: InternalAppOptions) =>

@@ -21,7 +21,10 @@ const startListener = async (handler: RequestListener, port = 0): Promise<HttpLi
 
 const sendOk: RequestListener = (_req, res) => void res.end("ok");
 
-/** Creates a handler that holds its responses until the test sends them, except those to `/idle`. */
+/**
+ * Creates a handler that holds its responses until the test sends them. It responds to `/idle`
+ * immediately.
+ */
 const createHoldingHandler = () => {
   const heldResponses: ServerResponse[] = [];
   const handler: RequestListener = (req, res) =>
@@ -40,8 +43,8 @@ const connectClient = (port: number) => {
 };
 
 /**
- * Creates a connection that has received its response. Its end shows that the idle grace period is
- * over.
+ * Creates a connection that has received its response and is now idle. When it ends, the idle grace
+ * period is over.
  */
 const connectIdleClient = async (port: number) => {
   const { socket, getReceivedText } = connectClient(port);
@@ -145,7 +148,7 @@ describe("a listener at its connection limit", () => {
     await waitUntil("all responses arrive", () =>
       [...clients, extraClient].every(({ getReceivedText }) => getReceivedText().endsWith("ok")),
     );
-    // Clients notice the close after the server.
+    // Clients notice later than the server that the connection is closed.
     await waitUntil("all connections are closed", () => ![...clients, extraClient].some(isOpen));
   });
 });
@@ -192,7 +195,7 @@ describe("pipelined requests", () => {
     expect(requestCount).toBe(1);
   });
 
-  // 2,500 connections with a hundred requests each once exceeded a process's memory.
+  // Without this limit, 2,500 connections with 100 requests each exceeded a process's memory.
   test("close the connection if there are more than four", async () => {
     const { handler, heldResponses } = createHoldingHandler();
     const listener = await startListener(handler);
@@ -265,7 +268,7 @@ describe("close", () => {
     for (let times = 0; times < 2; times += 1) {
       let isClosed = false;
       void close().then(() => (isClosed = true));
-      // One turn of the event loop: no timer fires in it.
+      // Waits one turn of the event loop, in which no timer fires.
       await new Promise((resolve) => setImmediate(resolve));
       expect(isClosed).toBe(true);
     }
@@ -330,7 +333,7 @@ describe("close", () => {
     const waitForIdleGrace = await connectIdleClient(port);
     const closing = close();
     await waitForIdleGrace();
-    // So the idle connection did not end with all others at the final timeout.
+    // The idle connection ended before the timeout that ends all connections.
     expect(isEnded(busyClient.socket)).toBe(false);
     heldResponses[0]?.end();
     await closing;
@@ -355,7 +358,7 @@ describe("close", () => {
           if (text !== "ok") failures.push(text);
           responseCount += 1;
         } catch (error) {
-          // The port no longer listens, so no accepted request could be lost.
+          // The port no longer accepts connections, so no accepted request was lost.
           if (!String(error).includes("ECONNREFUSED")) failures.push(String(error));
           return;
         }

@@ -18,9 +18,12 @@ import {
 
 export type HttpListener = {
   port: number;
-  /** From now on, each response asks its client to close the connection. */
+  /** Makes each response from now on ask its client to close the connection. */
   drain: () => void;
-  /** Stops listening. Resolves once every pending response is sent and its connection closed. */
+  /**
+   * Stops listening. Resolves when every pending response has been sent and every connection is
+   * closed.
+   */
   close: () => Promise<void>;
   /** Returns the number of open connections by state. */
   countConnections: () => Record<ConnectionState, number>;
@@ -31,12 +34,14 @@ export type HttpListener = {
 const closeMsMax = 10_000;
 const closePollMs = 10;
 /**
- * How long idle connections stay open during close: 250 ms, because a request may be on its way. It
- * is counted in polls, because a busy process receives requests late.
+ * How long idle connections stay open during close: 250 ms, because a request may be on its way.
+ * The time is counted in polls, because a busy process reads requests late.
  */
 const idlePollsMax = 25;
 
-/** Another process uses the port. The message contains the port and the variable that changes it. */
+/**
+ * Another process uses the port. The message contains the port and the variable that configures it.
+ */
 export class PortInUseError extends Error {}
 
 type ListenOptions = {
@@ -45,14 +50,14 @@ type ListenOptions = {
   port: number;
   portVariable: string;
   limits?: Partial<ConnectionLimits>;
-  /** Returns whether the per-address limits do not apply, as for a trusted proxy. */
+  /** Returns whether the address is exempt from the per-address limits, like a trusted proxy. */
   isExempt?: (address: string) => boolean;
   /** Returns the client address of a connection. */
   getClientAddress?: (socket: Socket) => string | undefined;
   clock?: Clock;
 };
 
-/** Sized for memory: an unread body takes up to 64 KiB, headers up to 16 KiB. */
+/** These limits bound memory: an unread body takes up to 64 KiB, headers up to 16 KiB. */
 export const connectionLimits: ConnectionLimits = {
   total: 2_500,
   perAddress: 256,
@@ -60,18 +65,22 @@ export const connectionLimits: ConnectionLimits = {
   unreadBodiesPerAddress: 64,
 };
 /**
- * The number of requests that a client may pipeline on one connection. Node parses each one on
- * arrival and holds 2 KB of it until its turn. Browsers and common HTTP clients never pipeline.
+ * The maximum number of requests that a client can pipeline on one connection. Node parses each
+ * request on arrival, and a waiting request takes 2 KB. Browsers and common HTTP clients do not
+ * pipeline requests.
  */
 const pipelinedRequestsMax = 4;
 const parserUpgradeResult = 2;
 /**
- * The accept queue. When a process stops, all its streams reconnect to another one within two
- * seconds. A client that a full queue drops retries after 1, 3, 7 and 15 s. 4,096 is Linux's
- * default maximum.
+ * The length of the accept queue. When a process stops, all its streams reconnect to another
+ * process within two seconds. If the queue is full, the client's TCP handshake is retried after 1,
+ * 3, 7 and 15 s. 4,096 is Linux's default maximum.
  */
 const backlogMax = 4_096;
-/** Node checks for slow requests at this interval, which is shorter than any of the timeouts. */
+/**
+ * Node checks for slow requests at `connectionsCheckingInterval`, which is shorter than all of the
+ * timeouts.
+ */
 const timeouts = {
   headersTimeout: 15_000,
   requestTimeout: 30_000,
@@ -79,7 +88,7 @@ const timeouts = {
   keepAliveTimeout: 65_000,
 };
 
-/** Listens and resolves once connections are accepted. Throws `PortInUseError`. */
+/** Starts listening and resolves once connections are accepted. Throws `PortInUseError`. */
 export const listen = async ({
   handler,
   host,
@@ -101,6 +110,7 @@ export const listen = async ({
     lacksHostHeader(req) ? sendMissingHostError(res) : handler(req, res);
   const server = createServer({ ...timeouts, requireHostHeader: false }, (req, res) => {
     const { socket } = req;
+    // A destroyed socket can still emit a request that was parsed before.
     if (socket.destroyed) return;
     const previousResponse = connections.getPendingResponses(socket).at(-1);
     const pendingResponses = connections.registerRequest(req, res);
@@ -187,9 +197,9 @@ const startListening = (
   });
 
 /**
- * Stops listening and closes each connection after its response, or after the idle grace period.
- * HTTP's own `close` would destroy connections that only look idle: a request may be on its way, or
- * the last bytes of a response may be unsent.
+ * Stops listening. Closes each connection after its response, or after the idle grace period. The
+ * `close` of Node's HTTP server would destroy connections that only look idle: a request may be on
+ * its way, or the last bytes of a response may not have been sent.
  */
 const closeServer = async (server: Server, connections: Connections): Promise<void> => {
   NetServer.prototype.close.call(server);

@@ -9,8 +9,8 @@ const codeByNodeError: Partial<Record<string, ApiErrorCode>> = {
 };
 
 /**
- * Sends the error envelope for a request that never reaches a handler (not HTTP, headers too large,
- * too slow), and closes the connection.
+ * Sends the error envelope for a request that never reaches a handler, and closes the connection.
+ * Such a request is not valid HTTP, has headers that are too large, or arrives too slowly.
  */
 export const sendMalformedRequestError = (
   error: Error,
@@ -48,7 +48,9 @@ const sendErrorAndClose = (
 export const lacksHostHeader = ({ headers, httpVersion }: IncomingMessage): boolean =>
   httpVersion === "1.1" && headers.host === undefined;
 
-/** Sends the same error as for any malformed request; Node by default sends an empty response. */
+/**
+ * Sends the same error as for any malformed request. By default, Node would send an empty response.
+ */
 export const sendMissingHostError = (res: ServerResponse): void => {
   const { headers, status, text } = serializeError("BAD_REQUEST");
   res.writeHead(status, headers).end(text);

@@ -14,12 +14,12 @@ export const bodyBytesMax = 64 * 1024;
 
 const utf8Decoder = new TextDecoder("utf-8", { fatal: true });
 
-/** Bodies whose reading started before their handler requested them. */
+/** Bodies that the server has started to read before their handler requested them. */
 const pendingBodies = new WeakMap<Request, Promise<Buffer>>();
 
 /**
- * Waits until a request's body is complete, and throws if it is not. Its handler then reads it as
- * usual.
+ * Waits until a request's body has arrived completely, and throws if it does not. The handler then
+ * reads the body as usual.
  */
 export const receiveBody = async (req: Request): Promise<void> => {
   const pendingBody = receiveBytes(req);
@@ -31,7 +31,7 @@ export const receiveBody = async (req: Request): Promise<void> => {
 export const readBodyBytes = (req: Request): Promise<Buffer> =>
   pendingBodies.get(req) ?? receiveBytes(req);
 
-/** Rejects a compressed body, and one whose declared length is too large, before reading it. */
+/** Rejects a body that is compressed or whose declared length is too large, before it is read. */
 export const checkBodyHeaders = ({ headers }: Request): void => {
   const { "content-encoding": encoding, "content-length": length } = headers;
   if (encoding !== undefined && encoding.toLowerCase() !== "identity") {
@@ -57,7 +57,9 @@ export const parseJsonBody = <Schema extends z.ZodType>(
   return parseInput(schema, parseJsonBytes(bytes));
 };
 
-/** Reads, parses and validates a JSON body. Rejects another content type before reading the body. */
+/**
+ * Reads, parses and validates a JSON body. Rejects other content types before it reads the body.
+ */
 export const readJsonBody = async <Schema extends z.ZodType>(
   req: Request,
   schema: Schema,
@@ -74,15 +76,15 @@ const checkContentType = (req: Request): void => {
   if (req.is(["json", "+json"]) === false) throw createValidationError("model_attributes_type");
 };
 
-/** Parses and validates the query string; unknown parameters are ignored. */
+/** Parses and validates the query string. Ignores unknown parameters. */
 export const parseQuery = <Schema extends z.ZodType>(
   req: Request,
   schema: Schema,
 ): z.output<Schema> => parseInput(schema, { ...req.query });
 
 /**
- * Returns a parameter of the route's path. A value with NUL cannot exist in the database, so it
- * gets the route's not-found error.
+ * Returns a parameter of the route's path. Throws the route's not-found error for a value with NUL,
+ * because Postgres cannot store such a value.
  */
 export const parsePathParameter = (
   req: Request,

@@ -15,7 +15,7 @@ test("waits for a request that arrived while the process was blocked", async () 
   });
   clock.advance(100);
   await requestRecorded;
-  // As long as the drain itself takes to check again.
+  // Waits as long as the drain itself waits before it checks again.
   await new Promise((resolve) => void setImmediate(() => setImmediate(resolve)));
   expect(isQuiet).toBe(false);
   clock.advance(100);

@@ -1,21 +1,24 @@
 import { setImmediate } from "node:timers/promises";
 import { type Clock, afterMs } from "@payment-links/runtime";
 
-/** Detects callers that still send requests to a stopping process because routing lags behind. */
+/**
+ * Detects that callers still send requests to a stopping process, because load balancers have not
+ * removed it yet.
+ */
 export type RequestDrain = {
   /** Records that a request arrived now. */
   recordRequest: () => void;
-  /** Resolves after a drain delay without requests, or after two drain delays at the latest. */
+  /** Resolves after a drain delay without requests, but no later than after two drain delays. */
   waitUntilQuiet: (drainDelayMs: number) => Promise<void>;
 };
 
 /**
- * On a busy node, traffic is rerouted seconds after a process received its stop signal. The only
- * sign of that is that requests still arrive.
+ * The maximum wait, in drain delays. On a busy node, load balancers can react seconds after the
+ * process received its stop signal. The process notices this only because requests still arrive.
  */
 const drainDelaysMax = 2;
 
-/** Returns the longest time that a stop waits for remaining callers. */
+/** Returns the longest time that a stopping process waits for remaining callers. */
 export const toDrainMsMax = (drainDelayMs: number): number => drainDelayMs * drainDelaysMax;
 
 export const createRequestDrain = (clock: Clock): RequestDrain => {
@@ -32,7 +35,7 @@ export const createRequestDrain = (clock: Clock): RequestDrain => {
         const waitMs = Math.min(quietAtMs, endsAtMs) - clock.elapsedMs();
         if (waitMs <= 0) return;
         await clock.sleepUntil(afterMs(clock, Math.ceil(waitMs)), neverAborted);
-        // Let requests that arrived while the process was blocked be recorded first.
+        // First lets the event loop record requests that arrived while the process was busy.
         await setImmediate();
       }
     },

@@ -58,7 +58,7 @@ describe("the request metrics", () => {
     for (let round = 1; round <= 20; round += 1) await sendAll(round);
     const seriesAfter = await readCountSeries();
     expect(seriesAfter).toHaveLength(seriesBefore.length);
-    // 404, 405 and 200, for GET, POST and all others.
+    // Statuses 404, 405 and 200, each for one method label: GET, POST or other.
     expect(seriesAfter).toHaveLength(6);
     expect(seriesAfter.join("\n")).toMatch(/"_OTHER",http_route="unmatched"/);
   });

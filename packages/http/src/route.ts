@@ -19,18 +19,21 @@ export type Route = {
   caller: CallerRule;
   /** Whether a session route requires a recent presence proof (rule CALLER-19). */
   needsPresence?: boolean;
-  /** A separate bucket per source address instead of the default one. */
+  /** If set, the route uses its own bucket per source address instead of the default one. */
   routeLimit?: RouteLimit;
   /** The code for an error other than `ApiError`. Default: `INTERNAL_ERROR`. */
   unexpectedError?: ApiErrorCode;
   /** The maximum time until the response. Default: 5.5 s. */
   responseMsMax?: number;
   /**
-   * Whether the response only starts in the handler and stays open. Its duration is recorded up to
+   * Whether the response stays open after the handler has started it. Its recorded duration ends at
    * its start.
    */
   isEndless?: boolean;
-  /** Whether pages of any origin may call the route and read it, without credentials (CORS). */
+  /**
+   * Whether pages of any origin can call the route without credentials and read the response
+   * (CORS).
+   */
   isForAnyOrigin?: boolean;
   /** Renders an error as a page. Default: the error envelope. */
   sendApiError?: (apiError: ApiError, req: Request, res: Response) => void;
@@ -53,7 +56,7 @@ type CallerRoute = CommonRouteFields & {
   handle: (req: Request, res: Response, caller: Caller) => Promise<void> | void;
 };
 
-/** A route without credentials, limited per source address. */
+/** A route that requires no credentials. It is limited per source address. */
 export const publicRoute = (route: PublicRoute): Route => ({
   ...route,
   caller: { by: "anyone" },
@@ -66,7 +69,10 @@ export const keyRoute = ({ scope, handle, ...route }: CallerRoute & { scope: Sco
   handle: (req, res, caller) => handle(req, res, requireCaller(caller)),
 });
 
-/** A console route for a signed-in user from our own site, limited per source address. */
+/**
+ * A console route for a signed-in user. It accepts only calls from the service's own site and is
+ * limited per source address.
+ */
 export const sessionRoute = ({
   handle,
   ...route

@@ -4,7 +4,7 @@ import { discardBody, hasLargeUnreadBody } from "./unread-body.ts";
 
 /**
  * Sends an API error in the error envelope (rule ERROR-1), even if the request body is still
- * unread. `extraFields` are fields that other specifications require next to it.
+ * unread. `extraFields` are added to the envelope, for specifications that require other fields.
  */
 export const sendApiError = (apiError: ApiError, res: Response, extraFields: object = {}): void => {
   const text = JSON.stringify({ ...extraFields, errors: apiError.entries });
@@ -15,23 +15,24 @@ export const sendApiError = (apiError: ApiError, res: Response, extraFields: obj
     res.end(text);
     return;
   }
-  // Closing the connection immediately would reset it while the client still sends, and the client
-  // would lose the response. So the whole response is written first, and the connection ends after
-  // the client had time to read it.
+  // Closing the connection while the client still sends would reset it, and the client would lose
+  // the response. Therefore, the whole response is written first, and the connection ends after the
+  // client had time to read it.
   res.setHeader("Connection", "close");
   res.write(text);
   void discardBody(res.req).then(() => res.end());
 };
 
 /**
- * Converts a thrown value to an API error: either it is one, or it is an error from Express or the
- * body parser. Returns undefined if the fault is ours; the caller gets no details of it.
+ * Converts a thrown value to an API error. The value can be an API error already, or an error from
+ * Express or the body parser. Returns undefined for all other values. These are internal errors,
+ * whose details callers must not see.
  */
 export const toApiError = (error: unknown): ApiError | undefined => {
   if (error instanceof ApiError) return error;
   const status = error instanceof Error && "status" in error ? error.status : undefined;
   if (status === 413) return createApiError("PAYLOAD_TOO_LARGE");
   if (status === 415) return createApiError("UNSUPPORTED_CONTENT_ENCODING");
-  // A path that cannot be decoded matches nothing.
+  // If a path cannot be decoded, no route matches it.
   return status === 400 && error instanceof URIError ? createApiError("NOT_FOUND") : undefined;
 };

@@ -9,9 +9,9 @@ const buildScriptSources = (connectSources: readonly string[]): string =>
   `script-src 'self'; connect-src ${["'self'", ...connectSources].join(" ")}; `;
 
 /**
- * The content security policies of pages. Pages are static documents; a page with a script runs
- * only our own file. The checkout also shows wallet icons, which are `data:` URLs and load nothing
- * from other hosts.
+ * The content security policies of pages. Pages are static documents. A page with a script can run
+ * only scripts from the service itself. The checkout page also shows wallet icons, which are
+ * `data:` URLs and do not load anything from other hosts.
  */
 const policies = {
   document: () => buildPolicy("connect-src 'self'; "),
@@ -28,14 +28,20 @@ export type HtmlDocument = {
   status?: number;
   /** The page's content security policy. */
   policy?: keyof typeof policies;
-  /** The origins that a checkout's wallet may connect to. Default: only our own. */
+  /**
+   * The origins that the checkout page's wallet code can connect to. By default, only the service's
+   * own.
+   */
   connectSources?: readonly string[];
   /** The URL of the page's stylesheet. */
   styleUrl: string;
   head?: Html;
 };
 
-/** Sends a complete HTML page that cannot be framed and loads only our own files. */
+/**
+ * Sends a complete HTML page. Other pages cannot frame it, and it loads files only from the service
+ * itself.
+ */
 export const sendDocument = (
   res: Response,
   {

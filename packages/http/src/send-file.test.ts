@@ -12,17 +12,17 @@ import { publicRoute } from "./route.ts";
 import { startApp } from "./testing/start-app.ts";
 
 const slice = `${"x".repeat(99)}\n`.repeat(10_000);
-/** Only the client of this file reads nothing for this long. */
+/** Only the client of this file stops reading for longer than the grace period. */
 const stalledFile = { name: "long", graceMs: provokedTimeoutMs(100) };
 
 /** The files that have finished, and whether they were complete. */
 const finishedFiles: [string, boolean][] = [];
 let sliceCount = 0;
-/** How many bytes were buffered in the response when its client was disconnected. */
+/** The number of bytes in the response's buffer when its client was disconnected. */
 let bufferedBytes = 0;
 let hasLateStarted = false;
 
-/** Runs before a route sends its file; a no-op for most routes. */
+/** Runs before a route sends its file. It does nothing for most routes. */
 type BeforeSend = (res: Response) => Promise<unknown>;
 
 const createFileRoute = (
@@ -122,7 +122,7 @@ describe("a file that is generated while it is sent", () => {
     socket.write("GET /long HTTP/1.1\r\nHost: x\r\n\r\n");
     await waitUntil("the file is abandoned", () => finishedFiles.length > finishedBefore);
     expect(finishedFiles.at(-1)).toEqual(["long", false]);
-    // Of 1 GB, only what the system's buffers accept.
+    // The file has 1 GB, but only the bytes that fit the system's buffers are sent.
     expect(sliceCount).toBeLessThan(100);
     expect(bufferedBytes).toBeGreaterThan(0);
     expect(bufferedBytes).toBeLessThanOrEqual(32 * 1_024);

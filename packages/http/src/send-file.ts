@@ -8,18 +8,20 @@ export type StreamedFile = { name: string; type: string; chunks: () => AsyncIter
 /** Tracks the progress of a download. */
 export type DownloadProgress = {
   transferRate: TransferRateMonitor;
-  /** Called with the number of bytes of the current chunk that are not written yet. */
+  /** Called with the number of bytes of the current chunk that have not been written yet. */
   onRemainingBytes: (byteCount: number) => void;
 };
 
-/** Small enough that a slow client shows progress and that few bytes are buffered in the response. */
+/**
+ * Slices are small, so that progress is visible even with a slow client and few bytes are buffered.
+ */
 const sliceBytes = 16 * 1024;
 
 /**
- * Sends a file as a download. Requests the next chunk only once the client has taken the previous
- * one, so a slow client costs the memory of one chunk. If a chunk fails, the connection is closed,
- * so that a partial file never looks complete. Returns whether all of it was sent; a client that
- * disconnects is not an error.
+ * Sends a file as a download. Requests the next chunk only when the client has taken the previous
+ * one, so a slow client needs memory for only one chunk. If a chunk fails, the connection is
+ * closed, so that a partial file never looks complete. Returns whether the whole file was sent. It
+ * is not an error if the client disconnects.
  */
 export const sendFile = async (
   req: Request,
@@ -33,14 +35,14 @@ export const sendFile = async (
     res.end();
     return true;
   }
-  // The client left before the first byte.
+  // The client disconnected before the first byte.
   if (res.destroyed) return false;
-  // Exports have their own limits, so their connections are exempt from the others and end with the
-  // export.
+  // Exports have their own limits. Their connections are exempt from the port's limits and close
+  // when the export ends.
   res.setHeader("Connection", "close");
   exemptConnection(res);
   for await (const text of chunks()) {
-    // Encoded first: slicing a string could split a character.
+    // The text is encoded before it is sliced, because slicing a string could split a character.
     const part = Buffer.from(text);
     for (let start = 0; start < part.length; start += sliceBytes) {
       if (res.destroyed) return false;

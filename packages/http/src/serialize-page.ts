@@ -1,8 +1,8 @@
 import { pageSize } from "@payment-links/contracts";
 
 /**
- * Serializes a page in the list envelope (rule API-5). `rows` has one row more than fits if there
- * is a next page; otherwise `nextOffset` is null.
+ * Serializes a page in the list envelope (rule API-5). If there is a next page, `rows` contains one
+ * row more than a page has. Otherwise, `nextOffset` is null.
  */
 export const serializePage = <Row, SerializedRow>(
   rows: readonly Row[],

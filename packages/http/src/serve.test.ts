@@ -279,7 +279,10 @@ describe("a stop that load balancers notice late", () => {
       ...started,
       stopping,
       isStopped: () => isStopped,
-      /** Uses a separate connection per call, like clients that a load balancer still routes here. */
+      /**
+       * Uses a new connection per call, like clients that a load balancer still routes to this
+       * process.
+       */
       callPublic: async () => (await sendRequest({ port })).text,
       callInternal: async (path: string) =>
         (await sendRequest({ port: internalPort, path, headers: { authorization } })).status,

@@ -17,11 +17,11 @@ import { type HttpListener, connectionLimits, listen } from "./listen.ts";
 import { isInNetworks, createNetworkList } from "./network-list.ts";
 import type { Route } from "./route.ts";
 
-/** A service as a process runs it; the all-in-one process runs four of them. */
+/** A service that a process runs. The all-in-one process runs four of them. */
 export type Service = {
   name: string;
   metrics: Metrics;
-  /** Its public routes: every path that the ingress sends to this service. */
+  /** Handles its public routes: every path that the ingress routes to this service. */
   app: RequestListener;
   /** The route table that `app` is built from. */
   publicRoutes: readonly Route[];
@@ -30,9 +30,9 @@ export type Service = {
   isReady: () => Promise<boolean>;
   /** Starts consumers, relay and jobs. */
   start: () => Promise<void>;
-  /** Ends long-lived responses at the beginning of a stop. */
+  /** Starts to end long-lived responses when the process begins to stop. */
   drain?: () => void;
-  /** Completes running work and stops. */
+  /** Finishes running work and stops. */
   stop: () => Promise<void>;
 };
 
@@ -78,12 +78,9 @@ export const getDrainMsMax = (config: ServeConfig): number => toDrainMsMax(getDr
 
 type InternalListenerOptions = {
   config: ServeConfig;
-  /**
-   * The names of the future services, which probes may use as host before the services have
-   * started.
-   */
+  /** The names of the services that will start. Probes can use them as host name before that. */
   serviceNames?: readonly string[];
-  /** Addresses and CIDRs that the per-address connection limit does not apply to. */
+  /** Addresses and CIDRs that are exempt from the per-address connection limit. */
   trustedProxies: readonly string[];
   stopList: StopList;
   clock: Clock;
@@ -93,31 +90,35 @@ type InternalListenerOptions = {
 type PublicListenerOptions = {
   app: RequestListener;
   services: readonly Service[];
-  /** Metrics of the process itself, when it runs several services. */
+  /** Metrics of the process itself, if it runs several services. */
   processMetrics?: readonly Metrics[];
-  /** Returns why only a new process would help; undefined while this one works. */
+  /** Returns why the process must be restarted, or undefined while it works. */
   getStallReason?: () => string | undefined;
 };
 
 /** The internal listener, which a process starts first. */
 export type InternalListener = {
   port: number;
-  /** Sets what the start waits for. `/readyz` reports it, and the log contains each reason once. */
+  /**
+   * Sets what the process waits for during startup. `/readyz` reports the reason, and each new
+   * reason is logged once.
+   */
   setStartupWaitReason: (reason: string) => void;
   /**
-   * Starts the public listener and serves both listeners, once the services have started. Adds an orderly
-   * shutdown to the stop list:
+   * Starts the public listener once the services have started, and lets both listeners serve them.
+   * Adds an orderly shutdown to the stop list:
    *
-   * 1. The process reports not ready.
-   * 2. It waits for the drain delay, during which load balancers react and responses close their
-   *   connections. It waits up to one more drain delay while requests still arrive.
+   * 1. The process reports that it is not ready.
+   * 2. It waits for the drain delay. During this time, load balancers remove the process, and each
+   *   response closes its connection. If requests still arrive, it waits up to one more drain
+   *   delay.
    * 3. It stops accepting connections.
    * 4. It sends the remaining responses.
    */
   startPublicListener: (options: PublicListenerOptions) => Promise<{ port: number }>;
 };
 
-/** Opens the internal port of a starting process: alive, but not ready. */
+/** Opens the internal port of a starting process. The process is alive but not ready. */
 export const startInternalListener = async (
   options: InternalListenerOptions,
 ): Promise<InternalListener> => {
@@ -139,7 +140,7 @@ export const startInternalListener = async (
   const requestDrain = createRequestDrain(clock);
   const internalListener = await listen({
     handler: (req, res) => {
-      // Kubelets and scrapers send requests for as long as the process runs.
+      // Only internal calls are counted, because kubelets and scrapers never stop sending requests.
       if (req.url?.startsWith("/internal/")) requestDrain.recordRequest();
       app(req, res);
     },
@@ -179,7 +180,7 @@ export const startInternalListener = async (
         for (const service of publicOptions.services) service.drain?.();
         await requestDrain.waitUntilQuiet(getDrainDelayMs(config));
         await publicListener.close();
-        // Closed last, while everything that internal calls need still works.
+        // Closed after the public port, while everything that internal calls need still works.
         await internalListener.close();
       });
       app = createApp(publicOptions);
@@ -212,6 +213,6 @@ const listHostNames = (
     )
     .map(toHostName);
 
-/** Formats a name as in a `Host` header or a URL, where an IPv6 address has brackets. */
+/** Formats a name for a `Host` header or a URL, where an IPv6 address has brackets. */
 export const toHostName = (name: string): string =>
   (isIPv6(name) ? `[${name}]` : name).toLowerCase();

@@ -28,7 +28,7 @@ export const runInServerSpan = async (
     { kind: SpanKind.SERVER, attributes },
     parent,
   );
-  // Without tracing there is no context to pass on.
+  // Without tracing, there is no context to pass on.
   const isTraced = isSpanContextValid(span.spanContext());
   await (isTraced ? context.with(trace.setSpan(context.active(), span), handle) : handle());
   if (res.statusCode >= 500) span.setStatus({ code: SpanStatusCode.ERROR });

@@ -14,7 +14,7 @@ import {
 const httpsPolicy = createCookiePolicy("https://pay.example");
 const httpPolicy = createCookiePolicy("http://127.0.0.1:8080");
 
-/** Creates the parts of a request that these functions use. */
+/** Creates the parts of a request that the tested functions use. */
 const createRequest = (headers: Record<string, string>, method = "GET") =>
   ({ headers, method }) as unknown as Request;
 
@@ -138,10 +138,10 @@ describe("a request from a browser (rule CALLER-6)", () => {
   const foreignOrigin = "https://evil.example";
 
   test.each([
-    // If Fetch Metadata is present, it decides: a page cannot forge it.
+    // If Fetch Metadata headers are present, they decide, because a page cannot forge them.
     [{ "sec-fetch-site": "same-origin" }, "accepted", "accepted"],
     [{ "sec-fetch-site": "same-origin", origin: ownOrigin }, "accepted", "accepted"],
-    // Our own forms send this, because our pages send no referrer.
+    // Our own forms send `Origin: null`, because our pages do not send a referrer.
     [{ "sec-fetch-site": "same-origin", origin: "null" }, "accepted", "accepted"],
     [{ "sec-fetch-site": "none" }, "accepted", rejection],
     [{ "sec-fetch-site": "same-site", origin: "https://other.pay.example" }, rejection, rejection],
@@ -152,7 +152,7 @@ describe("a request from a browser (rule CALLER-6)", () => {
     [{ "sec-fetch-site": "Same-Origin" }, rejection, rejection],
     [{ "sec-fetch-site": "same-origin, cross-site" }, rejection, rejection],
     [{ "sec-fetch-site": "" }, rejection, rejection],
-    // Without Fetch Metadata, the origin decides.
+    // Without Fetch Metadata headers, the origin decides.
     [{ origin: ownOrigin }, "accepted", "accepted"],
     [{ origin: foreignOrigin }, rejection, rejection],
     [{ origin: "null" }, rejection, rejection],
@@ -160,7 +160,7 @@ describe("a request from a browser (rule CALLER-6)", () => {
     [{ origin: "https://pay.example:8443" }, rejection, rejection],
     [{ origin: "https://pay.example.evil.example" }, rejection, rejection],
     [{ origin: "" }, rejection, rejection],
-    // A client that is not a browser sends neither.
+    // A client that is not a browser sends neither header.
     [{}, "accepted", "accepted"],
   ])("%j: reading is %s, changing is %s", (headers, readResult, writeResult) => {
     for (const method of ["GET", "HEAD"])

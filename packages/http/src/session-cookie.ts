@@ -4,19 +4,19 @@ import { type SessionService, createApiError, sessionServices } from "@payment-l
 
 const loopbackHosts = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
-/** The name and security of a service's session cookie on this origin (rule CALLER-8). */
+/** The name, security and origin of a service's session cookie (rule CALLER-8). */
 export type CookiePolicy = { name: string; isSecure: boolean; origin: string };
 
 /**
- * The secrets of one session: one token per service, and one that binds them to this host if
- * cookies are secure.
+ * The secrets of one session: one token per service, and a host token. If cookies are secure, a
+ * service's token is valid only together with the host token.
  */
 export type SessionTokens = Record<SessionService | "host", string>;
 
 /**
- * The paths for which a browser sends each service its token (rule CALLER-40). They must match the
+ * The paths for which browsers send each service its token (rule CALLER-40). They must match the
  * origin's routing (rule OPS-1). A cookie's path matches whole segments only, so `deposits.csv`
- * needs its own.
+ * needs its own path.
  */
 export const sessionCookiePaths: Readonly<Record<SessionService, readonly string[]>> = {
   "auth-keys": [
@@ -51,16 +51,21 @@ const cookieNames: Readonly<Record<SessionService, string>> = {
   "webhook-dispatcher": "session-webhooks",
 };
 
-/** Other hosts of the domain cannot set a cookie with this prefix. The prefix requires the path `/`. */
+/**
+ * Browsers do not let other hosts of the domain set a cookie with this prefix. The prefix requires
+ * the path `/`.
+ */
 const hostCookieName = "__Host-session";
 
-/** Returns whether an origin would send the session cookie unencrypted over a network. */
+/**
+ * Returns whether browsers would send the session cookie to this origin unencrypted over a network.
+ */
 export const isInsecureOrigin = (baseUrl: string): boolean => {
   const url = new URL(baseUrl);
   return url.protocol === "http:" && !loopbackHosts.has(url.hostname);
 };
 
-/** Returns whether the origin uses plain HTTP on the browser's own machine only. */
+/** Returns whether the origin uses plain HTTP, but only on the browser's own machine. */
 export const isLocalOrigin = (baseUrl: string): boolean =>
   new URL(baseUrl).protocol === "http:" && !isInsecureOrigin(baseUrl);
 
@@ -77,13 +82,13 @@ export const createCookiePolicy = (
 const getCookieName = (service: SessionService, isSecure: boolean): string =>
   `${isSecure ? "__Secure-" : ""}${cookieNames[service]}`;
 
-/** Returns the value of a request's cookie; undefined if it is absent. */
+/** Returns the value of a request's cookie, or undefined if it is absent. */
 export const readCookie = (req: Request, name: string): string | undefined => {
   const header = req.headers.cookie;
   return header === undefined ? undefined : parseCookie(header)[name];
 };
 
-/** Returns the session token of a request for this service; undefined if it is absent. */
+/** Returns this service's session token from a request, or undefined if it is absent. */
 export const readSessionToken = (req: Request, policy: CookiePolicy): string | undefined => {
   const serviceToken = readCookie(req, policy.name);
   if (!policy.isSecure || serviceToken === undefined) return serviceToken;
@@ -91,7 +96,7 @@ export const readSessionToken = (req: Request, policy: CookiePolicy): string | u
   return hostToken === undefined ? undefined : joinTokens(hostToken, serviceToken);
 };
 
-/** Returns the session token that a service reads from the cookies of these tokens. */
+/** Returns the session token that a service would read from cookies with these tokens. */
 export const getSessionToken = (
   service: SessionService,
   { isSecure }: CookiePolicy,
@@ -107,7 +112,7 @@ export const serializeHostCookie = (
   { name, value, maxAgeSeconds }: { name: string; value: string; maxAgeSeconds: number },
 ): string => serializeCookie({ name, value, maxAgeSeconds, isSecure, path: "/" });
 
-/** Returns the `Set-Cookie` values that store a session, with those of auth-keys first. */
+/** Returns the `Set-Cookie` values that store a session. The cookies of auth-keys come first. */
 export const serializeSessionCookies = (
   policy: CookiePolicy,
   tokens: SessionTokens,
@@ -158,8 +163,8 @@ const serializeCookie = ({ name, value, path, isSecure, maxAgeSeconds }: CookieF
   });
 
 /**
- * Rejects requests that another site's page makes a browser send (Fetch Metadata, then `Origin`). A
- * client that sends neither header is not a browser.
+ * Rejects requests that a page of another site makes a browser send. Checks Fetch Metadata headers
+ * if there are any, and otherwise `Origin`. A client that sends neither is not a browser.
  */
 export const rejectCrossSiteRequest = (req: Request, policy: CookiePolicy): void => {
   const fetchSite = req.headers["sec-fetch-site"];

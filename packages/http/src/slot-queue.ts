@@ -1,21 +1,21 @@
 import { type Clock, afterMs } from "@payment-links/runtime";
 
-/** How long a caller waits for the slot, and how many callers may be waiting already. */
+/** The maximum time that a caller waits for the slot, and the maximum number of waiting callers. */
 export type WaitLimits = { waitMsMax: number; waitersMax: number };
 
-/** A single slot that callers acquire in request order. */
+/** A single slot. Callers acquire it in request order. */
 export type SlotQueue = {
   /**
-   * Waits for the slot, within the given limits. Returns its release function, or undefined if the
-   * queue is full or the wait times out. After a release, the slot stays free for as long as it was
-   * occupied, so it uses at most half of the time.
+   * Waits for the slot within the given limits. Returns the function that releases it, or undefined
+   * if the queue is full or the wait times out. After a release, the slot stays free for as long as
+   * it was occupied, so it is in use for at most half of the time.
    */
   acquire(limits?: WaitLimits): Promise<(() => void) | undefined>;
 };
 
 /** Creates a queue for one slot. */
 export const createSlotQueue = (clock: Clock): SlotQueue => {
-  // A set preserves the order and allows removal of a waiter that times out.
+  // A set preserves the order, and a waiter that times out can be removed from it.
   const waiters = new Set<(isAcquired: boolean) => void>();
   let isBusy = false;
 

@@ -8,15 +8,17 @@ type MinimumRate = {
 };
 
 /**
- * Measures how fast a client reads a file. Only the time in which bytes wait for the client is
- * measured, not the time in which the server produces them.
+ * Measures how fast a client reads a file. Measures only the time during which bytes wait for the
+ * client, not the time during which the server produces them.
  */
 export type TransferRateMonitor = {
-  /** Waits until the client has taken the written bytes; `byteCount` is their number. */
+  /**
+   * Waits until the client has taken the written bytes. `byteCount` is the number of these bytes.
+   */
   trackTransfer(flushed: Promise<void>, byteCount: number): Promise<void>;
   /** Returns whether bytes wait for the client. */
   isWaitingForReader(): boolean;
-  /** Returns how far the client is behind the minimum rate; 0 while no bytes wait for it. */
+  /** Returns how far the client is behind the minimum rate, or 0 while no bytes wait for it. */
   getLagMs(): number;
 };
 
@@ -48,7 +50,8 @@ export const createTransferRateMonitor = ({
         await flushed;
       } finally {
         waitAbort.abort();
-        // Fast reads earn no credit for later: the OS socket buffers absorb the first megabytes.
+        // A client that reads faster than the minimum rate gets no credit for later, because the OS
+        // socket buffers absorb the first megabytes.
         lagMs = Math.max(0, getCurrentLagMs() - (1_000 * byteCount) / bytesPerSecond);
         waitingSinceMs = undefined;
       }

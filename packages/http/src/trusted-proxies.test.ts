@@ -67,7 +67,7 @@ describe("the address that a request is limited by (rule OPS-5)", () => {
         app = await startApp({ routes, trustedProxies: [edgeCidr] });
         for (let i = 0; i < 3; i += 1)
           await sendRequest({ port: app.port, headers: { [header]: value } });
-        // Also for a path that does not exist.
+        // This also applies to a path that does not exist.
         await sendRequest({ port: app.port, path: "/nothing", headers: { [header]: value } });
         expect(listWarnings()).toMatchObject([{ level: "warn", peer: "127.0.0.1", header }]);
         expect(JSON.stringify(listWarnings())).not.toContain("1.2.3.4");

@@ -2,9 +2,10 @@ import { isAddressOrCidr } from "@payment-links/contracts";
 import { ConfigError } from "@payment-links/runtime";
 
 /**
- * Returns the addresses and CIDRs whose `X-Forwarded-For` Express trusts, read from the right.
- * Throws `ConfigError` for anything else. A number would be a hop count, which is unsafe if clients
- * can use another route. A name would stand for whole networks.
+ * Returns the addresses and CIDRs that Express trusts in `X-Forwarded-For`, which it reads from
+ * right to left. Throws `ConfigError` for any other value. Express would treat a number as a hop
+ * count, which is unsafe if clients can reach the service by another route, and a name as a whole
+ * group of networks.
  */
 export const parseTrustedProxies = (cidrs: readonly string[]): string[] => {
   const invalidIndex = cidrs.findIndex((cidr) => !isAddressOrCidr(cidr));

@@ -1,13 +1,15 @@
 import type { IncomingMessage } from "node:http";
 import { bodyBytesMax } from "./parse-request.ts";
 
-/** How much of a body is read and discarded, and for how long, before the connection ends. */
+/**
+ * How many bytes of a body are read and discarded, and for how long, before the connection ends.
+ */
 const discardBytesMax = 16 * 1024 * 1024;
 const discardMsMax = 2_000;
 
 /**
- * Returns whether a response starts before a large body, or one of unknown length, has arrived.
- * Node itself reads the rest of a small body, and the connection stays open.
+ * Returns whether a response is sent before a large body, or a body of unknown length, has arrived.
+ * For a small body, Node reads the rest itself and keeps the connection open.
  */
 export const hasLargeUnreadBody = (req: IncomingMessage): boolean => {
   if (req.complete) return false;
@@ -15,7 +17,7 @@ export const hasLargeUnreadBody = (req: IncomingMessage): boolean => {
   return encoding !== undefined || Number(length ?? 0) > bodyBytesMax;
 };
 
-/** Reads and discards what a client still sends, within limits. */
+/** Reads and discards what a client still sends, up to the limits. */
 export const discardBody = (req: IncomingMessage): Promise<void> =>
   new Promise((resolve) => {
     let discardedBytes = 0;

@@ -1,13 +1,13 @@
 import type { RequestHandler } from "express";
 import type { Log } from "@payment-links/runtime";
 
-/** The headers in which proxies report their clients. */
+/** The headers in which proxies report the client's address. */
 const forwardingHeaders = ["x-forwarded-for", "forwarded", "x-real-ip"] as const;
 
 /**
- * Warns once about a forwarding header from a peer that is not a trusted proxy. Behind such a
- * proxy, all callers share the rate limit of its address (rule OPS-9). `isTrusted` is Express's own
- * check.
+ * Logs one warning about a forwarding header from a peer that is not a trusted proxy. Behind an
+ * untrusted proxy, all callers share the rate limit of the proxy's address (rule OPS-9).
+ * `isTrusted` is Express's own check.
  */
 export const createUntrustedProxyWarning = (
   log: Pick<Log, "warn">,

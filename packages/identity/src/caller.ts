@@ -12,32 +12,35 @@ export type Caller = {
   account: Account;
   credential: {
     id: string;
-    /** The rate-limit bucket. A key and the keys it was rotated to share one bucket. */
+    /**
+     * The id of the rate-limit bucket. A key shares its bucket with the keys that it was rotated
+     * to.
+     */
     bucketId: string;
     scopes: readonly string[];
     expiresAt: Date | null;
-    /** The networks from which a key may be used. Any address is allowed if undefined. */
+    /** The networks from which the key can be used. If undefined, any address is allowed. */
     cidrs?: readonly string[] | undefined;
-    /** The key's own rate limit, when it is lower than the installation's limit. */
+    /** The key's own rate limit, if it is lower than the installation's limit. */
     requestsPerMinute?: number | undefined;
     burst?: number | undefined;
-    /** Sessions only: the sign-in method that started the session. */
+    /** For sessions only: the sign-in method that started the session. */
     method?: string | undefined;
-    /** Sessions only: when the user last proved presence, and the methods that can prove it again. */
+    /** For sessions only: when the user last proved presence, and the methods for a new proof. */
     presence?: { provenAt: Date; methods: readonly string[] } | undefined;
   };
 };
 
 /**
  * Sends one introspection request to auth-keys. Enforces its own deadline. Throws
- * `InvalidIntrospectionResponse` if auth-keys replied but only this request may be at fault. Throws
- * any other error if auth-keys is unreachable.
+ * `InvalidIntrospectionResponse` if auth-keys responded, but the error may affect only this
+ * request. Throws any other error if auth-keys is unavailable.
  */
 export type RequestIntrospection = (
   request: IntrospectionRequest,
 ) => Promise<IntrospectionResponse>;
 
-/** auth-keys replied, but the response is invalid. */
+/** auth-keys responded, but the response is invalid. */
 export class InvalidIntrospectionResponse extends Error {
   override readonly name = "InvalidIntrospectionResponse";
 }

@@ -77,7 +77,7 @@ describe("while auth-keys is unavailable", () => {
 
     clock.advance(500);
     const probe = authenticateNewKey();
-    // Other calls fail without waiting while the probe is in flight.
+    // While the probe is in flight, other calls fail without waiting.
     expect(await Promise.all([authenticateNewKey(), authenticateNewKey()])).toEqual(
       Array(2).fill(unavailableErrorName),
     );
@@ -118,7 +118,7 @@ describe("while auth-keys is unavailable", () => {
       unavailableErrorName,
     );
     authKeys.respondWith(createSampleResponse());
-    // The breaker is closed again: parallel calls succeed without waiting for a probe.
+    // The circuit is closed again, so parallel calls succeed without waiting for a probe.
     const authenticateNewKey = () =>
       getOutcome(identity.authenticateApiKey(generateApiKey("test"), listOptions));
     expect(await Promise.all([authenticateNewKey(), authenticateNewKey()])).toEqual([
@@ -193,7 +193,7 @@ describe("while auth-keys is unavailable", () => {
       clock.advance(239_999);
       expect(await isReportedUnreachable()).toBe(true);
     }
-    // Setting the wall clock back does not prolong the report.
+    // The gauge does not stay at 1 longer when the wall clock is set back.
     clock.setBack(3_600_000);
     expect(await isReportedUnreachable()).toBe(true);
     clock.advance(1);

@@ -13,10 +13,10 @@ const retryIntervalMs = 500;
 const inFlightMax = 1_000;
 
 /**
- * Stops callers from waiting for an auth-keys that does not respond. After a failed request, all
- * other requests fail immediately with its error, and one probe runs every 500 ms. An
- * `InvalidIntrospectionResponse` does not open the circuit, because a single credential may cause
- * it. Each change of state is logged once.
+ * Stops callers from waiting while auth-keys does not respond. After a failed request, other
+ * requests fail immediately with the same error, but one request per 500 ms is sent as a probe. An
+ * `InvalidIntrospectionResponse` does not open the circuit, because a single credential may have
+ * caused it. Each change of state is logged once.
  */
 export const withCircuitBreaker = ({
   requestIntrospection,

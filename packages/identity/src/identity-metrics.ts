@@ -6,14 +6,15 @@ export type IdentityMetrics = {
   requests: Counter<"kind" | "outcome">;
   requestSeconds: Histogram<"kind">;
   staleResponses: Counter<"kind">;
-  /** Records that auth-keys responded; `recordFailure` records that it did not. */
+  /** Records that auth-keys responded. `recordFailure` records that it did not. */
   recordSuccess(): void;
   recordFailure(): void;
 };
 
 /**
- * How long auth-keys is reported as unreachable after a failure. Without further requests, nothing
- * would show that it recovered. Slightly shorter than the alert's waiting period.
+ * How long auth-keys is reported as unreachable after a failure. The time is limited because
+ * without further requests, a recovery would not be noticed. It is slightly shorter than the time
+ * after which the alert fires.
  */
 const unreachableMsMax = 4 * 60_000;
 

@@ -7,27 +7,27 @@ import { withCircuitBreaker } from "./circuit-breaker.ts";
 import { createIdentityMetrics } from "./identity-metrics.ts";
 import { requirePresence } from "./require-presence.ts";
 
-/** Identifies callers by the latest responses of auth-keys (rule CALLER-3). */
+/** Identifies callers by the latest responses from auth-keys (rule CALLER-3). */
 export type Identity = {
   /**
    * Returns the key's owner without I/O if a cached response is at most `maxAgeMs` old and the key
-   * is usable now. `undefined` does not mean that the key is invalid.
+   * can be used now. `undefined` does not mean that the key is invalid.
    */
   findCachedApiKeyCaller(key: string, maxAgeMs: number): Caller | undefined;
   /**
    * Returns the key's owner. Throws the API errors INVALID_API_KEY, EXPIRED_API_KEY and
-   * ACCOUNT_SUSPENDED, or `IdentityUnavailable` if no response is at most `maxAgeMs` old. While
-   * auth-keys is unavailable, a response may be up to 60 s old, unless `maxAgeMs` is 1,000 or less.
-   * An introspection request includes `address`.
+   * ACCOUNT_SUSPENDED, or `IdentityUnavailable` if there is no response that is at most `maxAgeMs`
+   * old. While auth-keys is unavailable, a response can be up to 60 s old, unless `maxAgeMs` is
+   * 1,000 or less. `address` is part of an introspection request.
    */
   authenticateApiKey(key: string, options: ApiKeyOptions): Promise<Caller>;
   /**
-   * Returns the session's user, with the same rules for age. Throws the API errors UNAUTHENTICATED
-   * and ACCOUNT_SUSPENDED, or `IdentityUnavailable`. With `needsPresence`, it may also throw
-   * REAUTHENTICATION_REQUIRED.
+   * Returns the session's user. The same rules apply to the age of responses. Throws the API errors
+   * UNAUTHENTICATED and ACCOUNT_SUSPENDED, or `IdentityUnavailable`. With `needsPresence`, also
+   * throws REAUTHENTICATION_REQUIRED.
    */
   authenticateSession(token: string, options: SessionOptions): Promise<Caller>;
-  /** Removes a session that this service ended from the cache. */
+  /** Removes a session from the cache. Call it when this service ends the session. */
   invalidateSession(token: string): void;
 };
 
@@ -41,14 +41,17 @@ type IdentityOptions = {
   clock: Clock;
   metrics: Metrics;
   log: Log;
-  /** The service that receives the session tokens; auth-keys by default. */
+  /** The service that receives the session tokens. Default: auth-keys. */
   service?: SessionService | undefined;
 };
 
 const sessionTokenCharsMax = 256;
 const keyCharsMax = 64;
 
-/** Creates the client of auth-keys with its bounded caches. Stores only the SHA-256 of a secret. */
+/**
+ * Creates the client of auth-keys with its bounded caches. Of each secret, only the SHA-256 is
+ * stored.
+ */
 export const createIdentity = ({
   requestIntrospection,
   clock,
@@ -105,7 +108,7 @@ export const createIdentity = ({
 const isSuspended = ({ account }: Caller): boolean => account.isSuspended === true;
 
 /**
- * The same SHA-256 as `hashSecret` in contracts, but as one native call, because it runs on every
- * request.
+ * Returns the same SHA-256 as `hashSecret` in contracts, but with one native call, because it runs
+ * on every request.
  */
 const hashCredential = (secret: string): string => hash("sha256", secret, "hex");

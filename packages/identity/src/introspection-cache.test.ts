@@ -41,7 +41,7 @@ describe("how long a response is cached", () => {
     expect(await getOutcome(identity.authenticateApiKey(key, createOptions))).toBe(
       "INVALID_API_KEY",
     );
-    // The list request uses the newer response, too.
+    // The list request also uses the newer response.
     expect(await getOutcome(identity.authenticateApiKey(key, listOptions))).toBe("INVALID_API_KEY");
     expect(authKeys.requests).toHaveLength(2);
   });
@@ -160,7 +160,7 @@ describe("how long a response is cached", () => {
     for (const unknownKey of unknownKeys.slice(600))
       await getOutcome(identity.authenticateApiKey(unknownKey, listOptions));
     expect(identity.findCachedApiKeyCaller(key, 5_000)).toBeDefined();
-    // The cache is bounded: the first invented key was evicted.
+    // The cache is bounded, so the first invented key was evicted.
     const requestCount = authKeys.requests.length;
     await getOutcome(identity.authenticateApiKey(unknownKeys[0] ?? "", listOptions));
     expect(authKeys.requests).toHaveLength(requestCount + 1);

@@ -5,23 +5,23 @@ import { type RequestIntrospection, type Caller, IdentityUnavailable } from "./c
 import type { IdentityMetrics } from "./identity-metrics.ts";
 
 /**
- * A response of auth-keys about a credential. `caller` is `undefined` if auth-keys does not know
- * it. The age is measured from the request.
+ * A response from auth-keys about a credential. `caller` is `undefined` if auth-keys does not know
+ * the credential. The response's age is measured from the time of the request.
  */
 type CachedResponse = { requestedAt: ClockReading; caller: Caller | undefined };
 
 /** The wall clock, which can be set back, and the monotonic clock, which cannot. */
 type ClockReading = { wallClockMs: number; elapsedMs: number };
 
-/** How fresh a response must be, and the IP address from which the credential is used, if known. */
+/** The maximum age of the response, and the IP address that uses the credential, if known. */
 type CacheRequest = { maxAgeMs: number; address?: string | undefined };
 
-/** Caches responses about one kind of credential, keyed by the credential's hash. */
+/** Caches responses about one kind of credential by the credential's hash. */
 export type IntrospectionCache = {
   /** Returns the cached response if it is at most `maxAgeMs` old. */
   findFresh(hash: string, maxAgeMs: number): CachedResponse | undefined;
   /**
-   * Returns a response at most `maxAgeMs` old, or a stale one if that is allowed. Throws
+   * Returns a response that is at most `maxAgeMs` old, or a stale one if that is allowed. Throws
    * `IdentityUnavailable` otherwise.
    */
   get(hash: string, cacheRequest: CacheRequest): Promise<CachedResponse>;
@@ -38,27 +38,30 @@ type IntrospectionCacheOptions = {
   identityMetrics: IdentityMetrics;
 };
 
-/** Callers that require a response this fresh are about to write, so they never accept a stale one. */
+/**
+ * Callers with a maximum age up to this value are about to write, so they never accept a stale
+ * response.
+ */
 const strictMaxAgeMs = 1_000;
 const staleMaxAgeMs = 60_000;
 const notFoundMaxAgeMs = 5_000;
 /**
- * The first attempt may join a request that is already too old, and a starting or ending pod can
- * delay the second one.
+ * The first attempt can join a request that was sent too early, and the second one can be delayed
+ * by a pod that starts or stops.
  */
 const attemptsMax = 3;
 const foundMax = 10_000;
 const notFoundMax = 10_000;
 
 /**
- * Creates a cache that sends at most one concurrent request per credential. Further callers join
- * that request.
+ * Creates a cache that sends at most one request per credential at a time. Other callers join that
+ * request.
  */
 export const createIntrospectionCache = (
   options: IntrospectionCacheOptions,
 ): IntrospectionCache => {
   const { kind, clock, identityMetrics } = options;
-  // Separate caches, so that a flood of invented keys cannot evict real ones.
+  // The caches are separate, so that a flood of invented keys cannot evict real ones.
   const foundCache = new LRUCache<string, CachedResponse>({ max: foundMax });
   const notFoundCache = new LRUCache<string, CachedResponse>({ max: notFoundMax });
   const pendingRequests = new Map<string, Promise<CachedResponse>>();
@@ -94,7 +97,7 @@ export const createIntrospectionCache = (
       const cached = await requestOnce(hash, address);
       if (isWithinAge(cached, maxAgeMs)) return cached;
     }
-    throw new Error("the auth-keys response came too late");
+    throw new Error("the auth-keys response arrived too late");
   };
 
   return {
@@ -114,7 +117,7 @@ export const createIntrospectionCache = (
         return lastCached;
       }
     },
-    // A cached "not found" stays valid, because a secret is never issued twice.
+    // A cached "not found" response stays valid, because a secret is never issued twice.
     invalidate: (hash) => {
       foundCache.delete(hash);
       pendingRequests.delete(hash);
@@ -127,15 +130,15 @@ type RequestOnceOptions = Omit<IntrospectionCacheOptions, "identityMetrics"> & {
   store: (hash: string, cached: CachedResponse) => void;
 };
 
-/** Creates a function that requests a credential or joins the pending request for it. */
+/** Creates a function that sends a request for a credential or joins the pending one. */
 const createRequestOnce =
   ({ kind, service, requestIntrospection, clock, pendingRequests, store }: RequestOnceOptions) =>
   (hash: string, address: string | undefined): Promise<CachedResponse> => {
     const pending = pendingRequests.get(hash);
     if (pending !== undefined) return pending;
     const requestedAt = readClocks(clock);
-    // A session invalidated in the meantime stays invalidated: only the registered request may
-    // store its response.
+    // Only the registered request may store its response. If the session was invalidated in the
+    // meantime, the response is not stored.
     const claimPending = (): boolean =>
       pendingRequests.get(hash) === request && pendingRequests.delete(hash);
     const request = requestIntrospection({
@@ -165,9 +168,9 @@ const readClocks = (clock: Clock): ClockReading => ({
 });
 
 /**
- * Returns the response's age: the larger one of both clocks. The wall clock can be set back, and
- * the monotonic clock may pause while the machine sleeps. A response from the future has an unknown
- * age, so it counts as too old.
+ * Returns a response's age as the larger age of the two clocks, because the wall clock can be set
+ * back and the monotonic clock may pause while the machine sleeps. If the response comes from the
+ * future, its age is unknown, so it counts as too old.
  */
 const getAgeMs = (requestedAt: ClockReading, now: ClockReading): number => {
   const wallClockMs = now.wallClockMs - requestedAt.wallClockMs;

@@ -165,8 +165,8 @@ describe("createIntrospectionClient", () => {
 });
 
 /**
- * Returns the error of a call. Node's own errors come from outside jest's realm, so `instanceof
- * Error` fails.
+ * Returns the error of a call. `instanceof Error` fails here, because Node's own errors come from
+ * outside Jest's realm.
  */
 const getError = async (call: Promise<unknown>): Promise<Error> => {
   const noError = new Error("the call did not fail");

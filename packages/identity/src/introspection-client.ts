@@ -17,8 +17,8 @@ const connectionsMax = 32;
 const responseBytesMax = 256 * 1024;
 
 /**
- * Sends introspection requests over HTTP on pooled connections. One deadline covers each whole
- * request.
+ * Sends introspection requests over HTTP on pooled connections. One deadline covers the whole
+ * request, including the retry.
  */
 export const createIntrospectionClient = ({
   url,
@@ -43,8 +43,8 @@ export const createIntrospectionClient = ({
         body: JSON.stringify(z.encode(IntrospectionRequest, introspectionRequest)),
       });
     const response = await sendRequest().catch((error: unknown) => {
-      // The server can close an idle connection just as it is reused. Introspection changes
-      // nothing, so a retry is safe.
+      // The server can close an idle connection at the moment it is reused. A retry is safe,
+      // because introspection does not change anything.
       if (isBrokenConnection(error)) return sendRequest();
       throw error;
     });
@@ -68,7 +68,10 @@ const readBody = (body: { text(): Promise<string> }): Promise<string> =>
     throw error;
   });
 
-/** A single request may cause these. Any other status means that auth-keys is unavailable. */
+/**
+ * A single bad request can cause these statuses. Any other status means that auth-keys is
+ * unavailable.
+ */
 const requestSpecificStatuses = new Set([400, 413, 422, 500]);
 
 const parseResponse = (status: number, text: string): IntrospectionResponse => {
@@ -79,7 +82,8 @@ const parseResponse = (status: number, text: string): IntrospectionResponse => {
       : new Error(message);
   }
   const parsed = z.safeDecode(IntrospectionResponse, parseJson(text));
-  // The error names only the invalid fields, not the text, because the text describes an account.
+  // The error contains the names of the invalid fields but not the text, because the text describes
+  // an account.
   if (!parsed.success)
     throw new InvalidIntrospectionResponse(
       `invalid auth-keys response: ${formatIssues(parsed.error)}`,

@@ -53,7 +53,7 @@ const getRoleUrl = (): URL => {
   return url;
 };
 
-/** Starts connecting a pool. `reasons` lists what it has waited for so far. */
+/** Starts to connect a pool. `reasons` lists the reasons for waiting so far. */
 const startConnecting = (url: URL) => {
   const clock = createFakeClock(new Date());
   const reasons: string[] = [];
@@ -77,12 +77,12 @@ const startConnecting = (url: URL) => {
 describe("connectMigratedPool", () => {
   test("reports each missing prerequisite, and connects as soon as the schema is complete", async () => {
     const { clock, pendingPool, reasons, waitForReason } = startConnecting(getRoleUrl());
-    await waitForReason(/the role of waits cannot sign in yet/);
+    await waitForReason(/the role of waits cannot log in yet/);
     await runOnDatabase(`CREATE ROLE ${role.name} LOGIN PASSWORD '${role.password}'`);
     await waitForReason(/schema waits is not set up yet/);
     const { adminUrl } = database;
     await migrate({ adminUrl, role, schema, folders: [olderFolder] });
-    await waitForReason(/schema waits is older .* it lacks 2 migrations, from 0002-b\.sql/);
+    await waitForReason(/schema waits is older .* missing 2 migrations, starting with 0002-b\.sql/);
     await migrate({ adminUrl, role, schema, folders: [olderFolder, newerFolder] });
     const clockInterval = setInterval(() => clock.advance(1_000), 10);
     const pool = await pendingPool.finally(() => clearInterval(clockInterval));

@@ -8,18 +8,21 @@ import { type Pool, type PoolOptions, connectPool } from "./pool.ts";
 type MigratedPoolOptions = PoolOptions & {
   migration: Pick<Migration, "schema" | "folders">;
   clock: Clock;
-  /** Called at each attempt with a readable reason for the wait. */
+  /** Called at each attempt with a readable reason why the pool is not available yet. */
   onWait: (reason: string) => void;
 };
 
 const retryIntervalMs = 1_000;
-/** No abort signal: a process that receives a stop signal ends even during the wait. */
+/**
+ * The wait needs no abort signal, because a process that receives a stop signal exits even during
+ * the wait.
+ */
 const neverAborted = new AbortController().signal;
 
 /**
- * Connects a service's pool once its schema is at least as new as the code. Until then it waits
- * without a limit: for an unavailable database, a missing role or missing migrations. Throws only
- * errors that waiting cannot fix, such as an invalid URL.
+ * Connects a service's pool once its schema is at least as new as the code. Waits without a time
+ * limit while the database is unavailable, the role is missing, or migrations are missing. Throws
+ * only errors that waiting cannot fix, such as an invalid URL.
  */
 export const connectMigratedPool = async (options: MigratedPoolOptions): Promise<Pool> => {
   const { clock, migration, onWait } = options;
@@ -44,12 +47,12 @@ const tryConnect = async (
     const appliedNames = new Set(await readAppliedNames(pool));
     const missingNames = requiredNames.filter((name) => !appliedNames.has(name));
     if (missingNames.length === 0) return pool;
-    // A session keeps the search path that its role had at login, so each attempt needs a new
-    // session.
+    // Each attempt needs a new session, because a session keeps the search path that its role had
+    // at login.
     await pool.end();
     const missingLabel =
-      missingNames.length === 1 ? "migration" : `${missingNames.length} migrations, from`;
-    return `schema ${schema} is older than this version: it lacks ${missingLabel} ${missingNames[0]}`;
+      missingNames.length === 1 ? "migration" : `${missingNames.length} migrations, starting with`;
+    return `schema ${schema} is older than this version: missing ${missingLabel} ${missingNames[0]}`;
   } catch (error) {
     await pool?.end();
     const waitReason = explainWait(error, schema);
@@ -65,16 +68,16 @@ const readAppliedNames = async (pool: Pool): Promise<string[]> => {
   return rows.map(({ name }) => name);
 };
 
-/** Keyed by SQLSTATE or its class. */
+/** The reasons by SQLSTATE or SQLSTATE class. */
 const waitReasons: readonly [RegExp, (schema: string) => string][] = [
-  [/^28/, (schema) => `the role of ${schema} cannot sign in yet: the migrations create it`],
+  [/^28/, (schema) => `the role of ${schema} cannot log in yet; the migrations create it`],
   [/^3D/, () => "the database does not exist yet"],
   [
     /^(?:3F|42P01|42501)/,
-    (schema) => `schema ${schema} is not set up yet: the migrations create it`,
+    (schema) => `schema ${schema} is not set up yet; the migrations create it`,
   ],
   [/^(?:08|53|57)/, () => "the database does not accept connections"],
-  // Codes of the operating system, such as ECONNREFUSED, ETIMEDOUT or ENOTFOUND.
+  // Error codes of the operating system, such as ECONNREFUSED, ETIMEDOUT or ENOTFOUND.
   [/^E[A-Z_]+$/, () => "the database cannot be reached"],
 ];
 
@@ -84,7 +87,7 @@ const explainWait = (error: unknown, schema: string): string | undefined => {
     const [, formatReason] = waitReasons.find(([pattern]) => pattern.test(code)) ?? [];
     if (formatReason !== undefined) return formatReason(schema);
   }
-  // Errors of pg itself, which have no code.
+  // pg's own errors have no code.
   const isConnectionLost = causes.some(({ error: { message } }) =>
     /timeout|timed out|terminated/i.test(message),
   );

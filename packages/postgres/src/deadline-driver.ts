@@ -11,22 +11,25 @@ class StatementDeadlineError extends Error {
   readonly code = "ETIMEDOUT";
 }
 
-/** How much longer than Postgres' own limit we wait, so that Postgres normally reports the time-out. */
+/**
+ * How much longer than Postgres' own timeout the client waits, so that Postgres normally reports
+ * the timeout.
+ */
 const graceMs = 500;
 
 const statementMsOverride = new AsyncLocalStorage<number>();
 
-/** Runs an operation whose statements may take longer than the default. */
+/** Runs an operation whose statements can take longer than the default timeout. */
 export const withStatementMsMax = <Result>(
   statementMsMax: number,
   operation: () => Promise<Result>,
 ): Promise<Result> => statementMsOverride.run(statementMsMax, operation);
 
 /**
- * Creates slonik's driver with a client-side deadline for every statement. Postgres' own
- * `statement_timeout` works only while Postgres runs. Without a deadline, a frozen or silently
- * disconnected Postgres would block its callers indefinitely. A connection whose statement missed
- * its deadline is destroyed.
+ * Creates slonik's driver with a client-side deadline for every statement. Postgres can enforce its
+ * own `statement_timeout` only while it runs. Without a deadline, callers would wait indefinitely
+ * if Postgres freezes or the network silently drops packets. If a statement misses its deadline,
+ * its connection is destroyed.
  */
 export const createDeadlineDriver = (statementMsMax: number): DriverFactory => {
   const createDriver = createPgDriverFactory();
@@ -49,7 +52,7 @@ const addDeadlines = (client: DriverClient, statementMsMax: number): DriverClien
           `the database did not respond for ${deadlineMs} ms`,
         );
         reject(deadlineError);
-        // Cuts the socket if a statement is in flight.
+        // If a statement is in flight, this closes the socket.
         client.destroy().catch(() => {});
       }, deadlineMs);
       client.query(sql, values, options).then(

@@ -3,13 +3,15 @@ import { type FragmentSqlToken, sql } from "slonik";
 type ColumnValue = string | number | boolean | null;
 
 /**
- * Creates a function that writes rows as one JSON parameter for `SELECT … FROM`, with values in the
- * order of their column types. Amounts must be strings, so that they stay exact.
+ * Creates a function that passes rows to a statement as one JSON parameter, for use as `SELECT …
+ * FROM`. The values of a row are in the order of the column types. Amounts must be strings, so that
+ * they stay exact. Texts with NUL or half a surrogate pair are rejected.
  *
- * The planner never knows the length of the document, so a named statement keeps its plan. In a
+ * The planner does not know the length of the document, so a named statement keeps its plan. In a
  * lateral query with a `LIMIT`, each row is looked up individually, whatever table size the plan
- * assumed. An array per column would cost the client half as much again for escaping. The columns
- * are rendered only once, because for a few rows that takes longer than everything else.
+ * assumed. One array parameter per column would need 50 % more client CPU, because every value must
+ * be escaped. The column list is built only once, because for a few rows that takes most of the
+ * time.
  */
 export const createJsonRecordset = (
   columnTypes: readonly string[],

@@ -3,13 +3,16 @@ import { types } from "node:util";
 /** One error in a chain of causes. */
 export type ErrorCause = {
   error: Error;
-  /** Postgres' SQLSTATE or the operating system's code, such as ECONNREFUSED; otherwise empty. */
+  /**
+   * The SQLSTATE of Postgres, or an operating system code such as ECONNREFUSED. Empty if there is
+   * none.
+   */
   code: string;
 };
 
 const causesMax = 5;
 
-/** Lists an error and its chain of causes, at most 5, each with its code. Use it to find an SQLSTATE. */
+/** Lists an error and its causes, at most 5, each with its code. Use it to find an SQLSTATE. */
 export const listCauses = (error: unknown): readonly ErrorCause[] => {
   const causes: ErrorCause[] = [];
   let current = error;

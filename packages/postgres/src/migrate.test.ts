@@ -12,7 +12,7 @@ import { type TestDatabase, createTestDatabase } from "./testing.ts";
 
 let database: TestDatabase;
 let folder = "";
-// Roles belong to the whole server, so each run uses its own.
+// Roles belong to the whole server, so each test run uses its own.
 const role = `links_${randomBytes(4).toString("hex")}`;
 const otherRole = `keys_${randomBytes(4).toString("hex")}`;
 
@@ -45,7 +45,7 @@ const withClient = async <T>(
 const runQuery = (url: string, sql: string): Promise<unknown[]> =>
   withClient(url, async (client) => (await client.query<Record<string, unknown>>(sql)).rows);
 
-/** An advisory lock with which a test delays a migration. */
+/** The advisory lock with which a test delays a migration. */
 const blockingLockId = 7;
 const waitingSessionsSql = `
   SELECT FROM pg_stat_activity
@@ -126,7 +126,7 @@ describe("migrate", () => {
   test("rejects the same name in two folders before it changes the database", async () => {
     const duplicateFolders = [await writeFolder(thingsFiles), await writeFolder(thingsFiles)];
     await expect(migrate(createMigration(duplicateFolders))).rejects.toThrow(
-      "two migrations named 0001-things.sql",
+      "two migrations have the name 0001-things.sql",
     );
     expect(await listTables("links")).toEqual([]);
   });
@@ -159,7 +159,7 @@ describe("migrate", () => {
   test("applies each file once when several runners start together, and all of them succeed", async () => {
     const slowSql = `SELECT pg_advisory_xact_lock(${blockingLockId}); INSERT INTO things VALUES (2);`;
     const ownFolder = await writeFolder({ ...thingsFiles, "0003-slow.sql": slowSql });
-    // The runner that applies the last file is delayed until all others wait for it.
+    // The runner that applies the last file is delayed until all other runners wait for it.
     const runs = await withClient(database.adminUrl, async (lockHolder) => {
       await lockHolder.query(`SELECT pg_advisory_lock(${blockingLockId})`);
       const running = Promise.all(
@@ -205,7 +205,7 @@ describe("migrate", () => {
   });
 });
 
-/** A proxy in front of the database that resets its connections on demand. */
+/** A proxy in front of the database. It resets its connections on demand. */
 const startBreakableProxy = async (url: string) => {
   const { hostname, port } = new URL(url);
   const sockets: Socket[] = [];

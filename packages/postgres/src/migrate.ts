@@ -6,12 +6,12 @@ import { Client } from "pg";
 import { connectTimeoutMs } from "./pool.ts";
 
 export type Migration = {
-  /** A connection that may create roles and schemas. */
+  /** The URL of a role that can create roles and schemas. */
   adminUrl: string;
   /**
-   * The service's role, created if missing, and its password. Without a password, the role must
-   * already exist. A role that differs from the previous migration's gets the same rights, and the
-   * previous role keeps its rights.
+   * The service's role and its password. The role is created if it does not exist. Without a
+   * password, it must already exist. If the role is not the one of the previous migration, it gets
+   * the same rights, and the previous role keeps its rights.
    */
   role: { name: string; password?: string };
   /** The service's own schema. Its role cannot use any other schema. */
@@ -27,9 +27,9 @@ const migrationLockId = 7_203_115;
 const lockTimeoutMs = 60_000;
 
 /**
- * Migrates one service's schema forward, each file in its own transaction, and returns the names of
- * the applied files. A second run changes nothing. Throws if an applied file was edited since or if
- * a file fails. The message names the file.
+ * Migrates one service's schema forward, each file in its own transaction. Returns the names of the
+ * applied files. If there are no new files, nothing changes. Throws if a file fails, or if a file
+ * was edited after it had been applied. The message names the file.
  */
 export const migrate = async (migration: Migration): Promise<string[]> => {
   const files = await readMigrationFiles(migration.folders);
@@ -39,8 +39,8 @@ export const migrate = async (migration: Migration): Promise<string[]> => {
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
   });
-  // A broken connection fails the pending query. Without a listener, its error event would also end
-  // the process.
+  // If the connection breaks, the pending query fails. Without this listener, the error event would
+  // also crash the process.
   client.on("error", () => {});
   await client.connect();
   try {
@@ -53,7 +53,7 @@ export const migrate = async (migration: Migration): Promise<string[]> => {
   }
 };
 
-/** Lists the migration files of a schema in the order in which they are applied. */
+/** Lists a schema's migration files in the order in which they are applied. */
 export const listMigrations = async (folders: readonly URL[]): Promise<string[]> =>
   (await readMigrationFiles(folders)).map(({ name }) => name);
 
@@ -63,8 +63,9 @@ const readMigrationFiles = async (folders: readonly URL[]): Promise<SqlFile[]> =
     const path = fileURLToPath(folder);
     const names = (await readdir(path)).filter((name) => name.endsWith(".sql")).sort();
     for (const name of names) {
-      // The name alone identifies an applied file.
-      if (files.some((file) => file.name === name)) throw new Error(`two migrations named ${name}`);
+      // An applied file is identified only by its name.
+      if (files.some((file) => file.name === name))
+        throw new Error(`two migrations have the name ${name}`);
       const sql = await readFile(join(path, name), "utf8");
       files.push({ name, sql, checksum: createHash("sha256").update(sql).digest("hex") });
     }
@@ -134,7 +135,7 @@ const applyFile = async (client: Client, schema: string, file: SqlFile): Promise
     ]);
     await client.query("COMMIT");
   } catch (error) {
-    // Closing the connection, which the caller does, rolls back the transaction.
+    // The caller closes the connection, which rolls back the transaction.
     const reason = error instanceof Error ? error.message : String(error);
     throw new Error(`migration ${schema}/${file.name} failed: ${reason}`, { cause: error });
   }

@@ -306,7 +306,8 @@ describe("the pool", () => {
       WHERE application_name = 'victim' AND datname = current_database()
     `);
     expect(await busyQuery).toMatchObject({ message: expect.stringMatching(/terminated/) });
-    // Each terminated connection may fail one query if the pool has not noticed yet.
+    // Each terminated connection can make one query fail if the pool has not noticed the
+    // termination yet.
     await waitUntil("the pool has replaced its connections", async () => {
       const results = await Promise.allSettled([runQuery(), runQuery(), runQuery()]);
       return results.every(({ status }) => status === "fulfilled");

@@ -11,8 +11,8 @@ import { createDeadlineDriver } from "./deadline-driver.ts";
 export type Pool = DatabasePool;
 
 /**
- * Validates every row against its query's schema, so that a query that no longer matches its schema
- * fails here.
+ * Validates every row against its query's schema. If a query no longer matches its schema, the
+ * error is thrown here.
  */
 const validateRows: Interceptor = {
   name: "check-rows",
@@ -21,7 +21,7 @@ const validateRows: Interceptor = {
     const result = resultParser["~standard"].validate(row);
     if (result instanceof Promise) throw new TypeError("row schemas must be synchronous");
     if (result.issues !== undefined) {
-      // The log shows only the cause, never the row or the values that the error carries.
+      // The log shows only the cause. It never shows the row or the values in the error.
       const cause = new TypeError(describeIssues(result.issues));
       throw Object.assign(new SchemaValidationError(query, row, result.issues), { cause });
     }
@@ -34,12 +34,12 @@ type Issue = { message: string; path?: readonly unknown[] | undefined };
 const describeIssues = (issues: readonly Issue[]): string =>
   issues.map(({ message, path = [] }) => `${path.map(String).join(".")}: ${message}`).join("; ");
 
-/** How long an ending connection may take to close gracefully before it is cut. */
+/** How long a connection has to close gracefully before it is terminated. */
 const terminationTimeoutMs = 200;
 
 /**
- * Generous, because a process that just started on a busy machine may read the server's response
- * seconds late.
+ * The timeout is long, because a process that has just started on a busy machine can read the
+ * server's response seconds late.
  */
 export const connectTimeoutMs = 5_000;
 
@@ -53,11 +53,12 @@ export type PoolOptions = {
 
 /**
  * Connects a service's pool. Throws if the database is unreachable.
+ *
  * - `numeric` and `int8` arrive as strings and `timestamptz` as `Date`, because the driver's own
- *   parsers would turn money into floats.
+ *   parsers would convert amounts to floats.
  * - Numbers inside `jsonb` arrive as floats, so amounts there must be strings.
- * - Connections are not reset on release, which saves a round trip. Session state (SET, temporary
- *   tables, session locks) is therefore forbidden.
+ * - Connections are not reset on release, which saves a round trip. Therefore, session state (SET,
+ *   temporary tables, session locks) is forbidden.
  */
 export const connectPool = async (options: PoolOptions): Promise<Pool> => {
   const statementTimeoutMs = options.statementTimeoutMs ?? 5_000;
@@ -68,7 +69,7 @@ export const connectPool = async (options: PoolOptions): Promise<Pool> => {
     idleInTransactionSessionTimeout: statementTimeoutMs,
     idleTimeout: 60_000,
     connectionTimeout: connectTimeoutMs,
-    // The caller retries, and knows how long retrying is useful.
+    // The caller retries, because only the caller knows how long a retry makes sense.
     connectionRetryLimit: 0,
     gracefulTerminationTimeout: terminationTimeoutMs,
     typeParsers: [],
@@ -80,13 +81,13 @@ export const connectPool = async (options: PoolOptions): Promise<Pool> => {
 };
 
 /**
- * Postgres keeps a cached plan until the statistics change, and for a small table a full scan looks
- * cheapest. Every statement here can use an index. Disabling sequential scans keeps plans fast when
- * a table grows a thousandfold before it is analyzed again.
+ * Postgres keeps a cached plan until the statistics change. For a small table, it chooses a
+ * sequential scan, which becomes slow when the table grows a thousandfold before it is analyzed
+ * again. All statements can use an index, so sequential scans are disabled.
  */
 const disableSequentialScans = "-c enable_seqscan=off";
 
-/** The URL's own `options` come last, so they override ours. */
+/** The `options` in the URL come last, so that they override these settings. */
 const addConnectionSettings = (url: string, applicationName: string): string => {
   const connectionUrl = new URL(url);
   const { searchParams } = connectionUrl;

@@ -5,7 +5,7 @@ import * as z from "zod";
 export const VoidRow = z.object({}).strict();
 
 /**
- * Builds a statement that returns no columns. It runs for its effect, or to check whether a row
- * exists.
+ * Builds a statement that returns no columns. Use it for a statement's effect, or to check whether
+ * a row exists.
  */
 export const sqlVoid = sql.type(VoidRow);

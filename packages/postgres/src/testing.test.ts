@@ -32,7 +32,10 @@ beforeEach(async () => {
   ({ database, pool } = await createDatabase());
 });
 
-/** Starts a session that requests the same lock. The first session gets it, and the others wait. */
+/**
+ * Starts a session that requests the same lock as the others. The first session gets the lock, and
+ * the others wait.
+ */
 const startLockSession = async () => {
   const client = new Client({ connectionString: database.adminUrl });
   await client.connect();

@@ -20,12 +20,12 @@ export type TestDatabase = {
 type Schema = Pick<Migration, "schema" | "folders">;
 
 const rolePassword = "test";
-/** Roles belong to the whole server, so two test files must not create them concurrently. */
+/** Roles belong to the whole server, so test files must not create them concurrently. */
 const templateLockId = 7_203_116;
 
 /**
- * Creates a new database with the given schemas on the test server (`DATABASE_URL`, a superuser),
- * so that test files never see each other's rows.
+ * Creates a new database with the given schemas on the test server (`DATABASE_URL`, as a
+ * superuser), so that test files never see each other's rows.
  */
 export const createTestDatabase = async (schemas: readonly Schema[]): Promise<TestDatabase> => {
   const serverUrl = process.env["DATABASE_URL"];
@@ -40,9 +40,9 @@ export const createTestDatabase = async (schemas: readonly Schema[]): Promise<Te
     await client.query(`CREATE DATABASE ${name} TEMPLATE ${templateName} STRATEGY FILE_COPY`);
   });
   try {
-    // A copy lacks everything that is bound to the database's name: role settings and rights on the
-    // database. The template already created the roles, so this writes nothing that other databases
-    // share.
+    // Role settings and database privileges belong to one database and are not copied. The
+    // migration sets them again. The roles themselves exist since the template was created, so this
+    // does not write anything that other databases share.
     for (const { schema, folders } of schemas) {
       await migrate({ adminUrl, schema, folders, role: { name: schema } });
     }
@@ -63,8 +63,8 @@ export const createTestDatabase = async (schemas: readonly Schema[]): Promise<Te
 };
 
 /**
- * Returns what a query finds after an upgrade with existing rows. The rows are inserted before the
- * migration `firstNewFile` of the last folder is applied. Then the schema is fully migrated.
+ * Returns the result of a query after an upgrade with existing rows. Inserts the rows before the
+ * migration `firstNewFile` of the last folder is applied, and then applies all migrations.
  */
 export const queryAfterUpgrade = async (
   { schema, folders }: Schema,
@@ -140,14 +140,15 @@ const findOrCreateTemplate = async (
 };
 
 const createTemplate = async (client: Client, templateName: string, schemas: readonly Schema[]) => {
-  // Leftover of a creation that was killed. Only a complete template gets the final name.
+  // The name of a template that is not complete. It exists if its creation was killed. Only a
+  // complete template gets the final name.
   const unfinishedName = `${templateName}_unfinished`;
   await dropDatabase(client, unfinishedName);
   await client.query(`CREATE DATABASE ${unfinishedName}`);
   const adminUrl = withDatabaseName(process.env["DATABASE_URL"] ?? "", unfinishedName);
   for (const { schema, folders } of schemas) {
     await migrate({ adminUrl, schema, folders, role: { name: schema, password: rolePassword } });
-    // Tests run ANALYZE as autovacuum would. Without this right, Postgres skips the tables.
+    // Tests run ANALYZE as autovacuum would. Without this privilege, Postgres skips the tables.
     await client.query(`GRANT pg_maintain TO ${schema}`);
   }
   // A database with open connections cannot be copied.

@@ -4,17 +4,17 @@ import { ApiError } from "@payment-links/contracts";
 import { withStatementMsMax } from "./deadline-driver.ts";
 import type { Pool } from "./pool.ts";
 
-/** Runs statements: the pool or a transaction. */
+/** Something that runs statements: the pool or a transaction. */
 export type Db = CommonQueryMethods;
 
-/** Statements that take effect together or not at all. */
+/** A transaction. Its statements take effect together or not at all. */
 export type Transaction = DatabaseTransactionConnection;
 
 /**
- * Runs an operation in one transaction and returns its result. Reruns it when Postgres had to break
- * a deadlock or reports a serialization failure. If the operation throws, the transaction is rolled
- * back. slonik then closes the connection, because it cannot know what went wrong. An `ApiError`
- * does not affect the connection, so the connection stays open.
+ * Runs an operation in one transaction and returns its result. Reruns the operation if Postgres
+ * reports a deadlock or a serialization failure. If the operation throws, the transaction is rolled
+ * back. slonik then closes the connection, because it cannot know what went wrong. After an
+ * `ApiError`, the connection stays open, because such an error does not affect it.
  */
 export const transact = async <Result>(
   pool: Pool,
@@ -24,8 +24,8 @@ export const transact = async <Result>(
     try {
       return { result: await connection.transaction(operation) };
     } catch (error) {
-      // The transaction is already rolled back. Returning the error hides it from slonik, which
-      // would close the connection.
+      // The transaction is already rolled back. The error is returned, because slonik would close
+      // the connection if it were thrown.
       if (error instanceof ApiError) return { refusal: error };
       throw error;
     }
@@ -36,7 +36,7 @@ export const transact = async <Result>(
 
 const SettingRow = z.object({ setting: z.string() });
 
-/** Raises the statement timeout for a part of a transaction. */
+/** Raises the statement timeout for one part of a transaction. */
 export const withStatementTimeout = async <Result>(
   tx: Transaction,
   statementMsMax: number,

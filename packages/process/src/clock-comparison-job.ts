@@ -5,11 +5,11 @@ import type { ServiceContext } from "./service-context.ts";
 const comparisonIntervalMs = 60_000;
 
 /**
- * Creates a job that compares this process's clock with Postgres' clock once a minute and reports
- * the difference as a metric. One process writes timestamps and another evaluates them, so a clock
- * difference makes work due early or late. The job assumes that Postgres read its clock halfway
- * through the request, so the error is at most half of the request's duration. While Postgres is
- * unavailable, the last value stays.
+ * Creates a job that compares this process's clock with the Postgres clock once a minute and
+ * reports the difference as a metric. Processes read timestamps that other processes wrote, so a
+ * clock difference makes work due too early or too late. The job assumes that Postgres read its
+ * clock halfway through the request, so the error is at most half of the request's duration. While
+ * Postgres is unavailable, the metric keeps its last value.
  */
 export const createClockComparisonJob = ({
   clock,

@@ -11,10 +11,12 @@ import {
   logLevels,
 } from "@payment-links/runtime";
 
-/** The minimum level of log lines. */
+/** The minimum level of the log lines that are written. */
 export const LogLevel = z.enum(logLevels).default("info");
 
-/** Variables with the same meaning in every process, including the all-in-one (rule OPS-3). */
+/**
+ * Variables with the same meaning in every process, including the all-in-one process (rule OPS-3).
+ */
 const commonConfig = z
   .object({
     BASE_URL: OriginUrl.optional(),
@@ -51,8 +53,8 @@ const isLoopbackHost = (host: string): boolean =>
 
 /**
  * The variables of a process with a public listener. Rejects a HOST that other machines can reach
- * when BASE_URL is plain HTTP on loopback. Session cookies would be configured for loopback and
- * cross the network in the clear (rule CALLER-39).
+ * if BASE_URL is plain HTTP on loopback. Otherwise, session cookies meant for loopback would cross
+ * the network unencrypted (rule CALLER-39).
  */
 export const publicConfig = commonConfig.and(serveConfig).superRefine((config, context) => {
   const { ALLOW_INSECURE_COOKIE: isInsecureCookieAllowed, BASE_URL: baseUrl, HOST: host } = config;
@@ -69,7 +71,7 @@ export const publicConfig = commonConfig.and(serveConfig).superRefine((config, c
   });
 });
 
-/** Warns at every start that the configuration allows insecure cookies (rule CALLER-8). */
+/** Logs a warning at every start if the configuration allows insecure cookies (rule CALLER-8). */
 export const warnAboutInsecureCookie = (
   { ALLOW_INSECURE_COOKIE: isInsecureCookieAllowed }: CommonConfig,
   log: Log,
@@ -79,11 +81,11 @@ export const warnAboutInsecureCookie = (
 
 const brokerPattern = /^(?:[^\s:/@]+|\[[\da-fA-F:.]+\]):\d{1,5}$/;
 
-/** How to connect to the Kafka brokers. */
+/** The settings of the connection to the Kafka brokers. */
 export const kafkaConfig = z
   .object({
     KAFKA_BROKERS: CommaList.refine((brokers) => brokers.length > 0, {
-      error: "has no value",
+      error: "is empty",
     }).refine((brokers) => brokers.every((broker) => brokerPattern.test(broker)), {
       error: "each value must be <host>:<port>",
     }),
@@ -111,8 +113,8 @@ export const kafkaConfig = z
 export type KafkaConfig = z.output<typeof kafkaConfig>;
 
 /**
- * A `%` in a password must be `%25` in the URL. An unescaped one would fail the startup without the
- * variable's name.
+ * Returns whether the URL can be decoded. A `%` in a password must be written as `%25`. An
+ * unescaped `%` would make the startup fail with an error that does not name the variable.
  */
 const isDecodable = (url: string): boolean => {
   try {
@@ -124,14 +126,17 @@ const isDecodable = (url: string): boolean => {
   }
 };
 
-/** The Postgres server, database and role to connect with. */
+/** The URL of the Postgres server, database and role to connect to. */
 export const PostgresUrl = z
   .url({ protocol: /^postgres(?:ql)?$/, error: "must be a postgres URL", abort: true })
   .refine(isDecodable, {
-    error: "has a % that is not part of a percent-encoding: write it as %25",
+    error: "contains a % that is not part of a percent-encoding; write it as %25",
   });
 
-/** The additional variables of a service in its own process: its database, Kafka and Redis. */
+/**
+ * The additional variables of a service that runs in its own process: its database, Kafka and
+ * Redis.
+ */
 export const processConfig = z
   .object({
     DATABASE_URL: PostgresUrl,

@@ -34,41 +34,43 @@ export type BackgroundJob = {
   run: () => Promise<boolean | void>;
 };
 
-/** The parts that differ between services; `createService` adds the rest. */
+/** The parts that differ between services. `createService` adds the rest. */
 export type ServiceParts = {
   publicRoutes: readonly Route[];
-  /** Sends the response for an unknown path; by default the error envelope. */
+  /** Sends the response for an unknown path. Default: the error envelope. */
   sendNotFound?: AppOptions["sendNotFound"];
   internalRoutes: readonly InternalRoute[];
-  /** Identifies callers; by default through auth-keys. */
+  /** Identifies callers. Default: through auth-keys. */
   identity?: Identity;
-  /** The event handlers. Without them, the service consumes no events. */
+  /** The event handlers. Without them, the service does not consume events. */
   consumerOptions?: Pick<ConsumerOptions, "handlers" | "waitForCapacity" | "batchIntervalMs">;
   backgroundJobs?: readonly BackgroundJob[];
   /**
-   * Topics that only this service publishes and whose consumers must know up to when they have
-   * received everything.
+   * Topics that only this service publishes and whose consumers need a watermark, that is, the time
+   * up to which they have received all events.
    */
   watermarkTopics?: readonly string[];
-  /** The resource that operators can have republished. */
+  /** The resource that operators can republish. */
   republishSource?: RepublishSource;
-  /** Starts the service's own part before everything else. If it throws, the service does not start. */
+  /**
+   * Starts the service's own part before everything else. If it throws, the service does not start.
+   */
   start?: () => Promise<void> | void;
   /**
-   * Runs at the beginning of the stop: ends requests that clients would hold open, and work that
-   * other processes continue. A failure here is reported by `stop`.
+   * Runs when the process begins to stop. Ends requests that clients would otherwise hold open, and
+   * work that other processes continue. `stop` reports a failure of this function.
    */
   drain?: () => void;
   /** Stops the service's own part while the consumer leaves its group. */
   stop?: () => Promise<void>;
-  /** Runs after everything that could still use the service has ended. */
+  /** Runs after everything that could still use the service has stopped. */
   afterStop?: () => Promise<void>;
 };
 
 /**
- * Creates a service: its public app with rate limits and authentication, its internal routes, and
- * its background work. Nothing runs before `start`. `buildParts` receives a function that wakes the
- * relay after a transaction with events has been committed.
+ * Creates a service with its public app, rate limits, authentication, internal routes and
+ * background work. Nothing runs before `start`. `buildParts` receives a function that wakes the
+ * relay. Call it after committing a transaction with events.
  */
 export const createService = (
   context: ServiceContext,
@@ -125,8 +127,8 @@ export const createService = (
     },
     stop: async () => {
       const loops = [...jobLoops, republishLoop].map((loop) => loop?.stop());
-      // The relay stops last, even if an earlier step fails, so that it publishes everything
-      // committed before.
+      // The relay stops last, even if an earlier step fails, so that it publishes all events that
+      // were committed before.
       try {
         await Promise.all([parts.stop?.(), stopConsumer(), ...loops]);
         await parts.afterStop?.();

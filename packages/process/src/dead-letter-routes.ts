@@ -23,11 +23,12 @@ const pageSize = 100;
 
 /**
  * Creates the internal dead-letter routes of a service that consumes events.
+ *
  * - `GET /internal/dead-letters/<service>` lists dead letters after `afterSeq`, oldest first.
- * - `POST …/replay` replays all dead letters, only those of `key`, or the lanes whose first record
- *   comes after `afterSeq`.
- * - `POST …/discard` discards the record `seq` permanently and stores it with the reason; 404 if it
- *   does not exist.
+ * - `POST …/replay` replays all dead letters, only those of `key`, or only the lanes whose first
+ *   record comes after `afterSeq`.
+ * - `POST …/discard` permanently discards the record `seq` and stores it with the reason. It
+ *   responds with 404 if the record does not exist.
  */
 export const createDeadLetterRoutes = (
   options: DeadLetterRouteOptions,
@@ -69,7 +70,7 @@ export const createDeadLetterRoutes = (
   ];
 };
 
-// Operators type this value. Anything but a sequence number starts from the beginning.
+// Operators type this value. If it is not a sequence number, the list starts from the beginning.
 const afterSeq = z
   .string()
   .regex(/^\d{1,18}$/)

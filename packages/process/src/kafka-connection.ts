@@ -2,7 +2,7 @@ import type { KafkaConnection } from "@payment-links/bus";
 import type { Log } from "@payment-links/runtime";
 import type { KafkaConfig } from "./config.ts";
 
-/** Returns the connection settings of the brokers from the environment's configuration. */
+/** Returns the connection settings of the brokers from the parsed configuration. */
 export const createKafkaConnection = (
   config: KafkaConfig,
   clientId: string,

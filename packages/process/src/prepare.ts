@@ -8,9 +8,9 @@ import { createKafkaConnection } from "./kafka-connection.ts";
 
 const prepareConfig = z
   .object({
-    /** A role that may create roles and schemas. */
+    /** The URL of a role that can create roles and schemas. */
     MIGRATION_DATABASE_URL: PostgresUrl,
-    /** The service's own role and password, created if missing. */
+    /** The service's own role and password. The role is created if it does not exist. */
     DATABASE_URL: PostgresUrl,
     /** The service's own Kafka user, if it needs ACLs. */
     KAFKA_GRANT_USERNAME: z.string().optional(),
@@ -21,9 +21,9 @@ const prepareConfig = z
 
 /**
  * Prepares what one service needs before it starts: its role, its migrated schema, the topics and,
- * if KAFKA_GRANT_USERNAME is set, its Kafka ACLs. It runs once per deployment and is safe to
- * repeat. An error ends the process with a clear message and code 1, or code 2 for an invalid
- * configuration.
+ * if KAFKA_GRANT_USERNAME is set, its Kafka ACLs. It runs once per deployment and can safely run
+ * again. After an error, the process exits with a clear message and code 1. After an invalid
+ * configuration, the code is 2.
  */
 export const runPrepare = async (
   name: keyof typeof topicUsage,

@@ -29,7 +29,7 @@ describe("a HOST that other machines can reach (rule CALLER-39)", () => {
     { HOST: "shop.example.com", BASE_URL: "http://127.0.0.1:8080" },
   ])("is rejected together with a BASE_URL of this machine: %j", (environment) => {
     const message = getConfigError(environment);
-    expect(message).toMatch(/^The configuration cannot be used:\n {2}BASE_URL: /);
+    expect(message).toMatch(/^Invalid configuration:\n {2}BASE_URL: /);
     expect(message).toContain("set PUBLISHED_ON_LOOPBACK=1");
     expect(message).not.toContain(environment.HOST);
   });

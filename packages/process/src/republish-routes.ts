@@ -9,15 +9,15 @@ type RepublishRouteOptions = {
   pool: Pool;
   clock: Clock;
   log: Log;
-  /** Called after a republish was requested. */
+  /** Called after an operator has requested a republish. */
   onRequested: () => void;
 };
 
 /**
  * Creates the internal routes of a service that can republish its current state (rule EVENT-5).
- * `POST /internal/republish/<resource>` requests it and responds with 202. It runs in the
- * background, one at a time, and restarts if it is requested again while it runs. `GET` returns the
- * progress; 404 if it was never requested.
+ * `POST /internal/republish/<resource>` requests a republish and responds with 202. The republish
+ * runs in the background. Only one runs at a time, and it restarts if another one is requested.
+ * `GET` returns the progress, or 404 if a republish was never requested.
  */
 export const createRepublishRoutes = (options: RepublishRouteOptions): readonly InternalRoute[] => {
   const { onRequested, clock, log, pool, resource } = options;

@@ -214,8 +214,8 @@ describe("a process", () => {
     );
     const { failures, keys } = await load.stop();
     expect(failures).toEqual([]);
-    // A member that did not leave its group would keep its partitions for the 15 s session
-    // timeout.
+    // If a member did not leave its group, it would keep its partitions for the session timeout of
+    // 15 s.
     await waitUntil("every event is received", () => {
       const handledLog = [stoppingProcess, remainingProcess]
         .flatMap((tiny) => tiny.findLogLines('"msg":"event received"'))
@@ -231,15 +231,15 @@ const agentOptions = { keepAlive: true, maxSockets: 1 };
 const requestsPerConnection = 10;
 const balancerPollMs = 100;
 /**
- * Longer than the drain delay, as on a busy node, but below its maximum of twice the delay, so that
- * a busy machine may add its own delay.
+ * This is longer than the drain delay, as on a busy node. It is shorter than the maximum of twice
+ * the drain delay, so that a busy machine can add a delay of its own.
  */
 const balancerLagMs = drainDelayMs * 1.5;
 
 /**
  * Starts clients behind a simulated Kubernetes load balancer. A new connection goes to a process
- * that was ready within the last `balancerLagMs`. It is reused for a few requests, or until a
- * response closes it. Failed requests are not retried.
+ * that was ready within the last `balancerLagMs`. The connection is reused for a few requests, or
+ * until a response closes it. Failed requests are not retried.
  */
 const startLoad = (processes: readonly TinyProcess[]) => {
   const failures: string[] = [];

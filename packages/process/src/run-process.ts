@@ -35,16 +35,16 @@ type ServiceProcess<Config> = {
   name: string;
   /** The service's own environment variables. */
   config: z.ZodType<Config>;
-  /** The migrations that its schema must have before it can start. */
+  /** The migrations that must be applied before the service can start. */
   migration: Pick<Migration, "schema" | "folders">;
   create: (context: ServiceContext, config: Config) => Service;
 };
 
 /**
- * Runs one service in this process on Kafka, Postgres and Redis until it receives a stop signal.
- * Waits, alive but not ready, while Postgres is unavailable or its schema is older than this code.
- * No other unavailable dependency delays the start. An invalid configuration ends the process with
- * a clear message and code 2.
+ * Runs one service in this process with Kafka, Postgres and Redis until the process receives a stop
+ * signal. While Postgres is unavailable or the schema is older than this code, the process waits.
+ * It is then alive but not ready. No other unavailable dependency delays the start. If the
+ * configuration is invalid, the process exits with a clear message and code 2.
  */
 export const runProcess = async <Config>(
   service: ServiceProcess<Config>,
@@ -115,8 +115,8 @@ const getStallReason = (kafka: KafkaBus): string | undefined => {
 type ContextInputs = { pool: Pool; stopList: StopList; log: Log };
 
 /**
- * Creates the dependencies that connect only on use, so an unavailable server does not delay the
- * start.
+ * Creates the dependencies that connect only when they are used, so that an unavailable server does
+ * not delay the start.
  */
 const createContext = (
   name: string,

@@ -9,21 +9,18 @@ import type { Pool } from "@payment-links/postgres";
 import type { Limit, Limiter } from "@payment-links/rate-limit";
 import type { Clock, Log, Metrics } from "@payment-links/runtime";
 
-/**
- * The dependencies of every service. The process chooses the implementations, never the service
- * itself.
- */
+/** The dependencies of every service. The process chooses the implementations, not the service. */
 export type ServiceContext = {
   pool: Pool;
-  /** The same database and role as the pool, for the relay's own connection. */
+  /** The same database and role as the pool. The relay opens its own connection. */
   databaseUrl: string;
   bus: Bus;
   limiter: Limiter;
   limits: { perKey: Limit; perAddress: Limit };
   trustedProxies: readonly string[];
-  /** Requests from auth-keys who is calling. */
+  /** Asks auth-keys to identify a caller. */
   requestIntrospection: RequestIntrospection;
-  /** Requests from settlement-listener the account state for a payer's Solana transaction. */
+  /** Asks settlement-listener for the account state that a payer's Solana transaction needs. */
   fetchSolanaAccountState: FetchSolanaAccountState;
   /** Asks settlement-listener which Bitcoin addresses have been used. */
   fetchUsedAddresses: FetchUsedAddresses;

@@ -20,8 +20,8 @@ type ReceivedRequest = {
 };
 
 /**
- * Sends a request to a server with this response, and returns the result and the requests that the
- * server received.
+ * Calls the client with a server that sends this response. Returns the result and the requests that
+ * the server received.
  */
 const requestAccountState = async (status: number, text: string, { isSilent = false } = {}) => {
   const receivedRequests: ReceivedRequest[] = [];

@@ -15,7 +15,7 @@ type SettlementClientOptions = {
   timeoutMs?: number;
 };
 
-/** Shorter than our own callers wait for a response. */
+/** Shorter than the time that this service's callers wait for a response. */
 const timeoutMsDefault = 4_000;
 
 /** Creates a client that fetches the account state for a payer's Solana transaction. */
@@ -23,7 +23,7 @@ export const createSolanaAccountStateClient = (
   options: SettlementClientOptions,
 ): FetchSolanaAccountState => createSettlementClient(options, "solana-facts", SolanaAccountState);
 
-/** Creates a client that fetches which Bitcoin addresses were used. */
+/** Creates a client that fetches which Bitcoin addresses have been used. */
 export const createUsedAddressesClient = (options: SettlementClientOptions): FetchUsedAddresses => {
   const fetchUsedAddresses = createSettlementClient(options, "used-addresses", UsedAddresses);
   return async (request) => {

@@ -4,7 +4,10 @@ import { getInheritedEnv } from "@payment-links/runtime/testing/inherited-env";
 
 const indexUrl = new URL("./index.ts", import.meta.url).href;
 
-/** Each script starts as a service's process does. None of the servers in its variables is reached. */
+/**
+ * Each script starts like a service's process. The scripts do not reach any of the servers in their
+ * variables.
+ */
 const startScripts = {
   runProcess: `
     import { z } from "zod";
@@ -36,7 +39,7 @@ const runStartScript = (name: keyof typeof startScripts, overrides: Record<strin
       cwd: import.meta.dirname,
       env: { ...getInheritedEnv(), ...validConfig, ...overrides },
       encoding: "utf8",
-      // A process that accepted the configuration would wait for the unavailable servers.
+      // If a process accepted the configuration, it would wait for the unavailable servers.
       timeout: 120_000,
     },
   );
@@ -44,7 +47,7 @@ const runStartScript = (name: keyof typeof startScripts, overrides: Record<strin
 };
 
 const errorPattern = (variable: string) =>
-  new RegExp(`^The configuration cannot be used:\n  ${variable}: .*\n$`);
+  new RegExp(`^Invalid configuration:\n  ${variable}: .*\n$`);
 
 test("a service rejects a HOST for other machines without a BASE_URL (rule CALLER-39)", () => {
   const { exit, stderr } = runStartScript("runProcess", { HOST: "0.0.0.0" });

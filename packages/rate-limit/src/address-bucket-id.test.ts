@@ -23,7 +23,7 @@ describe("addressBucketId", () => {
     ["64:ff9b::1.2.3.4", "64:ff9b:0:0::/64"],
     ["::1", "0:0:0:0::/64"],
     ["fe80::1%eth0", "fe80:0:0:0::/64"],
-    // One bit outside the IPv4-mapped range.
+    // One bit is outside the IPv4-mapped range.
     ["::fffe:203.0.113.7", "0:0:0:0::/64"],
     ["1::ffff:203.0.113.7", "1:0:0:0::/64"],
     ["::1:ffff:cb00:7107", "0:0:0:0::/64"],

@@ -2,9 +2,10 @@ import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 
 /**
- * Returns the id of an address's bucket. An IPv4 address has its own bucket. An IPv6 address shares
- * the bucket of its /64, the usual allocation of one customer. IPv4-mapped IPv6 (`::ffff:0:0/96`,
- * in any notation) counts as the IPv4 address. All invalid addresses share one bucket.
+ * Returns the id of an address's bucket. An IPv4 address has its own bucket. IPv6 addresses share
+ * one bucket per /64 network, which is the usual allocation of one customer. An IPv4-mapped IPv6
+ * address (`::ffff:0:0/96`, in any notation) uses the bucket of its IPv4 address. All invalid
+ * addresses share one bucket.
  */
 export const addressBucketId = (ip: string): string => {
   const family = isIP(ip);
@@ -15,7 +16,7 @@ export const addressBucketId = (ip: string): string => {
   return `${parts.slice(0, 4).map(toHex).join(":")}::/64`;
 };
 
-/** Compares bits, because the client chooses the notation. */
+/** Compares bits instead of text, because the client chooses the notation. */
 const isIpv4Mapped = (groups: readonly number[]): boolean =>
   groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xff_ff;
 

@@ -3,14 +3,14 @@ import DataLoader from "dataloader";
 type BatchOptions<Request, Result> = {
   /** Sends several requests together and returns one result per request. */
   runBatch: (requests: readonly Request[]) => Promise<readonly Result[]>;
-  /** More requests than this are split into several batches. */
+  /** The maximum size of a batch. More requests are split into several batches. */
   batchSizeMax: number;
   timeoutMs: number;
 };
 
 /**
- * Batches all requests of one event-loop turn, because under load the Redis command costs more than
- * the rest of a request. A result rejects after `timeoutMs`. The time starts when the batch is
+ * Batches all requests of one event-loop turn, because under load a Redis command costs more than
+ * the rest of a request. Rejects a request if its batch has no result `timeoutMs` after it was
  * sent.
  */
 export const batchPerTick = <Request, Result>({
@@ -32,8 +32,8 @@ export const batchPerTick = <Request, Result>({
 const withTimeout = async <Value>(promise: Promise<Value>, timeoutMs: number): Promise<Value> => {
   const timeout = Promise.withResolvers<never>();
   const rejectWithTimeout = () => timeout.reject(new Error(`no response within ${timeoutMs} ms`));
-  // If this process was busy, the reply may already wait in the socket, which is read before an
-  // immediate runs.
+  // If this process was busy, the reply may already be in the socket. The event loop reads sockets
+  // before it runs immediates.
   const timer = setTimeout(() => setImmediate(rejectWithTimeout), timeoutMs);
   try {
     return await Promise.race([promise, timeout.promise]);

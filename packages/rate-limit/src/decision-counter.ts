@@ -7,9 +7,9 @@ type DecisionCounts = { allowed: number; rejected: number };
 const policiesMax = 16;
 
 /**
- * Counts decisions by policy: `allowed` for each token taken, `refused` for each policy that
- * rejected a request. Keeps plain numbers and exports them only at a scrape, because this code runs
- * on every request.
+ * Counts decisions by policy: `allowed` for each token taken, and `refused` for each policy that
+ * rejected a request. Stores plain numbers and exports them only when metrics are scraped, because
+ * this code runs on every request.
  */
 export const createDecisionCounter = (
   metrics: Metrics,
@@ -18,8 +18,8 @@ export const createDecisionCounter = (
   const findCounts = (policy: string): DecisionCounts => {
     const existingCounts = countsByPolicy.get(policy);
     if (existingCounts !== undefined) return existingCounts;
-    // Policies are constants in the code. The limit guards against unbounded series if one ever
-    // comes from outside.
+    // Policies are constants in the code. This limit prevents an unbounded number of series if a
+    // policy ever comes from outside.
     if (countsByPolicy.size >= policiesMax && policy !== "other") return findCounts("other");
     const counts = { allowed: 0, rejected: 0 };
     countsByPolicy.set(policy, counts);

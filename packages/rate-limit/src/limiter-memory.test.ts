@@ -30,7 +30,7 @@ describe("a caller over its limit", () => {
     for (let call = 0; call < 5; call += 1) await limiter.take(buckets);
     const commandsBefore = countKeyCommands(proxy);
     for (let call = 0; call < 1_000; call += 1) {
-      // A decision without a promise proves that Redis was not asked.
+      // A decision without a promise proves that Redis was not called.
       expect(limiter.take(buckets)).toMatchObject({ isAllowed: false });
     }
     expect(countKeyCommands(proxy)).toBe(commandsBefore);
@@ -41,7 +41,7 @@ describe("a caller over its limit", () => {
     ]);
     // A token takes 1,000 s, minus the time since the last take.
     expect(states[0]?.retryAfterMs).toBeGreaterThan(900_000);
-    // Another caller at the same address still goes to Redis.
+    // Another caller at the same address still uses Redis.
     expect(await limiter.take([createBucket(), buckets[1] ?? createBucket()])).toMatchObject({
       isAllowed: true,
     });
@@ -87,7 +87,7 @@ describe("a caller over its limit", () => {
 
   test("is rejected from memory for at most one token's refill time when Redis lost its bucket", async () => {
     const { limiter } = await rig.startConnectedLimiter();
-    // One token takes 1 s. The whole bucket takes longer than the test waits.
+    // One token takes 1 s to refill. The whole bucket takes longer than the test waits.
     const burst = 400;
     const bucket = createBucket({ tokensPerSecond: 1, burst });
     const result = Array.from({ length: burst + 100 }, async () => limiter.take([bucket]));
@@ -115,7 +115,7 @@ describe("a Redis that restarts empty", () => {
     await waitForDegraded(metrics, 0);
     expect((await limiter.take([usedBucket])).states[0]?.remaining).toBe(100 - 70 - 1);
     expect((await limiter.take([freshBucket])).states[0]?.remaining).toBe(99);
-    // The debt is sent once. After that, only Redis counts.
+    // The debt is sent once. After that, only the debt in Redis matters.
     expect((await limiter.take([usedBucket])).states[0]?.remaining).toBe(100 - 70 - 2);
   });
 
@@ -127,11 +127,11 @@ describe("a Redis that restarts empty", () => {
     for (let call = 0; call < 15; call += 1) void limiter.take([bucket]);
     await proxy.forward();
     await waitForDegraded(metrics, 0);
-    // 15 of this process's 25 tokens are used, which is 60 of all 100.
+    // 15 of this process's 25 tokens are used. This corresponds to 60 of all 100 tokens.
     expect((await limiter.take([bucket])).states[0]?.remaining).toBe(100 - 60 - 1);
   });
 });
 
-/** Counts the commands to Redis for buckets of API keys, without probes. */
+/** Counts the commands to Redis for buckets of API keys. Probes are not included. */
 const countKeyCommands = (proxy: Parameters<typeof listEvalCommands>[0]): number =>
   listEvalCommands(proxy).filter((command) => command.includes(":key:")).length;

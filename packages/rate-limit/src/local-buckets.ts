@@ -6,32 +6,35 @@ import { lacksToken, takeTokens, getTokenMicros } from "./take-tokens.ts";
 /** Token buckets in this process's memory. */
 export type LocalBuckets = {
   take(buckets: readonly Bucket[]): Decision;
-  /** Sets the buckets to the state after a decision that Redis was asked for at `requestedAtMs`. */
+  /**
+   * Sets the buckets to the state after a decision of Redis. `requestedAtMs` is the time of the
+   * request to Redis.
+   */
   synchronize(buckets: readonly Bucket[], decision: Decision, requestedAtMs: number): void;
   /**
-   * Returns a rejection if a bucket is known to have no token, without taking any tokens. Returns
-   * `undefined` if no bucket is known to be empty. Other processes can only take more tokens, so
-   * the rejection is correct without a request to Redis. It is precise to the millisecond, like the
+   * If a bucket is known to have no token, returns a rejection without taking any tokens.
+   * Otherwise, returns `undefined`. The rejection is correct without a request to Redis, because
+   * other processes can only take more tokens. It is precise to the millisecond, like the
    * synchronized state.
    */
   rejectFromMemory(buckets: readonly Bucket[]): Decision | undefined;
   /**
-   * Returns each bucket's debt in µs if a token was taken here since the last synchronization,
-   * otherwise 0.
+   * Returns each bucket's debt in µs if this process took a token since the last synchronization,
+   * and 0 otherwise.
    */
   readUnsyncedDebts(buckets: readonly Bucket[]): readonly number[];
 };
 
 /**
- * When the bucket is full again, and whether only this process knows that. It is looked up once per
- * request and then mutated in place.
+ * The time at which the bucket is full again, and whether only this process knows it. A record is
+ * looked up once per request and then mutated in place.
  */
 type BucketRecord = { fullAtMicros: number; isUnsynced: boolean };
 
 /**
- * Creates a store of at most `bucketsMax` buckets per policy. It evicts the least recently used
- * bucket, which then counts as full. Because the bound is per policy, a flood of addresses cannot
- * evict the buckets of API keys.
+ * Creates a store of at most `bucketsMax` buckets per policy. When it is full, it evicts the least
+ * recently used bucket, which is then treated as full. The limit applies to each policy, so a flood
+ * of addresses cannot evict the buckets of API keys.
  */
 export const createLocalBuckets = (clock: Clock, bucketsMax: number): LocalBuckets => {
   // Policies are a few constants in the code.
@@ -101,8 +104,8 @@ export const createLocalBuckets = (clock: Clock, bucketsMax: number): LocalBucke
 };
 
 /**
- * Returns a bucket's debt now. If the clock was set back, caps the debt at one whole refill and
- * stores the cap.
+ * Returns a bucket's debt now. If the clock was set back, limits the debt to one full refill and
+ * stores it.
  */
 const readDebt = (record: BucketRecord | undefined, limit: Limit, nowMicros: number): number => {
   if (record === undefined) return 0;

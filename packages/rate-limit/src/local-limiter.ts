@@ -5,10 +5,12 @@ import { createLocalBuckets } from "./local-buckets.ts";
 
 type LocalLimiterOptions = { clock: Clock; bucketsMax?: number; metrics?: Metrics };
 
-/** The maximum number of buckets per policy and process: about 15 MB when all are in use. */
+/** The maximum number of buckets per policy and process. They use about 15 MB when all exist. */
 export const localBucketsMax = 100_000;
 
-/** Creates token buckets for an installation with a single process. Decides without a promise. */
+/**
+ * Creates token buckets for an installation with a single process. They decide without a promise.
+ */
 export const createLocalLimiter = ({
   clock,
   bucketsMax = localBucketsMax,

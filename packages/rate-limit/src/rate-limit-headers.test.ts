@@ -17,7 +17,7 @@ const createState = (remaining: number, fullInMs: number, retryAfterMs = 0) => (
   fullInMs,
 });
 
-/** Parses a list of RFC 9651 strings with integer parameters, and rejects everything else. */
+/** Parses a list of RFC 9651 strings with integer parameters. Rejects any other input. */
 const parseStructuredList = (field: string | undefined): Record<string, Record<string, number>> => {
   const items: Record<string, Record<string, number>> = {};
   for (const item of (field ?? "").split(/,[ \t]*/)) {

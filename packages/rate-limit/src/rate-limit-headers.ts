@@ -2,9 +2,9 @@ import type { Bucket, BucketState, Decision, Limit } from "./limiter.ts";
 
 /**
  * Returns the header fields of draft-ietf-httpapi-ratelimit-headers (10 and 11), and `Retry-After`
- * on a rejection. `q` is the policy's burst and `w` the whole seconds that refill it. `t` is the
- * time until the bucket is full or, on a rejection, until it allows a request. `Retry-After` is
- * therefore never earlier than `t` (draft §6).
+ * on a rejection. `q` is the policy's burst, and `w` is the time in whole seconds that refills it.
+ * `t` is the time until the bucket is full, or, if the bucket rejected the request, until it allows
+ * one. Therefore, `Retry-After` is never earlier than `t` (draft §6).
  */
 export const rateLimitHeaders = (
   buckets: readonly Bucket[],
@@ -32,8 +32,8 @@ const formatLimitItem = (policy: string, state: BucketState): string => {
   return `${formatStructuredString(policy)};r=${state.remaining};t=${toWholeSeconds(waitMs)}`;
 };
 
-// A `Limit` object lives as long as the process or a key's cached data, so each one is formatted
-// only once.
+// Each item is formatted only once, because a `Limit` object exists as long as the process or a
+// key's cached data.
 const policyItemCache = new WeakMap<Limit, { policy: string; item: string }>();
 
 const formatPolicyItem = ({ policy, limit }: Bucket): string => {
@@ -47,5 +47,5 @@ const formatPolicyItem = ({ policy, limit }: Bucket): string => {
 
 const toWholeSeconds = (ms: number): number => Math.max(1, Math.ceil(ms / 1000));
 
-/** Formats a String of RFC 9651. Policies are plain ASCII words, so nothing needs escaping. */
+/** Formats a String of RFC 9651. Policies are plain ASCII words, so they do not need escaping. */
 const formatStructuredString = (text: string): string => `"${text}"`;

@@ -1,11 +1,11 @@
 import { Gauge } from "prom-client";
 import { type Log, type Metrics, backoffMs } from "@payment-links/runtime";
 
-/** Decides whether to use Redis, by its recent replies. */
+/** Decides from recent replies whether to use Redis. */
 export type RedisHealth = {
   isHealthy(): boolean;
   recordFailure(error: unknown): void;
-  /** A probe got its reply in time. */
+  /** Records that a probe got its reply in time. */
   recordProbeSuccess(): void;
   recordProbeFailure(error: unknown): void;
   /** Returns the delay before the next probe. */
@@ -17,9 +17,9 @@ const probeBackoff = { initialMs: 100, maxMs: 1_000 };
 const probesToRecover = 3;
 
 /**
- * Creates a circuit breaker: one failure opens it, and three successful probes in a row close it
- * (one at startup). Logs each change once and sets a gauge. While Redis is down, probes back off to
- * one per second.
+ * Creates a circuit breaker. One failure opens it, and three successful probes in a row close it.
+ * At startup, one successful probe is enough. Logs each change once and sets a gauge. While Redis
+ * is unavailable, the interval between probes grows to one second.
  */
 export const createRedisHealth = (metrics: Metrics, log: Log): RedisHealth => {
   let state: "starting" | "good" | "bad" = "starting";

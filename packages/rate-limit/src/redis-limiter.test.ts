@@ -40,7 +40,7 @@ describe("createRedisLimiter", () => {
     );
     const decisions = await Promise.all(calls);
     expect(decisions.filter((decision) => decision?.isAllowed)).toHaveLength(100);
-    // All or nothing: the address bucket was charged only for the 100 allowed calls.
+    // All or nothing: the address's bucket was charged only for the 100 allowed calls.
     const [state] = (await limiters[0]?.take([addressBucket]))?.states ?? [];
     expect(state?.remaining).toBe(1_000 - 100 - 1);
   });
@@ -61,7 +61,7 @@ describe("createRedisLimiter", () => {
   test("accepts a caller whose bucket is nearly full after this machine's clock was set back", async () => {
     const clock = createFakeClock(new Date());
     const { limiter } = await startConnectedLimiter(redisUrl, 1, { clock });
-    // The clock goes back by more than the refill time.
+    // The clock goes back by more than the time of a full refill.
     const bucket = createBucket({ tokensPerSecond: 0.1, burst: 100 });
     await limiter.take([bucket]);
     clock.setBack(3_600_000);
@@ -77,7 +77,7 @@ describe("createRedisLimiter", () => {
     const buckets = [createBucket(), createBucket(slowLimit, "ip")];
     for (let call = 0; call < 20; call += 1) await limiter.take(buckets);
     const sentCommands = listEvalCommands(proxy).slice(commandsBefore.length);
-    // A probe may run in between.
+    // A probe can run in between.
     const takeCommands = sentCommands.filter((command) => command.includes(":ip:"));
     expect(takeCommands).toHaveLength(20);
     expect(sentCommands.length - takeCommands.length).toBeLessThanOrEqual(1);
@@ -225,10 +225,10 @@ describe("createRedisLimiter", () => {
     const replyTimeoutMs = provokedTimeoutMs(300);
     const { limiter, metrics } = await startConnectedLimiter(undefined, 1, { replyTimeoutMs });
     const keyBucket = createBucket();
-    // After an immediate, the event loop runs its timers first and reads its sockets afterwards.
+    // After an immediate, the event loop runs its timers first and then reads its sockets.
     await new Promise((resolve) => setImmediate(resolve));
     const pendingTake = limiter.take([keyBucket]);
-    // Less than the connection's own 500 ms.
+    // Less than the 500 ms timeout of the connection itself.
     blockEventLoop(replyTimeoutMs + 100);
     expect((await pendingTake).states[0]?.remaining).toBe(99);
     expect(await readDegradedGauge(metrics)).toBe(0);

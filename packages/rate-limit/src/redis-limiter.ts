@@ -13,31 +13,37 @@ import { takeTokens, getTokenMicros } from "./take-tokens.ts";
 
 type RedisLimiterOptions = {
   url: string;
-  /** A secret that all processes share and Redis does not know. */
+  /** A secret that all processes share and that is not stored in Redis. */
   secret: string;
   clock: Clock;
-  /** The number of processes that share the limits. Without Redis, each one grants its share. */
+  /**
+   * The number of processes that share the limits. Without Redis, each process enforces its share
+   * of a limit.
+   */
   replicas: number;
   metrics: Metrics;
   log: Log;
-  /** How long to wait for Redis before this process decides alone; 50 ms by default. */
+  /** How long to wait for Redis before this process decides without it. Default: 50 ms. */
   replyTimeoutMs?: number;
 };
 
 const defaultReplyTimeoutMs = 50;
 const connectionTimeoutMs = 500;
-/** A script blocks all other clients of Redis. This many requests take less than a millisecond. */
+/**
+ * A running script blocks all other clients of Redis. A script for this many requests takes less
+ * than a millisecond.
+ */
 const batchSizeMax = 100;
-/** About 250 bytes each. */
+/** Each cached key uses about 250 bytes. */
 const cachedKeysMax = 10_000;
 const reconnectDelayMsMax = 1_000;
 
 /**
- * Creates token buckets in Redis that all its processes share. Without a reply within 50 ms, this
- * process decides with its own buckets. They hold its share of the limit and start from Redis' last
- * reply (rule API-23). Requests use Redis again after three successful probes in a row. The tokens
- * taken in the meantime are sent with the next request for their bucket. A caller over its limit is
- * rejected from memory until it has a token.
+ * Creates token buckets in Redis that all processes share. If Redis does not reply within 50 ms,
+ * this process decides with its own buckets, which hold its share of the limit and start from the
+ * last reply (rule API-23). After three successful probes in a row, requests use Redis again. The
+ * tokens taken in the meantime are sent with the next request for their bucket. If a caller is over
+ * its limit, its requests are rejected from memory until it has a token.
  */
 export const createRedisLimiter = (options: RedisLimiterOptions): Limiter => {
   const { clock, log, metrics, replicas, replyTimeoutMs = defaultReplyTimeoutMs } = options;
@@ -82,7 +88,7 @@ export const createRedisLimiter = (options: RedisLimiterOptions): Limiter => {
       health.recordProbeSuccess();
     } catch (error) {
       health.recordProbeFailure(error);
-      // Reconnects, so that the next probe does not queue behind unanswered commands.
+      // Reconnects, so that the next probe does not wait behind commands without a reply.
       if (redis.status === "ready") redis.disconnect(true);
     }
     return afterMs(clock, health.getProbeDelayMs());
@@ -115,11 +121,11 @@ const createRedisClient = (url: string, commandTimeout: number): Redis =>
     lazyConnect: true,
     connectTimeout: connectionTimeoutMs,
     disconnectTimeout: connectionTimeoutMs,
-    // For the handshake. `batchPerTick` has its own, shorter timeout, because this one would also
-    // expire when this process was too busy to read the reply.
+    // This timeout is for the handshake. `batchPerTick` has its own, shorter timeout for commands,
+    // because this one also expires when the process was too busy to read the reply.
     commandTimeout,
-    // Commands that cannot be sent now are decided locally. A queued command would charge a request
-    // that was already decided.
+    // If a command cannot be sent now, the request is decided locally. A queued command would
+    // charge a request that has already been decided.
     enableOfflineQueue: false,
     maxRetriesPerRequest: 1,
     autoResendUnfulfilledCommands: false,
@@ -128,12 +134,12 @@ const createRedisClient = (url: string, commandTimeout: number): Redis =>
 
 const takeScriptSha = createHash("sha1").update(takeScript).digest("hex");
 
-/** The buckets of one request, and their debts in µs that Redis may not know. */
+/** The buckets of one request, and their debts in µs that Redis may not know yet. */
 type TakeRequest = { buckets: readonly Bucket[]; unsyncedDebts: readonly number[] };
 
 /**
- * Creates a function that takes tokens in Redis and returns each bucket's previous debt. It throws
- * after `replyTimeoutMs`.
+ * Creates a function that takes tokens in Redis and returns each bucket's previous debt. The
+ * function throws after `replyTimeoutMs`.
  */
 const createRedisTaker = (
   redis: Redis,
@@ -185,13 +191,14 @@ const runScript = async (
   }
 };
 
-// The hash tag puts all buckets into one cluster slot, because one script must access several of
+// The hash tag puts all buckets into one cluster slot, because one script has to access several of
 // them.
 const keyPrefix = "{payment-links:rate-limit:v2}";
 
 /**
- * Creates a function that returns a bucket's Redis key: the id's HMAC, truncated to 132 bits.
- * Anyone with access to Redis could reverse a hash without a secret by trying every IPv4 address.
+ * Creates a function that returns a bucket's Redis key, which contains the id's HMAC, truncated to
+ * 132 bits. Without a secret, anyone with access to Redis could reverse a hash by trying every IPv4
+ * address.
  */
 const createRedisKeyMapper = (secret: string): ((bucket: Bucket) => string) => {
   const keys = new LRUCache<string, string>({ max: cachedKeysMax });

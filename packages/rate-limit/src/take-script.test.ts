@@ -18,7 +18,7 @@ const fixedClockScript = takeScript.replace(
 );
 const fixedTime = [Number(nowMicros / 1_000_000n), Number(nowMicros % 1_000_000n)];
 
-/** A debt before the script runs: a number of tokens plus a few µs. */
+/** A debt before the script runs, as a number of tokens plus a few µs. */
 const arbitraryDebt = fc.oneof(
   fc.constant(undefined),
   fc.record({
@@ -34,7 +34,7 @@ const toDebt = (bucket: Bucket, debtOffset: DebtOffset): bigint | undefined =>
     ? undefined
     : BigInt(debtOffset.tokens) * getBucketSizes(bucket).token + BigInt(debtOffset.micros);
 
-/** Converts a reply of Redis' TIME to whole milliseconds, the precision of a key's TTL. */
+/** Converts a reply of Redis' TIME to whole milliseconds, which is the precision of a key's TTL. */
 const toMs = (time: unknown): number => {
   const [seconds, micros] = time as [string, string];
   return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
@@ -129,8 +129,9 @@ describe("takeScript", () => {
             const { text, ttlMs } = left[index] ?? {};
             if (!expected.isAllowed) {
               const debt = storedDebts[index];
-              // The stored debt changes only for two reasons: a larger unsynced debt, or a debt too
-              // large for any clock of ours to have written.
+              // The script changes the stored debt for only two reasons: the unsynced debt is
+              // larger, or the stored debt is too large to be correct, for example after the clock
+              // was set back.
               const largerDebt =
                 (unsyncedDebts[index] ?? 0n) > clampToZero(debt ?? 0n)
                   ? unsyncedDebts[index]
@@ -143,8 +144,8 @@ describe("takeScript", () => {
             }
             const debt = getBucketSizes(bucket).capacity - model.getLevel(bucket, nowMicros);
             expect(text).toBe(String(nowMicros + debt));
-            // The key must not expire before the bucket is full. Expiring a little later costs only
-            // memory. Redis' clock may advance between the write and the read.
+            // The key must not expire before the bucket is full. If it expires a little later, this
+            // only costs memory. Redis' clock can advance between the write and the read.
             const fullInMs = expected.states[index]?.fullInMs ?? 0;
             expect(ttlMs).toBeGreaterThanOrEqual(fullInMs - tookMs);
             return expect(ttlMs).toBeLessThanOrEqual(fullInMs + 2);
@@ -178,7 +179,7 @@ describe("takeScript", () => {
           ...fixedTime,
         ];
         const keys = requestedBuckets.map(toKey);
-        // One transaction, because some keys expire after 2 ms.
+        // Uses one transaction, because some keys expire after 2 ms.
         const transaction = redis
           .multi()
           .eval(fixedClockScript, keys.length, ...keys, ...scriptArguments);

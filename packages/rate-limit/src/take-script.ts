@@ -1,13 +1,16 @@
 /**
  * Processes several requests in order, in one atomic step and by Redis' clock. Each request takes
  * one token from each of its buckets, or none from any.
+ *
  * - KEYS: the buckets of all requests, in order. A bucket may appear more than once.
  * - ARGV: the number of requests, the number of buckets of each request, and then three numbers per
- *   bucket: the µs that refill one token, the burst, and the unsynced debt. This debt in µs is what
- *   was taken during an outage, which Redis may not know; otherwise 0.
+ *   bucket: the µs that refill one token, the burst, and the unsynced debt. The unsynced debt is
+ *   the time in µs that refills the tokens taken during an outage. Redis may not know these tokens.
+ *   Otherwise, it is 0.
  *
- * A key stores the microsecond at which its bucket is full, and expires at that time. The reply is
- * each bucket's debt before its request, from which `takeTokens` derives the same decision.
+ * A key stores the microsecond at which its bucket is full, and expires at that time. The reply
+ * contains each bucket's debt before its request, from which `takeTokens` derives the same
+ * decision.
  */
 export const takeScript = `
 local time = redis.call('TIME')

@@ -1,9 +1,10 @@
 import type { Bucket, BucketState, Decision, Limit } from "./limiter.ts";
 
 /**
- * Decides a request over all its buckets: one token from each, or none from any. A bucket's debt is
- * the time in µs until it is full, before this request (in GCRA terms, the theoretical arrival time
- * minus now). The Redis script makes the same comparison. Whole microseconds make both exact.
+ * Decides whether a request is allowed. A request takes one token from each of its buckets, or none
+ * from any. A bucket's debt is the time in µs until the bucket is full, before this request. In
+ * GCRA terms, this is the theoretical arrival time minus the current time. The Redis script makes
+ * the same comparison. Both are exact, because they use whole microseconds.
  */
 export const takeTokens = (
   buckets: readonly Bucket[],
@@ -28,7 +29,10 @@ export const getTokenMicros = (limit: Limit): number =>
 export const lacksToken = (limit: Limit, debtMicros: number): boolean =>
   getLackingMicros(limit, debtMicros) > 0;
 
-/** Returns the time in µs until the bucket has a whole token; 0 or less if it has one now. */
+/**
+ * Returns the time in µs until the bucket has a whole token. The result is 0 or less if it has one
+ * now.
+ */
 const getLackingMicros = (limit: Limit, debtMicros: number): number => {
   const tokenMicros = getTokenMicros(limit);
   return debtMicros + tokenMicros - tokenMicros * limit.burst;

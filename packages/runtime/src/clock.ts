@@ -3,13 +3,14 @@ export type Clock = {
   /** Returns the current time. */
   now(): Date;
   /**
-   * Returns the milliseconds since an arbitrary start. It never goes back, unlike `now`. Use it for
+   * Returns the milliseconds since an arbitrary start. Unlike `now`, it never goes back. Use it for
    * durations.
    */
   elapsedMs(): number;
   /**
-   * Waits until the instant. Ends early, without an error, when the signal aborts. The duration is
-   * fixed at the call, so setting the machine's clock back does not prolong the wait.
+   * Waits until the instant. If the signal aborts, the wait ends early without an error. The
+   * duration is fixed when the wait starts, so it does not become longer when the machine's clock
+   * is set back.
    */
   sleepUntil(instant: Date, signal: AbortSignal): Promise<void>;
 };
@@ -24,7 +25,8 @@ export const systemClock: Clock = {
     const deadlineMs = performance.now() + instant.getTime() - Date.now();
     while (!signal.aborted) {
       const waitMs = deadlineMs - performance.now();
-      // The negation makes an invalid date end the wait instead of spinning.
+      // The negation is necessary: with an invalid date, `waitMs` is NaN, and the wait must end
+      // instead of looping forever.
       if (!(waitMs > 0)) return;
       await sleep(Math.min(waitMs, timeoutMsMax), signal);
     }
@@ -45,7 +47,9 @@ const sleep = (durationMs: number, signal: AbortSignal): Promise<void> =>
 export type FakeClock = Clock & {
   /** Moves time forward and wakes all due sleepers, earliest first. */
   advance(byMs: number): void;
-  /** Sets the wall clock back, as when a machine corrects a wrong clock. Wakes no sleeper. */
+  /**
+   * Sets the wall clock back, as when a machine corrects a wrong clock. Does not wake any sleepers.
+   */
   setBack(byMs: number): void;
 };
 

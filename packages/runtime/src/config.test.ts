@@ -42,7 +42,7 @@ describe("parseConfig (rule OPS-4)", () => {
   test("reports every error with its variable's name, in one message", () => {
     const environment = { PORT: "port", RATE: "fast", LEVEL: "loud", TOKEN: "short" };
     expect(getConfigErrorMessage(() => parseConfig(schema, environment)).split("\n")).toEqual([
-      "The configuration cannot be used:",
+      "Invalid configuration:",
       "  PORT: must be a port number",
       "  BASE_URL: is missing",
       "  RATE: must be <tokens per second>:<burst>",
@@ -123,9 +123,9 @@ describe("readSecret (rule OPS-4)", () => {
   });
 
   test.each([
-    ["a missing file", "none", undefined, "names a file that cannot be read"],
-    ["an empty file", "empty", undefined, "names an empty file"],
-    ["both variable and file", "full", "hunter2", "KEY is set too"],
+    ["a missing file", "none", undefined, "the file cannot be read"],
+    ["an empty file", "empty", undefined, "the file is empty"],
+    ["both variable and file", "full", "hunter2", "KEY is also set"],
   ])("rejects %s with the variable's name and no content", (_name, file, KEY, expectedReason) => {
     const message = getConfigErrorMessage(() =>
       readSecret({ KEY, KEY_FILE: join(directory, file) }, "KEY"),

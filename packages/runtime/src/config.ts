@@ -3,19 +3,25 @@ import * as z from "zod";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** An invalid configuration. The message names every error and never includes a value. */
+/**
+ * An invalid configuration. The message names the variable of every error. It never includes a
+ * value.
+ */
 export class ConfigError extends Error {}
 
-/** Each message must start with its variable's name and must not include a value. */
+/**
+ * Creates a `ConfigError`. Each message must start with the variable's name and must not include a
+ * value.
+ */
 export const createConfigError = (messages: readonly string[]): ConfigError =>
   new ConfigError(
-    ["The configuration cannot be used:", ...messages.map((message) => `  ${message}`)].join("\n"),
+    ["Invalid configuration:", ...messages.map((message) => `  ${message}`)].join("\n"),
   );
 
 /**
- * Parses the configuration, once at startup. An empty variable counts as missing. Throws a
- * `ConfigError` that lists every error by its variable's name, without any value (rule OPS-4).
- * Checks across several variables run only once each of them is well-formed.
+ * Parses the configuration. Call it once at startup. An empty variable counts as missing. Throws a
+ * `ConfigError` that lists every error by the variable's name, without any values (rule OPS-4).
+ * Checks that involve several variables run only when each variable is well-formed.
  */
 export const parseConfig = <Schema extends z.ZodType>(
   schema: Schema,
@@ -35,8 +41,8 @@ export const parseConfig = <Schema extends z.ZodType>(
 };
 
 /**
- * Returns the value of a variable, or the trimmed content of the file that its `…_FILE` variant
- * names. Returns undefined if both are missing or empty. Throws `ConfigError` if the file is
+ * Returns the value of a variable, or the trimmed content of the file whose path is in its `…_FILE`
+ * variant. Returns undefined if both are missing or empty. Throws `ConfigError` if the file is
  * unreadable or empty, or if both are set.
  */
 export const readSecret = (environment: Environment, name: string): string | undefined => {
@@ -44,10 +50,10 @@ export const readSecret = (environment: Environment, name: string): string | und
   const filePath = environment[`${name}_FILE`];
   if (filePath === undefined || filePath === "") return value;
   const createFileError = (reason: string) => createConfigError([`${name}_FILE: ${reason}`]);
-  if (value !== undefined) throw createFileError(`${name} is set too; remove one of them`);
+  if (value !== undefined) throw createFileError(`${name} is also set; remove one of them`);
   const content = readTextFile(filePath);
-  if (content === undefined) throw createFileError("names a file that cannot be read");
-  if (content === "") throw createFileError("names an empty file");
+  if (content === undefined) throw createFileError("the file cannot be read");
+  if (content === "") throw createFileError("the file is empty");
   return content;
 };
 
@@ -59,11 +65,13 @@ const readTextFile = (filePath: string): string | undefined => {
   }
 };
 
-/** An http or https base URL: no credentials, query or fragment. Trailing slashes are removed. */
+/**
+ * An http or https base URL without credentials, query or fragment. Trailing slashes are removed.
+ */
 export const OriginUrl = z
   .url({ protocol: /^https?$/, error: "must be an http or https URL", abort: true })
   .refine((url) => !/[?#@]/.test(url), {
-    error: "must have no credentials, query or fragment",
+    error: "must not contain credentials, a query or a fragment",
   })
   .transform((url) => url.replace(/\/+$/, ""));
 
@@ -85,7 +93,7 @@ export const RateLimit = z
     return { tokensPerSecond: Number(tokensPerSecond), burst: Number(burst) };
   })
   .refine((limit) => limit.tokensPerSecond > 0 && limit.burst >= 1, {
-    error: "both numbers must be above 0",
+    error: "both numbers must be greater than 0",
   });
 export type RateLimit = z.output<typeof RateLimit>;
 
@@ -100,16 +108,19 @@ export const CommaList = z.string().transform((text) =>
 const tokenCharactersMin = 16;
 
 /**
- * Comma-separated secrets of at least 16 characters each. The first one is sent, and all are
- * accepted.
+ * Comma-separated secrets of at least 16 characters each. The first one is used for requests to
+ * other services. All are accepted from callers.
  */
 export const TokenList = CommaList.refine((tokens) => tokens.length > 0, {
-  error: "has no value",
+  error: "is empty",
 }).refine((tokens) => tokens.every((token) => token.length >= tokenCharactersMin), {
   error: `each value must have at least ${tokenCharactersMin} characters`,
 });
 
-/** `1`, `true` or `yes` enable the flag; `0`, `false` or `no` disable it. Everything else is an error. */
+/**
+ * `1`, `true` or `yes` enable the flag. `0`, `false` or `no` disable it. Any other value is an
+ * error.
+ */
 export const BooleanFlag = z
   .enum(["0", "1", "true", "false", "yes", "no"])
   .transform((value) => value === "1" || value === "true" || value === "yes");

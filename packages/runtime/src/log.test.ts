@@ -108,7 +108,9 @@ describe("redaction", () => {
 });
 
 describe("an error in the log", () => {
-  /** Creates an error like those of database libraries, with the statement and its values. */
+  /**
+   * Creates an error that contains the statement and its values, like those of database libraries.
+   */
   const createQueryError = () =>
     Object.assign(new Error("the query failed", { cause: new Error("deeper") }), {
       code: "23505",

@@ -9,8 +9,8 @@ export const logLevels = ["silent", "fatal", "error", "warn", "info", "debug", "
 const isLogLevel = (value: string): boolean => logLevels.some((level) => level === value);
 
 /**
- * Field names that can hold a secret, ignoring case, dashes and underscores. The last word decides,
- * so `tokenAddress` and `secretPrefix` do not match.
+ * Matches field names that can hold a secret, ignoring case, dashes and underscores. Only the last
+ * word matters, so `tokenAddress` and `secretPrefix` do not match.
  */
 const secretNamePattern =
   /(?:secrets?|secretkeys?|passwords?|tokens?|cookies?|signatures?|authorization|apikeys?|privatekey|databaseurl|redisurl|signinurl)$|^keys?$/;
@@ -19,11 +19,11 @@ const depthMax = 6;
 const causesMax = 4;
 
 /**
- * Creates a JSON log on stdout, one line per event, with the active trace's ids. Redacts every
- * field whose name can hold a secret, at every depth. Omits the properties that libraries add to
- * errors, because they may include a query's values. A process creates its log before it parses its
- * configuration. An unknown level counts as `info` here, and the configuration then rejects it
- * (rule OPS-4).
+ * Creates a JSON log on stdout with one line per event and the ids of the active trace. Redacts
+ * every field whose name can hold a secret, at every depth. Omits the properties that libraries add
+ * to errors, because these can contain the values of a query. A process creates its log before it
+ * parses its configuration. Therefore, an unknown level is treated as `info` here and rejected
+ * later by the configuration (rule OPS-4).
  */
 export const createLog = (
   { service, level }: { service: string; level: string },
@@ -36,7 +36,7 @@ export const createLog = (
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }), log: redactFields },
       serializers: { err: (error: unknown) => describeError(error) },
-      // The formatter above does not apply to a child logger's bindings.
+      // The `log` formatter above does not apply to the bindings of a child logger.
       redact: { paths: ["key", "token", "secret", "password"], censor: maskSecret },
       mixin: () => {
         const context = trace.getActiveSpan()?.spanContext();
@@ -48,7 +48,7 @@ export const createLog = (
     ...(destination === undefined ? [] : [destination]),
   );
 
-/** Returns the loggable part of an error: type, message, code, stack and causes; nothing else. */
+/** Returns only the type, message, code, stack and causes of an error. */
 export const describeError = (error: unknown, depth = 0): Record<string, unknown> => {
   if (!(error instanceof Error)) return { message: "a thrown value is not an Error" };
   const code = "code" in error && typeof error.code === "string" ? { code: error.code } : {};
@@ -63,7 +63,7 @@ const redactFields = (fields: Record<string, unknown>): Record<string, unknown> 
   const seen = new WeakSet();
   const redactedEntries = Object.entries(fields).map(([name, value]) => [
     name,
-    // pino's `err` serializer handles it.
+    // pino's `err` serializer handles this field.
     name === "err" ? value : redactField(name, value, { depth: 1, seen }),
   ]);
   return Object.fromEntries(redactedEntries);

@@ -13,7 +13,7 @@ type Run = (signal: AbortSignal) => Promise<boolean | Date | void>;
 let loop: Loop | undefined;
 afterEach(() => loop?.stop());
 
-/** Starts a loop with a one-second pause after each run, on a fake clock. */
+/** Starts a loop on a fake clock that pauses one second after each run. */
 const startTestLoop = (run: Run, options: { backoffMsMax?: number } = {}) => {
   const clock = createFakeClock(startAt);
   const written: string[] = [];

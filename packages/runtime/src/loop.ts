@@ -6,7 +6,7 @@ import type { Log } from "./log.ts";
 export type Loop = {
   /** Ends the current pause and runs the job as soon as possible. */
   wake(): void;
-  /** Waits for the current run to end and starts no other one. */
+  /** Waits for the current run to end. No other run starts. */
   stop(): Promise<void>;
 };
 
@@ -14,14 +14,20 @@ type LoopOptions = {
   name: string;
   clock: Clock;
   log: Log;
-  /** The pause after a run. After failures, the pause doubles up to `backoffMsMax`. */
+  /** The pause after a run. After failures, the pause doubles each time, up to `backoffMsMax`. */
   waitMs: number;
   backoffMsMax?: number;
-  /** Performs one run. Returns `true` to run again immediately, or the instant of the next known work. */
+  /**
+   * Performs one run. Returns `true` to run again immediately, or the time at which work is due if
+   * it is known.
+   */
   run: (signal: AbortSignal) => Promise<boolean | Date | void>;
 };
 
-/** Starts a background job. Logs an error of a run, and retries after a growing pause. */
+/**
+ * Starts a background job. If a run fails, logs the error and retries after a pause that grows with
+ * each failure.
+ */
 export const startLoop = (options: LoopOptions): Loop => {
   const { clock, log, name } = options;
   const stopController = new AbortController();
@@ -59,7 +65,7 @@ export const startLoop = (options: LoopOptions): Loop => {
     wake: () => {
       if (isWoken) return;
       isWoken = true;
-      // An explicit reason avoids the cost of creating an exception with a stack trace.
+      // An explicit reason is cheaper, because no exception with a stack trace is created.
       sleepController.abort("woken");
     },
     stop: () => {

@@ -27,10 +27,7 @@ const createServiceMetrics = (name: string, count: number) => {
 const samplePattern =
   /^([a-z0-9_]+)(\{[a-z_]+="(?:[^"\\\n]|\\["\\n])*"(?:,[a-z_]+="(?:[^"\\\n]|\\["\\n])*")*\})? \S+$/;
 
-/**
- * Parses a text in the Prometheus text format 0.0.4, as strictly as scrapers do, and returns its
- * series.
- */
+/** Parses the Prometheus text format 0.0.4 as strictly as scrapers do, and returns the series. */
 const parseExposition = (text: string) => {
   expect(text.endsWith("\n")).toBe(true);
   const describedFamilies = new Set<string>();
@@ -45,7 +42,7 @@ const parseExposition = (text: string) => {
       family = name;
     } else if (!line.startsWith("# ")) {
       expect(line).toMatch(samplePattern);
-      // A family's samples follow its header, and no sample appears twice.
+      // The samples of a family follow its header, and no sample appears twice.
       expect(line.startsWith(family)).toBe(true);
       const name = line.slice(0, line.lastIndexOf(" "));
       expect([name, series.has(name)]).toEqual([name, false]);
@@ -87,7 +84,8 @@ describe("renderMetrics", () => {
     addProcessMetrics(processMetrics);
     const minLagGauge = processMetrics.getSingleMetric("nodejs_eventloop_lag_min_seconds");
     const readMinLagSeconds = async () => Number((await minLagGauge?.get())?.values[0]?.value);
-    // Each read starts a new sampling period. A delay includes the interval between two samples.
+    // Each read starts a new sampling period. The reported delay includes the interval between two
+    // samples.
     const lagGauge = processMetrics.getSingleMetric("nodejs_eventloop_lag_seconds");
     await waitUntil("a delay is sampled", async () => {
       await injectDelay("quiet period", 700);

@@ -10,26 +10,27 @@ export const createMetrics = (service: string): Metrics => {
 };
 
 /**
- * How often the event-loop delay is sampled. A reported delay includes this interval. At
- * prom-client's default of 10 ms, an idle process woke 100 times per second and used 1 % of a core.
- * At 100 ms, this sampling was still a third of the idle load. A loop that is often late still
- * shows between two scrapes.
+ * How often the event-loop delay is sampled. A reported delay includes this interval. With
+ * prom-client's default of 10 ms, an idle process used 1 % of a core. At 100 ms, the sampling still
+ * used a third of an idle process's CPU time. At 500 ms, a frequently blocked event loop is still
+ * visible between two scrapes.
  */
 const eventLoopSampleMs = 500;
 
 /** Adds Node's process metrics: CPU, memory, event loop, garbage collection. */
 export const addProcessMetrics = (metrics: Metrics): void => {
   collectDefaultMetrics({ register: metrics, eventLoopMonitoringPrecision: eventLoopSampleMs });
-  // These gauges have names like counters. The metrics without `_total` report the same by type.
+  // These gauges have the names of counters. The metrics without `_total` report the same numbers
+  // by type.
   for (const kind of ["handles", "requests", "resources"]) {
     metrics.removeSingleMetric(`nodejs_active_${kind}_total`);
   }
 };
 
 /**
- * Returns the text of `/metrics` for the services of one process, distinguished by the label
- * `service`. Each family has its HELP and TYPE once. A family that cannot be collected is omitted,
- * with a comment.
+ * Returns the `/metrics` text for all services of one process. The label `service` distinguishes
+ * them. The HELP and TYPE of each family appear once. If a family cannot be collected, a comment
+ * replaces it.
  */
 export const renderMetrics = async (registries: readonly Metrics[]): Promise<string> => {
   const families = new Map<string, string[]>();
@@ -55,7 +56,7 @@ const collectFamily = async (metrics: Metrics, name: string): Promise<Family> =>
     );
     return { name, headerLines: [help, type], samples };
   } catch {
-    // A gauge whose database query fails must not fail the other metrics.
+    // If the database query of one gauge fails, the other metrics must still be reported.
     return {
       name: `${name} failed`,
       headerLines: [],

@@ -104,7 +104,7 @@ describe("a process", () => {
 
   test("stops in order when one Ctrl-C arrives as two signals", async () => {
     let isSignaled = false;
-    // The child sends itself the second signal, so that another process cannot delay it.
+    // The child sends the second signal to itself, so that another process cannot delay the signal.
     const { code, output } = await runChildProcess(
       `list.add("slow", async () => {
          const again = new Promise((resolve) => process.once("SIGINT", resolve));
@@ -123,8 +123,8 @@ describe("a process", () => {
 
   test("exits immediately with code 1 on a second signal while a stop step hangs", async () => {
     let sentCount = 0;
-    // The child distinguishes one Ctrl-C from two by its own clock. This time is after it received
-    // the first.
+    // The child uses its own clock to distinguish a repeated signal from a second Ctrl-C. This time
+    // is counted from the first signal that it received.
     let hangingSinceMs: number | undefined;
     // The script disables the forced exit after 25 s.
     const { code } = await runChildProcess(

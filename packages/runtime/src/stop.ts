@@ -2,10 +2,10 @@ import type { Log } from "./log.ts";
 
 type StopStep = { name: string; stop: () => Promise<void> | void };
 
-/** Collects stop steps and runs them in the reverse order of the start. */
+/** Collects the steps of a shutdown and runs them in reverse order of startup. */
 export type StopList = {
   add(name: string, stop: StopStep["stop"]): void;
-  /** Runs all steps once. Logs a step that fails, and continues with the others. */
+  /** Runs all steps once. If a step fails, logs the error and continues with the other steps. */
   stopAll(log: Log): Promise<void>;
   /** Returns whether the stop has started. */
   isStopping(): boolean;
@@ -32,13 +32,13 @@ export const createStopList = (): StopList => {
 };
 
 const forcedExitMs = 25_000;
-/** One Ctrl-C arrives twice: from the terminal, and forwarded by npm. */
+/** One Ctrl-C can arrive twice, because the terminal sends it and npm forwards it. */
 const duplicateSignalMs = 1_000;
 
 /**
- * Stops in order on SIGTERM or SIGINT and exits with code 0. Exits with code 1 on a second signal,
- * or if the stop takes longer than `drainMsMax` plus 25 s. A forced exit is safe, because a crash
- * at any line loses no data.
+ * Runs an orderly shutdown on SIGTERM or SIGINT and exits with code 0. Exits with code 1 on a
+ * second signal, or if the shutdown takes longer than `drainMsMax` plus 25 s. A forced exit is
+ * safe, because no data is lost even if the process crashes.
  */
 export const stopOnSignal = (stopList: StopList, log: Log, drainMsMax = 0): void => {
   let stoppingSinceMs: number | undefined;
@@ -57,10 +57,7 @@ export const stopOnSignal = (stopList: StopList, log: Log, drainMsMax = 0): void
   process.on("SIGINT", stop);
 };
 
-/**
- * Ends the process with a fatal log line on an uncaught error, because its state can no longer be
- * trusted.
- */
+/** Logs an uncaught error and exits, because the state of the process can no longer be trusted. */
 export const exitOnUncaughtError = (log: Log): void => {
   const exitWithError = (error: unknown) => {
     log.fatal({ err: error }, "uncaught error, exiting");

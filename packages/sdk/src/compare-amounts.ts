@@ -2,9 +2,9 @@ const decimalPattern = /^(\d+)(?:\.(\d+))?$/;
 
 /**
  * Compares two amounts exactly. Returns -1 if `left` is smaller, 0 if they are equal, and 1 if
- * `left` is larger. Both are plain decimals in whole tokens, as in every response and webhook;
- * anything else throws a `RangeError`. JavaScript numbers would be inexact: 0.1 + 0.2 is greater
- * than 0.3.
+ * `left` is larger. Both must be plain decimals in whole tokens, as in every response and webhook.
+ * Throws a `RangeError` otherwise. JavaScript numbers would be inexact: 0.1 + 0.2 is greater than
+ * 0.3.
  */
 export const compareAmounts = (left: string, right: string): number => {
   const [leftWhole, leftFraction] = splitAmount(left);

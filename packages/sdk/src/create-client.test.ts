@@ -51,7 +51,7 @@ const respondWithError = (
 
 /** Closes the connection without a response. */
 const dropConnection: Responder = (res) => void res.destroy();
-/** Leaves the request open without a response. */
+/** Leaves the request pending without a response. */
 const neverRespond: Responder = () => {};
 
 let server: Awaited<ReturnType<typeof startServer>>;
@@ -247,7 +247,7 @@ describe("retries (rule ERROR-4)", () => {
       respond(200, createdLink),
     );
     await createTestClient().createPaymentLink({ toAmount: "1" });
-    // The header has a resolution of one second, and some time passes before the client reads it.
+    // The header has a resolution of one second, and the client reads it after some time.
     expect(waitedMs[0]).toBeGreaterThan(10_000);
     expect(waitedMs[0]).toBeLessThanOrEqual(50_000);
     server.respondWith(
@@ -270,7 +270,8 @@ describe("retries (rule ERROR-4)", () => {
   });
 
   test("retries after a timeout", async () => {
-    // The second try has the same timeout, so it must be much longer than a response takes.
+    // The second attempt has the same timeout, so the timeout must be much longer than a response
+    // takes.
     const provokedTimeoutMs = 1_000;
     server.respondWith(neverRespond, respond(200, createdLink));
     expect(
@@ -419,8 +420,8 @@ describe("reading links", () => {
   });
 
   /**
-   * Serves a list, newest first, that grows by `addedPerPage` links before each page after the
-   * first.
+   * Serves a list, newest first. Before each page after the first, `addedPerPage` new links are
+   * added to it.
    */
   const serveGrowingList = (count: number, addedPerPage: number) => {
     const ids = Array.from({ length: count }, (_, index) => `plink_${count - index}`);

@@ -12,24 +12,24 @@ import type { Runtime } from "./runtime.ts";
 export type PaymentLinksOptions = {
   /** The service's origin, such as `https://pay.example.com`. */
   url: string | URL;
-  /** An API key. Not required for retrieving a single link. */
+  /** An API key. It is not required for retrieving a single link. */
   apiKey?: string | undefined;
-  /** The timeout of one try: 1 to 600,000 ms, 10,000 ms by default. */
+  /** The timeout of one attempt, from 1 to 600,000 ms. Default: 10,000 ms. */
   timeoutMs?: number | undefined;
   /**
-   * The maximum number of tries per call: 1 to 100, 5 by default. A call is retried when no
-   * response arrives or when the response indicates a temporary error. The wait is 1, 2, 4, 8 s and
-   * so on, plus jitter, at most a minute, and never shorter than `Retry-After`.
+   * The maximum number of attempts per call, from 1 to 100. Default: 5. A call is retried if no
+   * response arrives or if the response reports a temporary error. The delays are 1, 2, 4, 8 s and
+   * so on, plus jitter, up to one minute. A delay is never shorter than `Retry-After`.
    */
   triesMax?: number | undefined;
-  /** The function that sends requests. Defaults to the global `fetch`. */
+  /** The function that sends requests. Default: the global `fetch`. */
   fetch?: typeof fetch | undefined;
 };
 
 export type CallOptions = {
   /**
-   * Aborts the call with the signal's reason, also while it waits between tries. An aborted create
-   * may still have succeeded: pass your own idempotency key to repeat it safely.
+   * Aborts the call with the signal's reason, even while it waits between attempts. An aborted
+   * create may have succeeded. To repeat it safely, pass your own idempotency key.
    */
   signal?: AbortSignal | null | undefined;
 };
@@ -37,9 +37,10 @@ export type CallOptions = {
 export type CreateOptions = CallOptions & {
   /**
    * 1 to 255 printable ASCII characters without leading or trailing spaces, unique for each link.
-   * For 24 hours, a create with the same key returns the same link if it has the same fields,
-   * values and field order. The default is random and covers only the tries of this call. Pass the
-   * order number, and a crash between call and response does not create a second link either.
+   *   For 24 hours, another create with the same key and with the same fields, values and field
+   *   order returns the same link. The default is random and covers only the attempts of this call.
+   *   If you pass the order number, a crash before the response arrives cannot lead to a second
+   *   link either.
    */
   idempotencyKey?: string | undefined;
 };
@@ -54,19 +55,19 @@ export type LinkToCreate = Omit<NewPaymentLink, "toAmount"> & { toAmount: string
  */
 export type PaymentLinks = {
   /**
-   * Creates a link. Needs the scope `payment_link:create`. Send the payer to the `url` of the
+   * Creates a link. Requires the scope `payment_link:create`. Send the payer to the `url` in the
    * response.
    */
   createPaymentLink(link: LinkToCreate, options?: CreateOptions): Promise<PaymentLinkCreationData>;
-  /** Returns one page of ten links, newest first. Needs the scope `payment_link:read`. */
+  /** Returns one page of ten links, newest first. Requires the scope `payment_link:read`. */
   listPaymentLinks(filter?: PaymentLinksFilter, options?: CallOptions): Promise<PaymentLinkPage>;
-  /** Returns one link with its owner's public profile. Needs no API key. */
+  /** Returns one link with its owner's public profile. Does not require an API key. */
   retrievePaymentLink(id: string, options?: CallOptions): Promise<RetrievedPaymentLink>;
   /**
    * Yields every link of the list, newest first, and requests pages as the loop needs them. Links
-   * created during the loop may be missing; no link is yielded twice. If a link stops matching the
-   * `status` filter during the loop, another link may be skipped: omit the status if you need every
-   * link.
+   * that are created during the loop may be missing. No link is yielded twice. If a link stops
+   * matching the `status` filter during the loop, another link may be skipped. If you need every
+   * link, omit the status.
    */
   eachPaymentLink(
     filter?: Pick<PaymentLinksFilter, "status">,
@@ -76,7 +77,7 @@ export type PaymentLinks = {
 
 const defaultTimeoutMs = 10_000;
 const defaultTriesMax = 5;
-/** More links than are created between two page requests. */
+/** More links than can be created between two page requests. */
 const seenIdsMax = 10_000;
 const timeoutMsMax = 600_000;
 const triesMaxLimit = 100;
@@ -87,13 +88,13 @@ const basePath = "/v1/payment-link";
 export const createClient = (options: PaymentLinksOptions, runtime: Runtime): PaymentLinks => {
   const { apiKey, timeoutMs = defaultTimeoutMs, triesMax = defaultTriesMax } = options;
   const origin = parseOrigin(options.url);
-  // `fetch` would reject the key as well, but include it in its error message.
+  // `fetch` would also reject the key, but its error message would include the key.
   if (apiKey !== undefined && !isHeaderValue(apiKey)) {
-    throw new TypeError("apiKey must be an API key, exactly as the console showed it");
+    throw new TypeError("apiKey must be an API key exactly as shown in the console");
   }
   requireIntegerInRange("timeoutMs", timeoutMs, timeoutMsMax);
   requireIntegerInRange("triesMax", triesMax, triesMaxLimit);
-  // Looked up for each call, so that a later replacement of the global `fetch` is used.
+  // The global `fetch` is looked up for each call, so that a replacement takes effect.
   const currentFetch: typeof fetch = (...fetchArguments) =>
     (options.fetch ?? fetch)(...fetchArguments);
   const settings = { origin, apiKey, timeoutMs, triesMax, fetch: currentFetch };
@@ -104,7 +105,7 @@ export const createClient = (options: PaymentLinksOptions, runtime: Runtime): Pa
     { signal } = {},
   ) => {
     const request = { method: "GET", path: `${basePath}?${buildQuery(filter)}`, signal } as const;
-    // For the list, this code means that the service failed to read it.
+    // For the list, this error code means that the service failed to read the links.
     return (await send({
       ...request,
       internalErrorCode: "CANNOT_FIND_PAYMENT_LINK",
@@ -130,7 +131,7 @@ export const createClient = (options: PaymentLinksOptions, runtime: Runtime): Pa
     },
     listPaymentLinks,
     retrievePaymentLink: async (id, { signal } = {}) => {
-      // With these three ids, the URL would be the list's or an unrelated one.
+      // With these three ids, the URL would be that of the list or of another resource.
       if (typeof id !== "string" || ["", ".", ".."].includes(id)) {
         throw new TypeError("id must be a link id, such as plink_…");
       }
@@ -177,8 +178,8 @@ const requireIntegerInRange = (name: string, value: number, max: number): void =
 };
 
 /**
- * Returns the origin of `url`. Errors never include the value: it may be an API key passed by
- * mistake.
+ * Returns the origin of `url`. Errors never include the value, because it may be an API key that
+ * was passed by mistake.
  */
 const parseOrigin = (url: string | URL): string => {
   const parsedUrl = URL.canParse(String(url)) ? new URL(url) : undefined;

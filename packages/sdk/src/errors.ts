@@ -1,19 +1,19 @@
-/** One problem reported by the service. The message is for people; branch on the code. */
+/** One problem reported by the service. The message is for people. In code, check the `code`. */
 export type Problem = { code: string; message: string };
 
 /**
- * An error response. A rejected call changed nothing. After a status of 500 or above, or if an
- * earlier try got no response, a create may have succeeded: repeat it with `idempotencyKey`, and
- * only one link exists.
+ * An error response. The rejected call did not change anything, with one exception: if the status
+ * is 500 or above, or if an earlier attempt got no response, a create may have succeeded. Repeat it
+ * with `idempotencyKey`. This never creates a second link.
  */
 export class PaymentLinksError extends Error {
   readonly status: number;
   /**
-   * The code of the first problem, such as `INVALID_API_KEY`. More codes may be added. It is
-   * `HTTP_502` or similar if the response comes from a proxy instead of the service.
+   * The code of the first problem, such as `INVALID_API_KEY`. More codes may be added. If the
+   * response comes from a proxy instead of the service, the code is `HTTP_502` or similar.
    */
   readonly code: string;
-  /** All problems. A failed validation can have several. */
+  /** All problems. A failed validation can report several. */
   readonly problems: readonly Problem[];
   /** Identifies the request in the service's logs. */
   readonly requestId: string | undefined;
@@ -42,11 +42,11 @@ export class PaymentLinksError extends Error {
 }
 
 /**
- * No response arrived; `cause` has the reason. A create may have succeeded: repeat it within 24
- * hours with `idempotencyKey` and exactly the same fields, and only one link exists.
+ * No response arrived. `cause` contains the reason. A create may have succeeded. Repeat it within
+ * 24 hours with `idempotencyKey` and exactly the same fields. This never creates a second link.
  */
 export class NoAnswerError extends Error {
-  /** The idempotency key of the create without a response. */
+  /** The idempotency key of the create that got no response. */
   readonly idempotencyKey: string | undefined;
 
   constructor(cause: unknown, idempotencyKey: string | undefined) {

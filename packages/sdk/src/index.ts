@@ -35,6 +35,6 @@ export type {
   WebhookTransaction,
 } from "./shapes.ts";
 
-/** Creates a client of one service. It holds no connections and does not need to be closed. */
+/** Creates a client of one service. It does not hold connections and does not need to be closed. */
 export const createPaymentLinks = (options: PaymentLinksOptions): PaymentLinks =>
   createClient(options, systemRuntime);

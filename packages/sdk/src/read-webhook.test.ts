@@ -45,7 +45,7 @@ describe("readWebhook accepts a webhook", () => {
       { body: '{"a":"é 💶"}', headers },
       { secret, headerPrefix: "Acme", now },
     );
-    // The signature is valid but the body is not a webhook: the signature is checked first.
+    // The signature is valid, but the body is not a webhook. The signature is checked first.
     expect(await getRejectionReason(pendingWebhook)).toBe("body_not_understood");
   });
 

@@ -2,32 +2,37 @@ import type { Webhook, WebhookBodies } from "./shapes.ts";
 
 /** A received webhook, with the bytes of its body before any parsing. */
 export type ReceivedRequest = {
-  /** Pass text only if it is the exact UTF-8 decoding of the bytes. */
+  /** The bytes of the body. Pass text only if it is the exact UTF-8 decoding of the bytes. */
   body: Uint8Array | ArrayBuffer | string;
   /**
-   * A Fetch `Headers` object, or an object of header names in any letter case, as in Node and
-   * Express.
+   * A Fetch `Headers` object, or an object of header names and values as in Node and Express. The
+   * case of the names does not matter.
    */
   headers: Pick<Headers, "get"> | Readonly<Record<string, string | readonly string[] | undefined>>;
 };
 
 export type WebhookSettings = {
   /**
-   * The endpoint's signing secret as the console showed it, including `whsec_`. Pass several while
-   * two endpoints share this address, for example during a rotation. Each endpoint then sends every
-   * event under its own id: deduplicate payments by `transaction.id` and completed links by
+   * The endpoint's signing secret as shown in the console, including `whsec_`. Pass several secrets
+   * while two endpoints share this address, for example during a rotation. Each endpoint then sends
+   * every event under its own id. Deduplicate payments by `transaction.id` and completed links by
    * `paymentLinkId`.
    */
   secret: string | readonly string[];
-  /** The prefix of the header names: the service's `WEBHOOK_HEADER_PREFIX`. Defaults to `Service`. */
+  /**
+   * The prefix of the header names, which is the service's `WEBHOOK_HEADER_PREFIX`. Default:
+   * `Service`.
+   */
   headerPrefix?: string | undefined;
-  /** How far the timestamp may differ from the current time, in seconds. Defaults to 300. */
+  /**
+   * The maximum difference between the timestamp and the current time, in seconds. Default: 300.
+   */
   toleranceSeconds?: number | undefined;
-  /** Returns the current time. Defaults to the system clock. */
+  /** Returns the current time. Default: the system clock. */
   now?: (() => Date) | undefined;
 };
 
-/** Why a request is not accepted as a webhook. */
+/** Why a request was not accepted as a webhook. */
 export type WebhookRefusal =
   | "header_missing"
   | "timestamp_off"
@@ -35,8 +40,7 @@ export type WebhookRefusal =
   | "body_not_understood";
 
 /**
- * The request is not a genuine webhook, or it is a replay of an old one: respond with 401 and do
- * nothing.
+ * The request is not a genuine webhook, or it replays an old one. Respond with 401 and do nothing.
  */
 export class WebhookRefusedError extends Error {
   readonly reason: WebhookRefusal;
@@ -53,9 +57,9 @@ const defaultToleranceSeconds = 300;
 
 /**
  * Verifies and parses a webhook. Checks the HMAC-SHA256 of the timestamp, a period and the bytes of
- * the body in constant time. Throws a `WebhookRefusedError` for a request that fails a check, and a
- * `TypeError` for an invalid setting or body type. Events may repeat and arrive in any order:
- * deduplicate by the `id` of the result. That id is signed; the id in the header is not.
+ * the body in constant time. Throws a `WebhookRefusedError` if a check fails, and a `TypeError` if
+ * a setting or the type of the body is invalid. Events can repeat and arrive in any order.
+ * Deduplicate them by the `id` of the result. That id is signed, but the id in the header is not.
  */
 export const readWebhook = async (
   { body, headers }: ReceivedRequest,
@@ -79,13 +83,13 @@ export const readWebhook = async (
   if (digest === undefined || !(await isSignedByAnySecret(secrets, digest, signedPayload))) {
     throw new WebhookRefusedError("signature_wrong");
   }
-  // Parses the verified copy, because the caller may have changed its bytes since.
+  // Parses the verified copy, because the caller may have changed its own bytes in the meantime.
   return parseWebhook(signedPayload.subarray(timestamp.length + 1));
 };
 
 /**
  * Returns whether a webhook has this type, and narrows its `data` accordingly. New types may be
- * added: respond with 2xx to types that you do not know.
+ * added. Respond with 2xx to types that you do not know.
  */
 export const isWebhook = <Type extends keyof WebhookBodies>(
   webhook: { type: string },
@@ -94,14 +98,19 @@ export const isWebhook = <Type extends keyof WebhookBodies>(
 
 const encoder = new TextEncoder();
 
-/** Validates the secrets. An unset variable, for example, must not become a guessable key. */
+/**
+ * Validates the secrets. For example, an unset variable must not become a secret that attackers can
+ * guess.
+ */
 const parseSecrets = (secret: string | readonly string[]): readonly string[] => {
   const secrets = [secret].flat();
   if (
     secrets.length === 0 ||
     !secrets.every((candidate) => /^whsec_[0-9A-Za-z+/=_-]{16,}$/.test(candidate))
   ) {
-    throw new TypeError("secret must be the endpoint's signing secret, with its whsec_ prefix");
+    throw new TypeError(
+      "secret must be the endpoint's signing secret, including its whsec_ prefix",
+    );
   }
   return secrets;
 };
@@ -109,8 +118,7 @@ const parseSecrets = (secret: string | readonly string[]): readonly string[] => 
 const toBytes = (body: ReceivedRequest["body"]): Uint8Array => {
   if (typeof body === "string") return encoder.encode(body);
   if (body instanceof ArrayBuffer) return new Uint8Array(body);
-  // Not `instanceof`: the bytes may come from another realm, for example in a test runner or
-  // worker.
+  // `instanceof` would fail for bytes from another realm, for example in a test runner or worker.
   if (ArrayBuffer.isView(body))
     return new Uint8Array(body.buffer, body.byteOffset, body.byteLength);
   throw new TypeError("body must be the raw bytes of the request, before any parsing");
@@ -123,9 +131,12 @@ const concatBytes = (first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBuf
   return combined;
 };
 
-/** Returns a header that occurs exactly once. Proxies and frameworks change the case of names. */
+/**
+ * Returns a header that occurs exactly once. Ignores the case of names, because proxies and
+ * frameworks change it.
+ */
 const getSingleHeader = (headers: ReceivedRequest["headers"], name: string): string | undefined => {
-  // A `Map` passed as headers is case-sensitive.
+  // If a `Map` is passed as headers, its names are case-sensitive.
   if (isFetchHeaders(headers))
     return headers.get(name) ?? headers.get(name.toLowerCase()) ?? undefined;
   const matchingHeaders = Object.entries(headers).filter(
@@ -164,7 +175,7 @@ const parseWebhook = (bytes: Uint8Array): Webhook => {
     const webhook = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)) as Webhook;
     if (typeof webhook.id === "string" && typeof webhook.type === "string") return webhook;
   } catch {
-    // Handled below. The syntax error is dropped because it would quote the body.
+    // The error is thrown below. The syntax error is discarded because it would quote the body.
   }
   throw new WebhookRefusedError("body_not_understood");
 };

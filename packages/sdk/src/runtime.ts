@@ -1,4 +1,4 @@
-/** What the client needs from its environment, apart from the network. */
+/** What the client needs from its environment besides the network. */
 export type Runtime = {
   /** Resolves after `ms` milliseconds, or rejects with the signal's reason when the signal aborts. */
   wait(ms: number, signal: AbortSignal | null | undefined): Promise<void>;
@@ -7,7 +7,7 @@ export type Runtime = {
   newIdempotencyKey(): string;
 };
 
-/** The real clock and random numbers. */
+/** The real clock and real random numbers. */
 export const systemRuntime: Runtime = {
   wait: async (ms, signal) => {
     signal?.throwIfAborted();

@@ -2,14 +2,14 @@ import { NoAnswerError, PaymentLinksError, type Problem } from "./errors.ts";
 import type { Errors } from "./shapes.ts";
 import type { Runtime } from "./runtime.ts";
 
-/** One call. Every try sends the same bytes. */
+/** One call. Every attempt sends the same bytes. */
 export type ApiRequest = {
   method: "GET" | "POST";
   /** The path after the origin, including the query. */
   path: string;
   body?: string;
   idempotencyKey?: string;
-  /** The code that means an internal error for this operation, whatever the status. */
+  /** The error code that means an internal error for this operation, whatever the status is. */
   internalErrorCode?: string;
   signal: AbortSignal | null | undefined;
 };
@@ -22,14 +22,17 @@ export type ClientSettings = {
   fetch: typeof fetch;
 };
 
-/** If `Retry-After` is longer, the call ends with the error response and the caller decides. */
+/**
+ * If `Retry-After` is longer than this, the call throws the error response and the caller decides
+ * what to do.
+ */
 const waitMsMax = 60_000;
 const initialBackoffMs = 1_000;
 const jitterFraction = 0.25;
 
 /**
- * Sends a call until it gets a final response or reaches `triesMax`. Every call is safe to repeat:
- * reads change nothing, and writes have an idempotency key.
+ * Sends a call until it gets a final response or reaches `triesMax`. Every call can be repeated
+ * safely, because reads do not change anything and writes have an idempotency key.
  */
 export const sendRequest = async (
   settings: ClientSettings,
@@ -64,7 +67,7 @@ const attemptRequest = async (
       method: request.method,
       headers: buildHeaders(settings, request),
       body: request.body ?? null,
-      // A redirect must not carry the API key to another address.
+      // Redirects are not followed, because they would send the API key to another address.
       redirect: "manual",
       signal,
     });
@@ -81,8 +84,8 @@ const attemptRequest = async (
 };
 
 /**
- * Returns a signal for one try, and a function that disposes of it. `AbortSignal.any` is not used
- * because on Node 20 it leaks memory for each try while the caller's signal exists.
+ * Returns a signal for one attempt, and a function that releases it. `AbortSignal.any` is not used,
+ * because on Node 20 it leaks memory with each attempt until the caller's signal is released.
  */
 const createAttemptSignal = (timeoutMs: number, callerSignal: AbortSignal | null | undefined) => {
   const controller = new AbortController();
@@ -124,12 +127,12 @@ const toErrorResult = (
 
 /** 408: the request arrived too slowly. 429: there were too many requests. */
 const retryableStatuses: ReadonlySet<number> = new Set([408, 429]);
-/** The first try is still in progress. */
+/** The first attempt is still in progress. */
 const retryableCodes: ReadonlySet<string> = new Set(["IDEMPOTENCY_KEY_IN_USE"]);
 
 /**
- * Parses seconds, which the service sends, or a date, which a proxy may send (RFC 9110, section
- * 10.2.3).
+ * Parses `Retry-After`. The service sends it in seconds. A proxy can send a date instead (RFC 9110,
+ * section 10.2.3).
  */
 const parseRetryAfterMs = (header: string): number => {
   if (/^\d+$/.test(header)) return Number(header) * 1_000;
@@ -138,8 +141,8 @@ const parseRetryAfterMs = (header: string): number => {
 };
 
 /**
- * Returns the entries of the error envelope, or an empty list if the response is not from the
- * service.
+ * Returns the entries of the error envelope, or an empty list if the response does not come from
+ * the service.
  */
 const parseProblems = (text: string): Problem[] => {
   try {

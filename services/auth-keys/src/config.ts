@@ -13,8 +13,8 @@ import type { SignInMethod } from "./domain/session.ts";
 const loopbackHosts = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
 /**
- * The table rejects deletion of younger entries, whatever is configured
- * (`migrations/0012-audit-log.sql`).
+ * The shortest retention that can be configured, in days. The table itself also rejects the
+ * deletion of younger entries (`migrations/0012-audit-log.sql`).
  */
 const auditLogDaysMin = 30;
 const auditLogDaysMax = 36_500;
@@ -33,21 +33,21 @@ const ClientCredentialText = z.string().regex(/^[\x20-\x7e]{1,255}$/, {
 });
 
 /**
- * Our client settings at an identity provider. Without a secret it is a public client that relies
- * on PKCE alone.
+ * The settings of this service as a client of the identity provider. Without a secret, it is a
+ * public client that relies on PKCE alone.
  */
 export type OidcClient = {
   issuer: string;
   clientId: string;
   clientSecret: string | undefined;
   scopes: string;
-  /** The ID token's `groups` must contain one of these; undefined allows everyone. */
+  /** The ID token's `groups` must contain one of these. If undefined, everyone can sign in. */
   allowedGroups: readonly string[] | undefined;
 };
 
 const splitList = (text: string): string[] => text.split(",").map((item) => item.trim());
 
-/** Comma-separated values, none empty and none duplicated. */
+/** Parses comma-separated values. Rejects empty values and duplicates. */
 const UniqueList = z
   .string()
   .transform(splitList)
@@ -71,10 +71,10 @@ const ScannerKeyList = z.string().transform((text, context) => {
 });
 
 /**
- * The service's own variables. OpenID Connect sign-in is enabled if issuer and client id are set;
- * one without the other is an error. The secret may be in the file that `OIDC_CLIENT_SECRET_FILE`
- * names. Naming a sign-in method that is not configured is also an error, so that operators do not
- * assume that it works.
+ * The service's own environment variables. OpenID Connect sign-in is enabled if both the issuer and
+ * the client id are set. Setting only one of them is an error. The secret can also come from the
+ * file that `OIDC_CLIENT_SECRET_FILE` names. Listing a sign-in method that is not configured is an
+ * error too, so that operators do not assume that it works.
  */
 export const authKeysConfig = z
   .object({
@@ -98,7 +98,7 @@ export const authKeysConfig = z
     INDEPENDENT_RPC_HOSTS: z.string().default(""),
     /** Seconds until a new default wallet takes effect. */
     WALLET_CHANGE_DELAY: z.coerce.number().int().min(0).max(walletDelaySecondsMax).default(0),
-    /** Retention of the audit log in days; 0 means without a limit. */
+    /** How long audit log entries are kept, in days. 0 keeps them forever. */
     AUDIT_LOG_DAYS: z.coerce
       .number()
       .int()

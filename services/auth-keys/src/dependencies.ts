@@ -12,8 +12,8 @@ import type { OidcIssuer } from "./issuer/oidc-issuer.ts";
 import type { Counters } from "./metrics.ts";
 
 /**
- * The dependencies of this service's handlers and jobs: parts of the `ServiceContext` plus its own
- * objects.
+ * The dependencies of this service's handlers and jobs: parts of the `ServiceContext`, and the
+ * objects that this service creates itself.
  */
 export type Dependencies = Pick<
   ServiceContext,
@@ -30,18 +30,18 @@ export type Dependencies = Pick<
   cookie: CookiePolicy;
   /** The enabled sign-in methods. */
   signInMethods: readonly SignInMethod[];
-  /** Who gets a new account by signing in. */
+  /** Which sign-ins can create an account. */
   signUp: SignUp;
   /** The OpenID Connect provider, if configured. */
   oidc: OidcIssuer | undefined;
   activeIssuers: ActiveIssuers;
-  /** Verifies a contract's signature by a call to the contract's chain. */
+  /** Verifies a contract wallet's signature by calling the contract on its chain. */
   verifyContractSignature: VerifyContractSignature;
-  /** The public keys of secret scanners. Without any, scanners cannot report leaked keys. */
+  /** The public keys of secret scanners. If there are none, scanners cannot report leaked keys. */
   leakedKeysPublicKeys: ScannerPublicKeys;
   /** The delay until a new default wallet takes effect. */
   walletDelayMs: number;
-  /** Retention of audit log entries in days; 0 means without a limit. */
+  /** How long audit log entries are kept, in days. 0 keeps them forever. */
   auditLogDays: number;
   counters: Counters;
   identity: Identity;

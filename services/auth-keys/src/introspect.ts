@@ -14,7 +14,7 @@ type IntrospectDependencies = Pick<
  * Creates the function that finds the account behind a credential, in one round trip to the
  * database. A valid result counts as a use of the credential. Uses are collected in memory, because
  * a write per call would cost more than the lookup. Throws `InvalidIntrospectionResponse` if only
- * this row is invalid, and any other error if the database is unavailable.
+ * this row is invalid, and another error if the database is unavailable.
  */
 export const createIntrospect =
   ({

@@ -4,8 +4,8 @@ import type { IntrospectionResult } from "./domain/introspection.ts";
 import type { SignInMethod } from "./domain/session.ts";
 
 /**
- * The outcome of a sign-in: `failed` if the error is ours or the identity provider is unavailable,
- * `left` if the client disconnected before the response.
+ * The outcome of a sign-in. It is `failed` if the error is ours or the identity provider is
+ * unavailable, and `left` if the client disconnected before the response.
  */
 type SignInResult = "succeeded" | "refused" | "left" | "failed";
 

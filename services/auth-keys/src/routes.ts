@@ -63,7 +63,10 @@ import { unverifyAccount, verifyAccount } from "./http/verify-account.ts";
 /** The redirect URI that is registered at identity providers. */
 export const oidcCallbackPath = signInOperations.finishOidc.path;
 
-/** Three sequential requests to the identity provider at 5 s each, plus the usual limit. */
+/**
+ * The time for three sequential requests to the identity provider at 5 s each, plus the usual
+ * timeout.
+ */
 const oidcResponseMsMax = 3 * 5_000 + 5_500;
 
 /** Builds all public routes (rule CALLER-6). */

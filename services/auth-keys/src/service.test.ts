@@ -16,8 +16,8 @@ const Text = z.object({ text: z.string() });
 const rig = useRig(createRig);
 
 /**
- * Generated from the route table, so that every new route is covered. Building the table calls no
- * dependency, so these two are enough.
+ * The list is generated from the route table, so that every new route is covered. Building the
+ * table does not call any dependency, so these two are enough.
  */
 const sessionRequests = createPublicRoutes({
   catalogue: loadCatalogue(),
@@ -60,7 +60,7 @@ describe("every console route (rule CALLER-6)", () => {
     },
   );
 
-  // Passkeys are impossible, because the test's origin is an IP address.
+  // Passkeys are unavailable, because the test's origin is an IP address.
   const readRequests = sessionRequests.filter(
     ([method, path]) => method === "GET" && !path.endsWith("/creation"),
   );
@@ -112,7 +112,7 @@ describe("secrets", () => {
     await rig.call("GET", "/console/api/account", { headers: { "x-api-key": key } });
     const sessionToken = cookie.slice("session=".length);
     const exposedTexts = [await dumpTables(), rig.logLines.join("\n")];
-    // The dump contains the key's public prefix, which proves that the search works.
+    // The database dump contains the key's public prefix, which proves that the search works.
     expect(exposedTexts[0]).toContain(key.slice(0, 13));
     const browserToken = browserCookie.slice("sign-in=".length);
     const secrets = [key, token, unusedToken, sessionToken, nonce, browserToken, siwe.signature];
@@ -158,7 +158,8 @@ describe("a started service", () => {
       for (const bio of ["one", "two", "three"]) {
         await ownRig.call("PATCH", "/console/api/account", { cookie, body: { bio } });
       }
-      // The clock stands still, so only the wake-up after each commit can have published these.
+      // The clock stands still, so these can only have been published by the wake-up after each
+      // commit.
       await waitUntil("four events are received", () => receivedEvents.length === 4);
       expect(receivedEvents).toEqual(
         [1, 2, 3, 4].map((version) => ({ type: "account.updated", version })),

@@ -44,9 +44,10 @@ export const authKeysMigration = {
 };
 
 /**
- * Creates auth-keys: accounts with their handles and wallets, and the credentials that act for
- * them. The returned `requestIntrospection` works in-process, for services of the same process. It
- * does not use `context.requestIntrospection`. Nothing runs before `start`.
+ * Creates auth-keys. It stores accounts with their handles and wallets, and the credentials that
+ * authenticate callers. The returned `requestIntrospection` works in-process, for services in the
+ * same process. This service does not use `context.requestIntrospection`. Nothing runs before
+ * `start`.
  */
 export const createAuthKeys = (
   context: ServiceContext,
@@ -138,8 +139,8 @@ const createBackgroundJobs = (dependencies: Dependencies): readonly BackgroundJo
 ];
 
 /**
- * Disables the session cache. A database lookup here costs no more than a cached response would
- * save, and a session that any replica ended stops working immediately.
+ * Disables the session cache. This service looks sessions up in its own database, so a cache would
+ * save little. Without a cache, a session that any replica ended stops working immediately.
  */
 const withoutSessionCache = (identity: Identity): Identity => ({
   ...identity,

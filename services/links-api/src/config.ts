@@ -11,14 +11,15 @@ const StreamCount = z.coerce.number().int().min(0).max(100_000);
 
 /**
  * Parses the service's own environment variables.
- * - `SETTLEMENT_CHAINS`: ids of the chains on which the checkout offers payment instructions.
- * - `TRANSFER_CHAINS`: ids of the chains on which settlement-listener tracks direct transfers to
- *   owners. It reads the same variable.
- * - `WEBHOOK_HEADER_PREFIX`: prefix of the webhook header names. The OpenAPI document includes it.
- * - `EVENT_STREAMS_MAX`, `EVENT_STREAMS_PER_IP_MAX`: limits on open event streams per process and
- *   per source IP.
- * - `SIGN_UP`: same variable as in auth-keys. If anyone may sign up, the checkout marks unverified
- *   sellers (rule CALLER-38).
+ * - `SETTLEMENT_CHAINS`: the ids of the chains on which the checkout offers payment instructions.
+ * - `TRANSFER_CHAINS`: the ids of the chains on which settlement-listener tracks direct transfers
+ *   to owners. settlement-listener reads the same variable.
+ * - `WEBHOOK_HEADER_PREFIX`: the prefix of the webhook header names, which the OpenAPI document
+ *   lists.
+ * - `EVENT_STREAMS_MAX` and `EVENT_STREAMS_PER_IP_MAX`: the maximum number of open event streams
+ *   per process and per source IP.
+ * - `SIGN_UP`: who can sign up. auth-keys reads the same variable. If anyone can sign up, the
+ *   checkout warns about unverified sellers (rule CALLER-38).
  */
 export const linksApiConfig = z
   .object({
@@ -44,8 +45,7 @@ export type LinksApiConfig = z.output<typeof linksApiConfig>;
 
 /**
  * Returns the chains on which the checkout offers payment instructions. Throws `ConfigError` if a
- * chain is not in the catalogue, or if its family needs fee proxies and the catalogue lists none
- * for it.
+ * chain is not in the catalogue, or if it needs fee proxies and the catalogue does not list any.
  */
 export const parseSettlementChains = (
   { settlementChains }: Pick<LinksApiConfig, "settlementChains">,
@@ -63,8 +63,8 @@ export const parseSettlementChains = (
 };
 
 /**
- * Returns the chains on which direct transfers to owners are tracked. Throws `ConfigError` for a
- * chain that is not an EVM chain in the catalogue. On other families this setting has no effect.
+ * Returns the chains on which direct transfers to owners are tracked. Throws `ConfigError` if a
+ * chain is not an EVM chain in the catalogue, because this setting applies only to EVM chains.
  */
 export const parseTransferChains = (
   { transferChains }: Pick<LinksApiConfig, "transferChains">,

@@ -107,7 +107,9 @@ const createWrongTokenFinder =
     return { amount: formatAmount(amount), symbol: token?.symbol ?? "", sourceTransaction };
   };
 
-/** Serializes every token once at startup because every link response contains its token. */
+/**
+ * Serializes every token once at startup, because every link response contains its link's token.
+ */
 const indexTokens = (catalogue: Catalogue, checkoutUrl: string): Dependencies["getToken"] => {
   const tokens = new Map(
     catalogue.tokens.map((token) => [

@@ -13,8 +13,8 @@ import type { ListPendingPayments } from "./store/payments.ts";
 import type { LoadOne } from "./store/batch-loader.ts";
 
 /**
- * The dependencies of handlers and jobs: parts of the service context, and what this service
- * creates from it.
+ * The dependencies of handlers and jobs: parts of the service context, and objects that this
+ * service creates from it.
  */
 export type Dependencies = Pick<
   ServiceContext,
@@ -27,23 +27,26 @@ export type Dependencies = Pick<
   | "baseUrl"
   | "checkoutUrl"
 > & {
-  /** Returns a link's token and its wire form. Throws if the catalogue no longer has the token. */
+  /**
+   * Returns a token and its API representation. Throws if the catalogue no longer contains the
+   * token.
+   */
   getToken: (tokenId: string) => { token: CatalogueToken; tokenData: TokenData };
   /** Chains on which the checkout offers payment instructions. */
   settlementChains: ReadonlySet<string>;
   /** Chains on which direct transfers to owners are tracked. */
   transferChains: ReadonlySet<string>;
   /**
-   * Returns the payment instructions for a link at an instant, or the reason why there are none.
-   * Throws `ApiError` for an amount that the token cannot express.
+   * Returns the payment instructions for a link at a given time, or the reason why there are none.
+   * Throws `ApiError` if the requested amount has too many decimals or digits for the token.
    */
   getPaymentInstructions: (
     link: OwnedLinkView,
     options: InstructionsOptions,
   ) => Promise<InstructionsResult>;
-  /** Whether anyone may sign up. If so, the checkout marks verified sellers. */
+  /** Whether anyone can sign up. If so, the checkout warns about unverified sellers. */
   isSignUpOpen: boolean;
-  /** Prefix of the names of the headers that authenticate a webhook. */
+  /** The prefix of the names of the webhook headers. */
   webhookHeaderPrefix: string;
   /**
    * Finds money sent to a link in a token that is easily mistaken for the link's token (rule
@@ -53,7 +56,7 @@ export type Dependencies = Pick<
   findLinkView: FindLinkView;
   listLinks: ListLinks;
   listPendingPayments: ListPendingPayments;
-  /** Returns the fingerprint of what a stream follows, by its key. */
+  /** Returns the current fingerprint of a followed link by the key of its streams. */
   findLinkFingerprint: LoadOne<string>;
   createBody: z.ZodType<z.output<ReturnType<typeof createLinkBody>>>;
   counters: Counters;

@@ -3,24 +3,30 @@ import type { LinkStatus } from "@payment-links/contracts";
 import type { Metrics } from "@payment-links/runtime";
 import type { UnappliedReason } from "./domain/payment.ts";
 
-/** The counters of this service's own work. */
+/** The counters of this service. */
 export type Counters = {
   countCreatedLink(): void;
   countStatusChange(from: LinkStatus, to: LinkStatus): void;
   countExpiredLinks(count: number): void;
-  /** A settled payment was evaluated. Without a reason it was applied. */
+  /**
+   * Counts a settled payment after its evaluation. `reason` is undefined if the payment was
+   * applied.
+   */
   countEvaluatedPayment(reason: UnappliedReason | undefined): void;
-  /** A settled payment was orphaned by its chain. */
+  /** Counts a settled payment that was orphaned. */
   countOrphanedPayment(): void;
-  /** A followed link could not be read or checked for changes. */
+  /** Counts a failure to read a followed link or to check it for changes. */
   countFailedRead(): void;
-  /** A version increased by more than one: events of that topic were missed. */
+  /**
+   * Counts a version that increased by more than one, which means that events of this topic were
+   * missed.
+   */
   countVersionJump(topic: string): void;
 };
 
 /**
- * Creates the counters. A retried transaction increments them again, so they serve monitoring, not
- * accounting.
+ * Creates the counters. They are meant for monitoring and not for accounting, because a transaction
+ * that is retried can increment them again.
  */
 export const createCounters = (metrics: Metrics): Counters => {
   const registers = [metrics];
@@ -43,12 +49,12 @@ export const createCounters = (metrics: Metrics): Counters => {
   });
   const orphanedPayments = new Counter({
     name: "payment_links_payments_orphaned_total",
-    help: "Settled payments that were later orphaned by a reorg; the credit stays",
+    help: "Settled payments that were later orphaned by a reorg. They keep their credit.",
     registers,
   });
   const failedReads = new Counter({
     name: "payment_links_failed_looks_total",
-    help: "Failed checks of followed links for changes; each is retried",
+    help: "Failed attempts to check followed links for changes. Each check is retried.",
     registers,
   });
   const versionJumps = new Counter({

@@ -52,9 +52,14 @@ import { createSolanaTransaction } from "./pages/create-solana-transaction.ts";
 
 export { sendNotFound } from "./pages/send-not-found.ts";
 
-/** Files get a higher limit because a page loads several together, and each is cheap. */
+/**
+ * Files have a higher limit, because a page loads several files at a time and each one is cheap.
+ */
 const fileRateLimit = { policy: "files", factor: 3 } as const;
-/** Transactions get a lower limit because each calls a node, and a payer needs only one or two. */
+/**
+ * Transactions have a lower limit, because each request calls a node and a payer needs only one or
+ * two.
+ */
 const transactionRateLimit = { policy: "transactions", factor: 0.1 } as const;
 
 /** Creates every public route. */
@@ -111,7 +116,7 @@ const createConsoleRoutes = (dependencies: Dependencies): readonly Route[] => {
   ];
 };
 
-/** Creates the routes of the checkout page, which other payment clients may use too. */
+/** Creates the routes of the checkout. Other payment clients can use them too. */
 const createCheckoutRoutes = (dependencies: Dependencies): readonly Route[] => [
   publicRoute({ ...checkoutOperations.getLink, handle: getCheckoutLink(dependencies) }),
   publicRoute({
@@ -136,11 +141,12 @@ const createCheckoutRoutes = (dependencies: Dependencies): readonly Route[] => [
   }),
 ];
 
-/** Some wallets are web pages with their own origin. */
+/** Some wallets are web pages with their own origin, so these routes allow any origin. */
 const walletRouteOptions = { isForAnyOrigin: true, sendApiError: sendWalletError } as const;
 
 /**
- * Creates the routes of the OpenAPI documents: the public API, and the console with the checkout.
+ * Creates the routes of the two OpenAPI documents: one for the public API, and one for the console
+ * and the checkout.
  */
 const createDocumentRoutes = (dependencies: Dependencies): readonly Route[] => [
   publicRoute({
@@ -220,10 +226,16 @@ const createConsolePageRoutes = (dependencies: Dependencies): readonly Route[] =
   ];
 };
 
-/** Returns a link as the checkout returns it, with instructions even if it has ended. */
+/**
+ * Returns a link in the form of the checkout's response, with payment instructions even if the link
+ * has ended.
+ */
 export type ReadEndedLink = (linkId: string, amount: Decimal | undefined) => Promise<CheckoutLink>;
 
-/** Creates the function with which development pays ended links. No route exposes it. */
+/**
+ * Creates the function that development uses to pay ended links. It is not available through any
+ * route.
+ */
 export const createReadEndedLink =
   (dependencies: Dependencies): ReadEndedLink =>
   (linkId, amount) =>

@@ -20,16 +20,16 @@ import { linkRepublishSource } from "./store/links.ts";
 export type { ReadEndedLink } from "./routes.ts";
 export { linksApiConfig } from "./config.ts";
 
-/** The service's database schema and the folders of its migrations. */
+/** The service's database schema and its migration folders. */
 export const linksApiMigration = {
   schema: "links_api",
   folders: [busMigrations, new URL("../migrations/", import.meta.url)],
 };
 
 /**
- * Creates links-api: the public API, the console's links, the pages, and the processing of
- * payments. Nothing runs before `start`. `readEndedLink` lets development in the same process pay a
- * link that has ended. No route exposes it.
+ * Creates links-api: the public API, the console's API for links, the pages, and the processing of
+ * payments. Nothing runs until `start` is called. Development in the same process uses
+ * `readEndedLink` to pay links that have ended. It is not available through any route.
  */
 export const createLinksApi = (
   context: ServiceContext,

@@ -12,11 +12,14 @@ import { sampleAccount } from "./testing/samples.ts";
 
 const rig = useRig(() => createRig());
 
-/** The statement timeout of the database, plus the time for our response. */
+/** The statement timeout of the database, plus time for the service's response. */
 const responseMsMax = 5_500;
 const callsPerOperation = 5;
 
-/** Creates the same service on the same database, behind a proxy that can stop forwarding. */
+/**
+ * Creates a second instance of the service on the same database, behind a proxy that can stop
+ * forwarding.
+ */
 const createServiceBehindProxy = async () => {
   const { context } = rig;
   const proxy = await startTcpProxy(new URL(context.databaseUrl));
@@ -71,7 +74,7 @@ test("requests fail in bounded time while the database does not respond, and suc
     ["retrieve", [500, 503]],
     ["checkout", [500, 503]],
   ] as const) {
-    // The database does not respond meanwhile, so each response is the result of a timeout.
+    // The database does not respond during this time, so each response is the result of a timeout.
     const responses = await Promise.all(Array.from({ length: callsPerOperation }, calls[name]));
     for (const { status, durationMs } of responses) {
       expect(statuses).toContain(status);

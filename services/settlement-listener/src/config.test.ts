@@ -133,8 +133,8 @@ describe("settlementListenerConfig", () => {
     });
   });
 
-  // Guards money: the same variable offers payers this way to pay, so the chain must be watched for
-  // it.
+  // Guards against lost payments: links-api offers payers plain transfers on these chains, so the
+  // listener must detect them.
   test("rejects a chain of TRANSFER_CHAINS that is not watched, or whose transfers are disabled", () => {
     expect(getConfigError({ TRANSFER_CHAINS: "1" })).toContain(
       "TRANSFER_CHAINS: names chain 1, which RPC_URLS does not name",

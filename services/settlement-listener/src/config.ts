@@ -33,13 +33,15 @@ const ChainOverrides = z.record(
 
 /**
  * The service's own environment variables:
- * - `SETTLEMENT_PROVIDER_SECRETS` and `RPC_URLS`, or their `…_FILE` variants. Without them there
- *   are no providers, and no chain is watched.
+ * - `SETTLEMENT_PROVIDER_SECRETS` and `RPC_URLS`, or their `…_FILE` variants. Without secrets, no
+ *   provider can send notices. Without URLs, no chain is watched.
  * - `CHAINS_FILE`: settings per chain.
  * - `EVM_RPC_URLS` and `EVM_CHAINS_FILE`: former names of `RPC_URLS` and `CHAINS_FILE`.
- * - `TRANSFER_CHAINS`: the chains on which plain transfers are read. links-api gets the same value.
- * - `INDEPENDENT_RPC_HOSTS`: hosts that may serve one chain with several URLs (rule CHAIN-31).
- * Error messages contain no values.
+ * - `TRANSFER_CHAINS`: the chains on which plain transfers are detected. It must have the same
+ *   value as for links-api.
+ * - `INDEPENDENT_RPC_HOSTS`: hosts whose URLs count as independent providers of one chain (rule
+ *   CHAIN-31).
+ * Error messages never contain secrets.
  */
 export const settlementListenerConfig = z
   .object({

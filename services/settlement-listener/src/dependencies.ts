@@ -6,26 +6,30 @@ import type { RunningWatch } from "./watch/start-watch.ts";
 import type { Counters } from "./metrics.ts";
 
 /**
- * What the modules of this service receive: parts of the service context, and what the service
- * created.
+ * The dependencies of this service's modules: parts of the service context, and objects that the
+ * service creates itself.
  */
 export type Dependencies = Pick<ServiceContext, "pool" | "catalogue" | "clock" | "log"> & {
   providers: ProviderKeys;
-  /** The rate limit of notices per source address. */
+  /** The rate limit for notices, per source address. */
   noticeLimit: ServiceContext["limits"]["perAddress"];
   counters: Counters;
-  /** Reports settled payments that a reorg orphaned to operators. */
+  /** Alerts operators to settled payments that a reorg orphaned. */
   reportOrphanedSettled: (chainId: string, payments: readonly Payment[]) => void;
   /**
-   * The chains that this process watches or is ready to watch. Empty before the service has
-   * started.
+   * Returns the chains that this process watches, or will watch if it becomes their leader. Empty
+   * until the service has started.
    */
   watches: () => readonly RunningWatch[];
   /**
-   * Reads the account state for building a payer's Solana transaction. Rejects if no node answers.
+   * Reads the on-chain account state that is needed to build a payer's Solana transaction. Rejects
+   * if no node answers.
    */
   fetchSolanaAccountState: FetchSolanaAccountState;
-  /** Reads which Bitcoin addresses were used. Rejects if no node answers. */
+  /**
+   * Returns which of the given Bitcoin addresses have been used on chain. Rejects if no node
+   * answers.
+   */
   fetchUsedAddresses: FetchUsedAddresses;
   /** The ids of the configured chains. */
   chainIds: readonly string[];

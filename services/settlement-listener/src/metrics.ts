@@ -2,7 +2,7 @@ import { Counter, Gauge } from "prom-client";
 import type { Metrics } from "@payment-links/runtime";
 import { type Backlog, backlogCountMax } from "./store/open-payments.ts";
 
-/** The result of a notice. The first four get a 202 response, the others are rejected. */
+/** The result of a notice. The first four are answered with 202, and the others are rejected. */
 export type NoticeOutcome =
   | "published"
   | "parked"
@@ -15,7 +15,10 @@ export type NoticeOutcome =
   | "invalid"
   | "too_fine";
 
-/** The service's own metrics. The `provider` label is bounded by the configured providers. */
+/**
+ * The service's own metrics. The `provider` label has only the names of configured providers, so
+ * its cardinality is limited.
+ */
 export type Counters = {
   countNotice(provider: string, outcome: NoticeOutcome): void;
   /** Counts a report that contradicts the stored payment, whether or not it changed the payment. */

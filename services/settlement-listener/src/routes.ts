@@ -9,8 +9,8 @@ import { getSolanaAccountState } from "./http/get-solana-account-state.ts";
 import { getUsedAddresses } from "./http/get-used-addresses.ts";
 
 /**
- * The public routes. Notices have their own rate limit, which no provider reaches in practice
- * (rule API-21).
+ * The public routes. Notices have their own rate limit, which is too high for a real provider to
+ * reach (rule API-21).
  */
 export const publicRoutes = (dependencies: Dependencies): readonly Route[] => [
   publicRoute({

@@ -44,8 +44,8 @@ const getPublishedValues = (key: string) =>
     .map((record) => JSON.parse(record.value?.toString() ?? "null"));
 
 /**
- * Publishes an event to the service. Its own outbox stands in for the one of links-api, because
- * they share the bus.
+ * Publishes an event to the service through the service's own outbox, which works because all
+ * services share the bus.
  */
 const publishEvent = async (event: OutgoingEvent): Promise<void> => {
   await transact(rig.pool, (tx) => publish(tx, [event]));

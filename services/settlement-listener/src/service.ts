@@ -14,8 +14,8 @@ export { type SettlementListenerConfig, settlementListenerConfig } from "./confi
 
 const backlogIntervalMs = 15_000;
 /**
- * How long received link events are batched. Links are not urgent, because a payment whose link is
- * unknown waits for it. One batch costs little more than one event.
+ * How long link events are collected before they are stored as one batch. The delay is harmless,
+ * because payments of unknown links are deferred. One batch costs little more than one event.
  */
 const receiveBatchIntervalMs = 100;
 
@@ -26,11 +26,11 @@ export const settlementListenerMigration = {
 };
 
 /**
- * Creates settlement-listener. It stores the payments that providers report and chains show,
- * matches them to links, and publishes them on `settlements.v1`. Nothing runs before `start`.
- * Throws ConfigError for a chain on which the catalogue has no way to pay.
- * `fetchSolanaAccountState` and `fetchUsedAddresses` serve links-api without HTTP if it runs in the
- * same process.
+ * Creates settlement-listener. It stores the payments that providers report and that it finds on
+ * chains, matches them to links, and publishes them on `settlements.v1`. It does nothing until
+ * `start` is called. Throws ConfigError if the catalogue has no payment method for a configured
+ * chain. If links-api runs in the same process, it calls `fetchSolanaAccountState` and
+ * `fetchUsedAddresses` directly instead of over HTTP.
  */
 export const createSettlementListener = (
   context: ServiceContext,

@@ -13,15 +13,21 @@ import { updateEndpoint } from "./http/update-endpoint.ts";
 
 const operations = webhookEndpointOperations;
 
-/** Disabling or deleting an endpoint also ends all of its waiting deliveries, possibly a million. */
+/**
+ * The timeout for disabling or deleting an endpoint. This also ends all of its waiting deliveries,
+ * and there can be a million.
+ */
 const responseMsMax = 65_000;
 
-/** Longer than an image fetch may take, so that the visitor gets its result. */
+/**
+ * The timeout for an image. It is longer than a fetch can take, so that the visitor gets the
+ * result.
+ */
 const imageResponseMsMax = 15_000;
 
 /**
- * Creates the public routes: those for webhooks, which only the console may use because API keys
- * must not manage webhooks (rule HOOK-1), and the owners' images.
+ * Creates the public routes: the routes for webhooks, and the owners' images. Only the console can
+ * use the routes for webhooks, because API keys must not manage webhooks (rule HOOK-1).
  */
 export const createPublicRoutes = (dependencies: Dependencies): readonly Route[] => [
   sessionRoute({ ...operations.list, handle: listEndpoints(dependencies) }),

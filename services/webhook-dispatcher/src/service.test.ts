@@ -51,7 +51,7 @@ describe("metrics", () => {
     await idleRig.publishCompleted(person);
     await idleRig.publishCompleted(person);
     await service.stop();
-    // Reads both together, as a scrape does.
+    // Reads both metrics together, as a scrape does.
     const readQueueMetrics = async () =>
       (await metrics.metrics()).match(/_(?:oldest_due_age_seconds|pending_deliveries)\{.*\} .*/g);
     idleRig.clock.advance(30_000);
@@ -111,7 +111,7 @@ describe("dead letters", () => {
       { key: link.id, eventId: null, reason: expect.stringContaining("data") },
       { key: link.id, reason: expect.stringContaining("behind") },
     ]);
-    // The first record is unreadable, and the second waits behind it to preserve the order per
+    // The first record is unreadable. The second one waits behind it, to preserve the order per
     // link.
     const response = await fetch(`${rig.internalUrl}${path}/replay`, { method: "POST" });
     expect(await response.json()).toMatchObject({ replayedCount: 0, failures: [{ key: link.id }] });

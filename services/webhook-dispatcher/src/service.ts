@@ -30,8 +30,8 @@ export const webhookDispatcherMigration = {
 
 /**
  * Creates webhook-dispatcher. It stores endpoints and their secrets, creates deliveries for link
- * events, sends them until they succeed or fail permanently, and fetches owners' images. Nothing
- * runs before `start`.
+ * events, and sends them until they succeed or fail permanently. It also fetches owners' images.
+ * Nothing runs before `start`.
  */
 export const createWebhookDispatcher = (
   context: ServiceContext,
@@ -79,14 +79,15 @@ export const createWebhookDispatcher = (
           targets,
         });
       },
-      // Runs immediately, while the process still serves requests. A later forced kill then
-      // interrupts no attempt.
+      // Stops the dispatcher at the beginning of the shutdown, while the process still serves
+      // requests. Attempts can then end before the process is killed.
       drain: () => void dispatcher?.stop().catch(() => {}),
       stop: async () => {
         images.close();
         await dispatcher?.stop();
       },
-      // Stops again, to release what a record leased that committed in the meantime.
+      // Stops the dispatcher again, to release the leases of records that were committed after the
+      // first stop.
       afterStop: async () => dispatcher?.stop(),
     };
   });

@@ -1,5 +1,5 @@
-// The README's first payment, from inside the cluster: signs in, creates an API key and a webhook endpoint,
-// creates a link, settles it by a signed notice, and receives both webhooks.
+// Makes the README's first payment from inside the cluster. It signs in, creates an API key and a
+// webhook endpoint, creates a link, settles it with a signed notice, and receives both webhooks.
 import { randomUUID } from "node:crypto";
 import { createServer } from "node:http";
 import {

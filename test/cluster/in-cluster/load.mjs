@@ -1,8 +1,9 @@
-// A shop, its payment provider and its webhook receiver in one pod. Sends REQUESTS_PER_SECOND to all four
-// services until `POST /end` on RECEIVER_PORT. Every second request uses a new connection; the others use
-// keep-alive connections. Then waits until every accepted payment is credited and its webhooks have
-// arrived, and prints a report as one line of JSON. `GET /state` returns the current counts. Only notices
-// are retried, as providers do.
+// A shop, its payment provider and its webhook receiver in one pod. Sends REQUESTS_PER_SECOND
+// requests per second to all four services until it receives `POST /end` on RECEIVER_PORT. Every
+// second request uses a new connection. The other requests use keep-alive connections. Then waits
+// until every accepted payment is credited and its webhooks have arrived, and prints a report as
+// one line of JSON. `GET /state` returns the current counts. Only notices are retried, as a
+// provider would do.
 import { randomUUID } from "node:crypto";
 import { Agent, createServer, request } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -22,7 +23,7 @@ const settleMsMax = 150_000;
 const noticeRetryMs = 1_000;
 const checkConcurrency = 10;
 
-// Each link asks for 10 and is paid in two parts, which causes three webhooks.
+// Each link has an amount of 10 and is paid in two parts. This causes three webhooks.
 const toAmount = "10";
 const paymentAmount = "5";
 const paymentsPerLink = 2;
@@ -30,8 +31,8 @@ const webhooksPerLink = 3;
 
 const agents = {
   new: new Agent({ keepAlive: false }),
-  // Connections are used in turn, and there are enough that no request waits for one. Latency therefore
-  // comes from the services only.
+  // The connections are used in turn. There are enough of them that no request has to wait for a
+  // connection, so the measured latency is only that of the services.
   kept: new Agent({ keepAlive: true, maxSockets: 200, scheduling: "fifo" }),
 };
 const stats = { sent: 0, skipped: 0, failures: {}, lastFailedAt: 0, slowestMs: 0 };
@@ -41,7 +42,10 @@ let shop = { webhookSecret: "" };
 let inFlightCount = 0;
 const stopController = new AbortController();
 
-/** Resolves with the response's status and text, or with the error's code as the status. */
+/**
+ * Sends a request. Resolves with the response's status and text. If it fails, the status is the
+ * error's code.
+ */
 const sendRequest = (connectionKind, { service, path, method = "GET", headers = {}, body }) =>
   new Promise((resolve) => {
     const fail = (error) => resolve({ status: error.code ?? error.name, text: "" });
@@ -130,8 +134,8 @@ const requestCycle = [
 ];
 
 /**
- * Returns a function that sends a request and returns the response text. It counts a failure and returns
- * undefined if the status is not the expected one.
+ * Returns a function that sends a request and returns the response text. If the response has an
+ * unexpected status, the function counts a failure and returns undefined.
  */
 const createCheckedSender = (connectionKind) => async (expectedStatus, requestOptions) => {
   const sentAt = Date.now();
@@ -152,7 +156,7 @@ const sendNextRequest = async (requestIndex) => {
   }
   inFlightCount += 1;
   stats.sent += 1;
-  // Shifts by one in each cycle, so that each request type uses both kinds of connections.
+  // Shifts by one in each cycle, so each request type uses both kinds of connections.
   const connectionKind =
     (requestIndex + Math.floor(requestIndex / requestCycle.length)) % 2 === 0 ? "new" : "kept";
   await requestCycle[requestIndex % requestCycle.length](createCheckedSender(connectionKind));
@@ -164,17 +168,18 @@ const generateLoad = async () => {
   let requestIndex = 0;
   while (!stopController.signal.aborted) {
     const elapsedMs = performance.now() - startedAt;
-    if (elapsedMs > loadMsMax) throw new Error(`the load was not ended within ${loadMsMax} ms`);
+    if (elapsedMs > loadMsMax) throw new Error(`the load was not stopped within ${loadMsMax} ms`);
     const dueRequestCount = (elapsedMs * Number(REQUESTS_PER_SECOND)) / 1000;
     for (; requestIndex < dueRequestCount; requestIndex += 1) void sendNextRequest(requestIndex);
     await sleep(5);
   }
 };
 
-// The webhooks in the receiver's artificial delay, which reveals concurrent attempts at one webhook.
+// The webhooks that the receiver is currently processing. An artificial delay makes concurrent
+// attempts visible.
 const webhooksInProgress = new Set();
 const attemptCounts = { all: 0, atOnce: 0, afterItsEnd: 0, forged: 0, unknown: 0 };
-/** When each webhook was answered with a 2xx, by event ID. */
+/** The time of the 2xx response to each webhook, by event ID. */
 const acknowledgedAtById = new Map();
 const repeatedWebhooks = [];
 let newestReportedAt = 0;
@@ -213,7 +218,7 @@ const listIncompleteLinks = () =>
       webhooks.size < acceptedAt.length + (acceptedAt.length === paymentsPerLink ? 1 : 0),
   );
 
-/** Returns the current counts. Ages are in milliseconds, and null for what has never happened. */
+/** Returns the current counts. Ages are in milliseconds, or null if there was no such event. */
 const readState = () => {
   const getAgeMs = (time) => (time === 0 || !Number.isFinite(time) ? null : Date.now() - time);
   return {
@@ -235,7 +240,7 @@ const server = createServer(async (req, res) => {
   return res.writeHead(204).end();
 });
 
-/** Compares each link's received amount with its accepted payments; returns the mismatches. */
+/** Compares each link's received amount with its accepted payments, and returns the mismatches. */
 const findWrongCredits = async () => {
   const mismatches = [];
   const uncheckedLinks = [...linksById];
@@ -255,7 +260,10 @@ const findWrongCredits = async () => {
   return mismatches;
 };
 
-/** Counts the links with missing webhooks and those with duplicate events for the same fact. */
+/**
+ * Counts the links with missing webhooks, and the links with more than one event for the same
+ * change.
+ */
 const countWrongWebhooks = () => {
   const hasAllWebhooks = ({ webhooks }) => new Set(webhooks.values()).size === webhooksPerLink;
   const allLinks = [...linksById.values()];
@@ -267,7 +275,10 @@ const countWrongWebhooks = () => {
   };
 };
 
-/** Returns the first webhooks that came again after a 2xx, each with the dispatcher's delivery record. */
+/**
+ * Returns the first webhooks that arrived again after a 2xx response, each with the dispatcher's
+ * delivery record.
+ */
 const describeRepeats = () =>
   Promise.all(
     repeatedWebhooks.slice(0, 5).map(async (repeat) => {

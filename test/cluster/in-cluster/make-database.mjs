@@ -1,5 +1,5 @@
-// Creates an empty database with its own owner role. The role has CREATEROLE but is no superuser: the least
-// privilege that migrations need.
+// Creates an empty database with its own owner role. The role has CREATEROLE but is not a
+// superuser. These are the minimum privileges that migrations need.
 import pg from "pg";
 
 const migrationUrl = new URL(process.env.MIGRATION_DATABASE_URL);

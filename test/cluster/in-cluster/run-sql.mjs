@@ -1,4 +1,4 @@
-// Runs the SQL in the environment variable SQL.
+// Runs the SQL from the environment variable SQL.
 import pg from "pg";
 
 const client = new pg.Client({ connectionString: process.env.DATABASE_URL });

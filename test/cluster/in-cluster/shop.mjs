@@ -1,5 +1,5 @@
-// Acts as a shop and its payment provider from inside the cluster. Each call goes through the Kubernetes
-// Service of the service that it calls.
+// Acts as a shop and its payment provider inside the cluster. Calls each service through its
+// Kubernetes Service.
 import { createHmac, randomUUID } from "node:crypto";
 
 const { SERVICES, PROVIDER_NAME, PROVIDER_SECRET, RECEIVER_PORT } = process.env;
@@ -12,7 +12,7 @@ export const webhookPath = `/hook/${randomUUID()}`;
 /** The wallet that receives the payments. */
 export const walletAddress = "0x52908400098527886E0F7030069857D2E4169EE7";
 
-/** Waits until the condition is true; throws after the timeout. */
+/** Waits until the condition is true. Throws after the timeout. */
 export const waitUntil = async (description, condition, timeoutMs = waitMsMax) => {
   const deadline = performance.now() + timeoutMs;
   while (!(await condition())) {
@@ -21,7 +21,7 @@ export const waitUntil = async (description, condition, timeoutMs = waitMsMax) =
   }
 };
 
-/** Calls a service and returns its JSON response; throws if the status is not 2xx. */
+/** Calls a service and returns its JSON response. Throws if the status is not 2xx. */
 export const callService = async (service, path, { method = "POST", headers = {}, body } = {}) => {
   const response = await fetch(`http://${SERVICES}-${service}:8080${path}`, {
     method,
@@ -36,12 +36,12 @@ export const callService = async (service, path, { method = "POST", headers = {}
 };
 
 /**
- * Signs in, and creates a wallet, an API key, and a webhook endpoint for this pod's receiver, which must
- * already listen.
+ * Signs in, and creates a wallet, an API key, and a webhook endpoint for this pod's receiver. The
+ * receiver must already be listening.
  */
 export const createShop = async (signInToken) => {
-  // A cluster needs a moment to route a Service to a new pod. A webhook that is sent earlier is retried
-  // only 30 s later.
+  // A cluster needs some time to route a Service to a new pod. A webhook that is sent before that
+  // would only be retried after 30 s.
   const isReceiverReachable = () =>
     fetch(`http://receiver:${RECEIVER_PORT}/`, { signal: AbortSignal.timeout(1_000) }).then(
       ({ status }) => status === 204,
@@ -78,7 +78,7 @@ export const createShop = async (signInToken) => {
 const formatCookieHeader = ({ headers }) =>
   [...new Set(headers.getSetCookie().map((header) => header.split(";", 1)[0]))].join("; ");
 
-/** Creates a provider's signed notice that a payment settled. `id` is the payment's ID. */
+/** Creates a provider's signed notice of a settled payment. `id` is the payment's ID. */
 export const createSettlementNotice = ({ id, paymentLinkId, amount, occurredAt }) => {
   const body = JSON.stringify({
     id,
@@ -109,7 +109,7 @@ export const createSettlementNotice = ({ id, paymentLinkId, amount, occurredAt }
   };
 };
 
-/** Reads a webhook and returns its parsed body; undefined if it is not signed with `secret`. */
+/** Reads a webhook. Returns its parsed body, or undefined if it is not signed with `secret`. */
 export const verifyWebhook = async (req, secret) => {
   const chunks = [];
   for await (const chunk of req) chunks.push(chunk);

@@ -1,4 +1,5 @@
-// Prints one line of JSON with the Kafka topics that exist and with what links-api's database role may do.
+// Prints one line of JSON with the existing Kafka topics and the privileges of links-api's database
+// role.
 import kafkajs from "kafkajs";
 import pg from "pg";
 

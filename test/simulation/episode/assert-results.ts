@@ -11,7 +11,7 @@ import { rescan } from "./operators.ts";
 import { callReplica, listRunningReplicas } from "./processes.ts";
 import { runNextStep } from "./run-next-step.ts";
 
-/** Compares everything that the system reports with the model, once all work is done. */
+/** Compares everything that the system reports with the model. Runs after all work is done. */
 export const assertResults = async (episode: Episode): Promise<void> => {
   const { chain, model, shop, world } = episode;
   await noteUnknownNonces(episode);
@@ -20,7 +20,7 @@ export const assertResults = async (episode: Episode): Promise<void> => {
   if (!model.mayHaveMissedAny() && !model.deposits.mayHaveMissedAny()) return;
   world.count("rescans of all blocks");
   rescan(shop, { fromBlock: 0, toBlock: chain.blockAtDepth(finalDepth).slot });
-  // On Solana the final block is the newest block that was not orphaned, which may be lower.
+  // On Solana, the final block is the newest block that was not orphaned. It can be lower.
   await runUntil(episode, isChainAndWorkDone);
   await runUntil(episode, createTimePassedCheck(episode, idleMs));
   await assertLinks(episode, { isRescanned: true });

@@ -2,7 +2,7 @@ import type { Chain } from "../chain.ts";
 import type { SimulatedWorld } from "../simulated-world.ts";
 import type { FaultProfile } from "./fault-profile.ts";
 
-/** When blocks are mined. */
+/** The schedule of new blocks. */
 export type BlockSchedule = {
   world: SimulatedWorld;
   chain: Chain;
@@ -11,7 +11,7 @@ export type BlockSchedule = {
   lastBlockAtMs: number;
 };
 
-/** Enough for a watcher to read them in wide ranges, without their headers. */
+/** Enough blocks for a watcher to read them in wide ranges without their headers. */
 const burstBlocks = 120;
 
 export const createBlockSchedule = (

@@ -4,13 +4,16 @@ import { type ChainKind, base, bitcoin, solana, tron } from "../chain-kinds.ts";
 import type { ModelTransfer } from "../model-transfer.ts";
 import { type Random, createRandom } from "../random.ts";
 
-/** One configuration with which an operator may watch a chain. */
+/** A configuration with which an operator can watch a chain. */
 export type ChainWatchConfig = {
   kind: ChainKind;
   /** The chain's settings in `CHAINS_FILE`. */
   settings: object;
   depositBaseUnitsMin: number | undefined;
-  /** Returns the number of blocks on top of its own that a transfer needs to be applied. */
+  /**
+   * Returns the number of blocks on top of a transfer's block that are required to apply the
+   * transfer.
+   */
   getRequiredDepth: (transfer: Pick<ModelTransfer, "amount">) => number;
 };
 
@@ -21,8 +24,8 @@ const finalityPolicies = [
 ] as const;
 
 /**
- * Bitcoin's policies: one confirmation, and more for larger amounts, as in the product; or more
- * confirmations than a fork orphans.
+ * Bitcoin's confirmation policies. The first is the product's default: one confirmation, and more
+ * for larger amounts. The second requires more confirmations than a fork orphans.
  */
 const amountFinalityPolicies = [
   {
@@ -51,10 +54,13 @@ const createDepthFunction =
 
 type DepositConfig = { settings: object; baseUnitsMin: number | undefined };
 
-/** Bitcoin has no deposits: each link has its own address. */
+/** Bitcoin has no deposits, because each link has its own address. */
 const noDepositConfigs: readonly DepositConfig[] = [{ settings: {}, baseUnitsMin: undefined }];
 
-/** Returns the deposit settings of a chain: mostly enabled, with different minimums. */
+/**
+ * Returns the deposit settings of a chain. Deposits are enabled in most of them, with different
+ * minimums.
+ */
 const listDepositConfigs = ({ tokens }: ChainKind): readonly DepositConfig[] => {
   const enabledConfigs: readonly DepositConfig[] = [
     { settings: { findsDeposits: true }, baseUnitsMin: 10_000 },
@@ -69,7 +75,7 @@ const listDepositConfigs = ({ tokens }: ChainKind): readonly DepositConfig[] => 
   return [...noDepositConfigs, ...enabledConfigs, ...enabledConfigs];
 };
 
-/** Returns a chain's watch configurations, one for each choice that an operator has. */
+/** Returns a chain's watch configurations, one for each option that an operator has. */
 const listWatchConfigs = (
   kind: ChainKind,
   depositConfigs: readonly DepositConfig[],
@@ -95,7 +101,7 @@ const listWatchConfigs = (
     ),
   );
 
-/** Tron has no `safe`, Solana counts slots instead of blocks, and Bitcoin has no block tags. */
+/** Tron has no `safe` block. Solana counts slots instead of blocks. Bitcoin has no block tags. */
 const watchConfigsByKind = [
   listWatchConfigs(base, listDepositConfigs(base), finalityPolicies),
   listWatchConfigs(tron, listDepositConfigs(tron), finalityPolicies.slice(1)),
@@ -106,7 +112,7 @@ const watchConfigsByKind = [
 const pickWatchConfigs = (random: Random): readonly ChainWatchConfig[] =>
   random.pick([watchConfigsByKind[0] ?? [], ...watchConfigsByKind]);
 
-/** Picks the watch configuration. This must be a seed's first draw. */
+/** Picks the watch configuration. It must use the first random number of a seed. */
 export const pickWatchConfig = (random: Random): ChainWatchConfig =>
   random.pick(pickWatchConfigs(random));
 

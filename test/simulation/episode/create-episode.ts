@@ -22,11 +22,11 @@ import { createProcesses } from "./processes.ts";
 import { generateProviders, createProviderSchedule } from "./provider-schedule.ts";
 import { type ChainWatchConfig, pickWatchConfig } from "./chain-watch-config.ts";
 
-/** What episodes run on. */
+/** The environment in which episodes run. */
 export type EpisodeContext = {
   admin: Client;
   database: TestDatabase;
-  /** A folder for files that a service reads. */
+  /** A folder for the files that a service reads. */
   configFolder: string;
   onTraceLine?: (line: string) => void;
   shouldStop: () => boolean;
@@ -36,7 +36,7 @@ const startedAt = new Date("2026-11-21T10:00:00.000Z");
 const logLinesMax = 60;
 const secretKey = `test=${Buffer.alloc(32, 7).toString("base64")}`;
 
-/** Draws the participants of an episode. */
+/** Creates the participants of an episode at random. */
 export const createEpisode = (
   seed: number,
   { admin, database, configFolder, onTraceLine, shouldStop }: EpisodeContext,
@@ -124,7 +124,7 @@ const createEnvironments = (
     "webhook-dispatcher": {
       WEBHOOK_SECRET_KEYS: secretKey,
       WEBHOOK_HOST_OVERRIDES: receiverHosts.map((host) => `${host}=http://127.0.0.1:9`).join(","),
-      // The third attempt happens after faults have stopped, so that no delivery fails for good.
+      // The third attempt happens after the faults have stopped, so no delivery fails permanently.
       WEBHOOK_RETRY_SCHEDULE_SECONDS: "0,20,60,120,240,480",
     },
   };

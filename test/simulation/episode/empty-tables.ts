@@ -4,7 +4,7 @@ import { migrations, serviceNames } from "../replica.ts";
 /** The schemas of the simulated services. */
 export const schemas = serviceNames.map((name) => migrations[name]);
 
-/** Empties every table except those that the migrations filled. */
+/** Empties every table except the tables that the migrations filled. */
 export const emptyTables = async (admin: Client): Promise<void> => {
   const { rows } = await admin.query<{ name: string; schema: string }>(
     `

@@ -18,14 +18,19 @@ import {
 } from "./run-with-faults.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
-/** What a restored service publishes later than this replaces lost states (rule EVENT-7). */
+/**
+ * States that a restored service publishes later than this replace the lost states (rule EVENT-7).
+ */
 const republishDelayMs = 61_000;
-/** After this many blocks, nothing of an orphaned Solana transaction can reappear. */
+/** After this many blocks, an orphaned Solana transaction cannot reappear. */
 const solanaExpiryBlocks = 152;
 /** The number of blocks that the backward scan covers with each final block. */
 const backwardScanBlocks = 20;
 
-/** Runs an episode: faults for a while, then recovery until all work is done, then all assertions. */
+/**
+ * Runs an episode. First, faults occur. Then the system recovers until all work is done. Finally,
+ * all assertions run.
+ */
 export const runEpisodePhases = async (episode: Episode): Promise<void> => {
   const { model, shop, world } = episode;
   await runStartPhase(episode);
@@ -72,7 +77,9 @@ const runRecoveryPhase = async (episode: Episode): Promise<void> => {
   await runUntil(episode, isChainAndWorkDone);
 };
 
-/** Republishes more than a minute after the last lost change, as an operator does after a restore. */
+/**
+ * Republishes more than one minute after the last lost change, as an operator does after a restore.
+ */
 const republishAfterRestore = async (episode: Episode): Promise<void> => {
   const { operatorState, shop, world } = episode;
   if (!operatorState.mustRepublish) return;
@@ -81,11 +88,11 @@ const republishAfterRestore = async (episode: Episode): Promise<void> => {
   await runUntil(episode, isChainAndWorkDone);
 };
 
-/** Orphaned transactions are reported as failed only after some time, or many blocks. */
+/** Orphaned transactions are reported as failed only after some time or after many blocks. */
 const runFailureDetectionPhase = async (episode: Episode): Promise<void> => {
   const { chain, model, shop, world } = episode;
   if (shop.kind === tron) {
-    // An orphaned Tron transaction has expired one day after a block that held it.
+    // An orphaned Tron transaction has expired one day after a block that contained it.
     world.advance(dayMs);
     world.trace("a day has passed");
     await mineAndSettle(episode, 1);
@@ -96,8 +103,8 @@ const runFailureDetectionPhase = async (episode: Episode): Promise<void> => {
     await mineAndSettle(episode, 1);
   }
   if (shop.kind === bitcoin) {
-    // The listener searches for old double spends a few blocks further back with each final block.
-    // Each process that becomes leader meanwhile starts over.
+    // With each final block, the listener searches for old double spends a few blocks further back.
+    // A process that becomes the leader starts this search again.
     const roundsPerProcess = 2 + chain.tip().number / backwardScanBlocks;
     const roundsMax = replicaCounts["settlement-listener"] * roundsPerProcess;
     await noteUnknownNonces(episode);

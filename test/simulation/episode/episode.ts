@@ -11,19 +11,24 @@ import type { FaultProfile } from "./fault-profile.ts";
 import type { Processes } from "./processes.ts";
 import type { ProviderSchedule } from "./provider-schedule.ts";
 
-/** What operators know about their own actions. */
+/** What the operators know about their own actions. */
 type OperatorState = {
   /** The dump that can be restored. */
   storedDump: { name: ServiceName; dump: SchemaDump } | undefined;
-  /** Whether links-api was restored and may still lack events that others will republish. */
+  /**
+   * Whether links-api was restored and can still lack events that other services will republish.
+   */
   isRecovering: boolean;
-  /** Whether settlement-listener was restored, so that its payments must be republished a minute later. */
+  /**
+   * Whether settlement-listener was restored. Its payments must then be republished one minute
+   * later.
+   */
   mustRepublish: boolean;
-  /** The slot of the newest block that all deep forks left in place. */
+  /** The slot of the newest block that no deep fork has orphaned. */
   sharedBlock: number | undefined;
 };
 
-/** One episode: its participants and its progress. */
+/** An episode: its participants and its progress. */
 export type Episode = {
   world: SimulatedWorld;
   admin: Client;

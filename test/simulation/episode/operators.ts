@@ -7,12 +7,12 @@ import type { Episode } from "./episode.ts";
 import { killService } from "./processes.ts";
 
 /**
- * The watch starts at the final block at the start of the episode; it cannot recover from a fork
- * below that block.
+ * The watch starts at the block that is final at the start of the episode. It cannot recover from a
+ * fork below that block.
  */
 const forkHeightMin = 20;
 
-/** Runs the operators' actions, and the incidents that cause them. */
+/** Runs incidents and the operators' responses to them. */
 export const runOperators = async (episode: Episode): Promise<void> => {
   const { blockSchedule, faultProfile, operatorState, world } = episode;
   const { random } = world;
@@ -21,7 +21,7 @@ export const runOperators = async (episode: Episode): Promise<void> => {
     await takeDump(episode);
   else if (operatorState.storedDump !== undefined && random.chance(0.05))
     await restoreDump(episode);
-  // links-api recovers from the broker log. Its data and that log must not be lost at the same
+  // links-api recovers from the broker's log. Its data and this log must not be lost at the same
   // time.
   const canReplayOrder =
     operatorState.storedDump?.name !== "links-api" && !operatorState.isRecovering;
@@ -32,7 +32,7 @@ export const runOperators = async (episode: Episode): Promise<void> => {
   if (random.chance(faultProfile.operatorCommandChance)) rescanOrRepublishRandomly(episode);
 };
 
-/** Blocks new orders until the restored service has caught up. */
+/** Prevents new orders until the restored service has caught up. */
 const updateRecovery = ({ bus, operatorState, shop }: Episode): void => {
   const isRepublished = !shop.pendingRequests.some(({ description }) =>
     description.includes("republish"),

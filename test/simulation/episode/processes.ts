@@ -15,12 +15,12 @@ export const replicaCounts: Readonly<Record<ServiceName, number>> = {
   "webhook-dispatcher": 2,
 };
 
-/** The processes of an episode: running, and scheduled to restart. */
+/** The processes of an episode that are running or scheduled to restart. */
 export type Processes = {
   replicaContext: ReplicaContext;
   replicas: Replica[];
   restarts: { name: ServiceName; atMs: number }[];
-  /** Callbacks of pending calls, which run when a process dies. */
+  /** Callbacks of pending calls. They run when a process is killed. */
   deathListeners: Map<SimProcess, (() => void)[]>;
   startedCount: number;
 };
@@ -68,7 +68,7 @@ export const killService = async (processes: Processes, name: ServiceName): Prom
   }
 };
 
-/** Starts processes whose restart is due, and reschedules those that failed to start. */
+/** Starts the processes whose restart is due. Reschedules the processes that fail to start. */
 export const restartDueProcesses = (processes: Processes): void => {
   const { replicas, restarts, replicaContext } = processes;
   const nowMs = replicaContext.world.nowMs();
@@ -89,7 +89,7 @@ export const listRunningReplicas = (
 ): readonly Replica[] =>
   replicas.filter((replica) => replica.name === name && replica.app !== undefined);
 
-/** Sends a request to a process; the death of the process also ends the call. */
+/** Sends a request to a process. The call also ends when the process is killed. */
 export const callReplica = (
   { deathListeners }: Processes,
   replica: Replica,

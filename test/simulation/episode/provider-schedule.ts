@@ -14,7 +14,7 @@ const misreports = [
   "omits receipts",
   "renames blocks",
   "invents",
-  // Twice as likely, because it has an effect only while payments are pending.
+  // This is twice as likely, because it has an effect only while payments are pending.
   "alters",
   "alters",
 ] as const;
@@ -22,15 +22,15 @@ const misreports = [
 const providerCounts = [1, 2, 2, 3];
 const permanentBehavior: NodeBehavior = { kind: "omits logs", omittedFrom: "blooms" };
 const behaviorMsMax = 40_000;
-/** The maximum lag of a node behind a shared address, in blocks. */
+/** The maximum lag in blocks of a node that shares an address with other nodes. */
 const balancedBlocksMax = 12;
-/** No node program prunes blocks that are not final. */
+/** No node software prunes blocks that are not final. */
 const retainedBlocksMin = finalDepth + 1;
 
-/** The providers of the chain's nodes, and how long their current behavior lasts. */
+/** The providers of the chain's nodes, and the duration of their current behavior. */
 export type ProviderSchedule = {
   providers: readonly Provider[];
-  /** The first provider omits logs for the whole episode. */
+  /** The first provider omits logs during the whole episode. */
   hasPermanentBehavior: boolean;
   isFirstMisreporting: boolean;
   behaviorUntilMs: number;
@@ -60,9 +60,10 @@ export const createProviderSchedule = (
 };
 
 /**
- * Changes the providers' behavior. Only one provider per episode misreports. With two, no quorum
- * could tell the truth, even if one misreports in the scan and the other in the audit. Others may
- * be unavailable meanwhile. Some behaviors last until the blocks of their time are final.
+ * Changes the providers' behavior. Only one provider per episode misreports. With two of them, a
+ * quorum could not find the truth, even if one misreports in the scan and the other in the audit.
+ * Other providers can be unavailable at the same time. Some behaviors last until the blocks that
+ * were mined during them are final.
  */
 export const changeBehaviors = (
   providerSchedule: ProviderSchedule,
@@ -92,8 +93,8 @@ export const changeBehaviors = (
   }
   if (faultProfile.rareTroubles.has("balanced nodes")) loadBalanceNodes(honestProviders, random);
   const isAnyPruned = providers.some(({ behavior }) => behavior.kind === "prunes");
-  // Nodes have pruned blocks that the watch has yet to read, as after a burst of blocks or an
-  // outage.
+  // Nodes have pruned blocks that the watch has not read yet, for example after a burst of blocks
+  // or an outage.
   if (isAnyPruned && random.chance(0.5)) {
     mineBlocks(shop, retainedBlocksMin + random.below(retainedBlocksMin * 3));
     world.count("many blocks together for nodes that prune");
@@ -101,7 +102,7 @@ export const changeBehaviors = (
   world.trace(providers.map(({ host, behavior }) => `${host} ${behavior.kind}`).join(", "));
 };
 
-/** Puts several nodes behind some of the providers' addresses. */
+/** Puts several nodes behind the addresses of some providers. */
 const loadBalanceNodes = (providers: readonly Provider[], random: Random): void => {
   for (const provider of providers) {
     const isHonest = provider.behavior.kind === "honest" || provider.behavior.kind === "lags";
@@ -125,7 +126,10 @@ export const updateAlteredPayments = ({ providers }: ProviderSchedule, shop: Sho
     if (behavior.kind === "alters") alterUnsettledPayments(shop, behavior.alteredTransactions);
 };
 
-/** Makes providers honest. With a permanent behavior, the other providers compensate for the first. */
+/**
+ * Makes providers honest. If the first provider has a permanent fault, the other providers
+ * compensate for it.
+ */
 export const resetBehaviors = ({ providers, hasPermanentBehavior }: ProviderSchedule): void => {
   for (const [index, provider] of providers.entries()) {
     provider.behavior =
@@ -173,9 +177,9 @@ const generateBehavior = (
 };
 
 /**
- * Picks how a pruned node handles requests for older blocks. geth returns the data or an error,
- * depending on what was pruned. reth, java-tron and Agave omit the data. A Bitcoin node has a block
- * or returns an error.
+ * Picks how a pruned node responds to requests for older blocks. geth returns the data or an error,
+ * depending on what was pruned. reth, java-tron and Agave omit the data. A Bitcoin node returns the
+ * block or an error.
  */
 const pickOlderBlocksBehavior = (
   random: Random,

@@ -15,7 +15,7 @@ export type EpisodeResult = {
   steps: number;
   digest: string;
   counts: ReadonlyMap<string, number>;
-  /** The violation found, or undefined. */
+  /** The violation, or undefined if there is none. */
   finding: string | undefined;
   traceLines: readonly string[];
   logLines: readonly string[];
@@ -28,7 +28,10 @@ export const runEpisode = async (
     monitorClient,
     ...context
   }: EpisodeContext & {
-    /** A session outside the episode's database: an observer inside it would change its behavior. */
+    /**
+     * A session in another database. An observer in the episode's database would change its
+     * behavior.
+     */
     monitorClient: Client;
   },
 ): Promise<EpisodeResult> => {
@@ -58,7 +61,7 @@ export const runEpisode = async (
   };
 };
 
-/** Installs the external systems that processes call: webhook receivers and nodes. */
+/** Installs the simulated webhook receivers and nodes that processes call. */
 const installAdversaries = ({ chain, providerSchedule, shop, world }: Episode): void =>
   setScope({
     world,

@@ -6,7 +6,7 @@ import { callReplica, killProcess, restartDueProcesses, listRunningReplicas } fr
 
 const requestRetryMsMax = 1_500;
 
-/** Runs one random step; returns false if nothing can run. */
+/** Runs a random step. Returns false if nothing can run. */
 export const runNextStep = async (episode: Episode): Promise<boolean> => {
   const { bus, processes, world } = episode;
   throwFailure(episode);
@@ -41,7 +41,10 @@ const throwFailure = ({ failure }: Episode): void => {
   if (failure !== undefined) throw failure;
 };
 
-/** Returns the requests that may be sent now; some are sent again while still in flight. */
+/**
+ * Returns the requests that can be sent now. Some of them are sent again while they are still in
+ * flight.
+ */
 const listSendableRequests = ({
   isInjectingFaults,
   processes,
@@ -90,7 +93,7 @@ const sendPendingRequest = (episode: Episode, pendingRequest: PendingRequest): v
     });
 };
 
-/** Advances the clock until something can run, plus a random extra. */
+/** Advances the clock until something can run, plus a random duration. */
 export const advanceToNextEvent = (
   { processes, shop, world }: Episode,
   extraMsMax: number,
@@ -100,7 +103,8 @@ export const advanceToNextEvent = (
     ...processes.restarts.map(({ atMs }) => atMs),
     ...shop.pendingRequests.map(({ notBeforeMs }) => Math.max(notBeforeMs, world.nowMs() + 1)),
   );
-  // Waits for a late commit's locks must not time out before the commit releases them.
+  // Statements that wait for the locks of a late commit must not time out before the commit
+  // releases them.
   const extraMs = postgresSeam.hasLateCommit() ? 0 : world.random.below(extraMsMax);
   const byMs = Math.max(0, nextEventMs - world.nowMs()) + extraMs;
   world.advance(Number.isFinite(byMs) ? byMs : 1_000);

@@ -5,9 +5,9 @@ import type { Episode } from "./episode.ts";
 import { resumeIfHalted } from "./operators.ts";
 import { advanceToNextEvent, runNextStep } from "./run-next-step.ts";
 
-/** Each node request leaves a timer, and each timer is a step; Bitcoin makes many requests. */
+/** Each node request leaves a timer, and each timer is a step. Bitcoin needs many requests. */
 const settleStepsMax = 300_000;
-/** Ten times the longest recovery; detects a watch that makes no progress. */
+/** Ten times the longest recovery. Detects a watch that does not make progress. */
 const settleMsMax = 20 * 60_000;
 /** Longer than any pause of the watcher. */
 export const idleMs = 60_000;
@@ -32,7 +32,7 @@ export const runUntil = async (episode: Episode, isDone: DoneCheck): Promise<voi
   throw new Finding(`the work does not finish: ${remainingWork}`);
 };
 
-/** Passes once no work is left and everything sent is final on the chain. */
+/** Passes when no work is left and all sent transactions are final on the chain. */
 export const isChainAndWorkDone: DoneCheck = async (episode) => {
   await resumeIfHalted(episode);
   return (await isChainFinal(episode)) && (await isWorkDone(episode));
@@ -51,7 +51,7 @@ const isChainFinal = async ({
   return isDone && world.nowMs() - blockSchedule.lastBlockAtMs > idleMs;
 };
 
-/** A rescan reads only final blocks, and the requested block may have been the tip. */
+/** A rescan reads only final blocks. The requested block can have been the tip. */
 const isRescanPending = async (admin: Client): Promise<boolean> => {
   const { rows } = await admin.query(`
     SELECT FROM settlement_listener.rescans JOIN settlement_listener.watchers USING (chain_id)
@@ -60,7 +60,7 @@ const isRescanPending = async (admin: Client): Promise<boolean> => {
   return rows.length > 0;
 };
 
-/** Passes once no work is left and the watch has scanned all blocks. */
+/** Passes when no work is left and the watch has scanned all blocks. */
 export const isWorkDone: DoneCheck = async ({ admin, bus, chain, processes, shop }) =>
   shop.pendingRequests.length === 0 &&
   processes.restarts.length === 0 &&

@@ -11,7 +11,7 @@ import type { ChainKind } from "../chain-kinds.ts";
 
 type AccountRow = { account: Account; key: string; session: string };
 
-/** The accounts of all shops; an order refers to its account by index. */
+/** The accounts of all shops. An order refers to its account by index. */
 export type Accounts = readonly AccountRow[];
 
 const createAccount = (
@@ -38,7 +38,7 @@ const createAccount = (
 });
 
 /**
- * Creates one account per wallet. Accounts without endpoints come late, so that the listener
+ * Creates one account per wallet. Accounts without endpoints are created late, so that the listener
  * receives addresses while it watches a chain.
  */
 export const createAccounts = (kind: ChainKind): Accounts =>
@@ -69,7 +69,7 @@ type RequestIntrospection = (request: {
   hash: string;
 }) => Promise<IntrospectionResponse>;
 
-/** Creates a stub that introspects credentials in place of auth-keys. */
+/** Creates a stub that introspects credentials instead of auth-keys. */
 export const createIntrospectionStub = (accounts: Accounts): RequestIntrospection => {
   const responses = new Map<string, IntrospectionResponse>();
   for (const { account, key, session } of accounts) {

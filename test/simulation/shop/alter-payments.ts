@@ -8,8 +8,9 @@ import type { Shop } from "./shop.ts";
 import { createPaymentEffects } from "./transfer-effects.ts";
 
 /**
- * Adds altered versions of unsettled payments for a misreporting node, keyed by transaction hash:
- * each pays another link or another amount. Also covers payments sent since the last call.
+ * Adds altered versions of unsettled payments for a misreporting node, keyed by transaction hash.
+ * Each of them pays another link or another amount. Includes payments that were sent since the last
+ * call.
  */
 export const alterUnsettledPayments = (
   shop: Shop,
@@ -19,7 +20,7 @@ export const alterUnsettledPayments = (
   for (const transaction of chain.sentTransactions()) {
     if (alteredTransactions.has(transaction.hash)) continue;
     const [firstTransfer, ...otherTransfers] = transaction.modelTransfers;
-    // Altering a transaction with other transfers would require altering those as well.
+    // If a transaction contains other transfers, they would also have to be altered.
     const payment =
       otherTransfers.length === 0
         ? model.payments.find((candidate) => candidate === firstTransfer)
@@ -67,7 +68,7 @@ const alterPayment = (shop: Shop, transaction: Transaction, payment: Payment): T
     }),
     modelTransfers: [],
   };
-  // On Bitcoin the id depends on the outputs.
+  // On Bitcoin, the transaction ID depends on the outputs.
   const hash = kind.hashTransaction(alteredTransaction);
   model.payments.push({
     ...createPayment(shop, order, { baseUnits }),

@@ -12,11 +12,11 @@ import { createPayment } from "./create-payment.ts";
 import type { Shop } from "./shop.ts";
 
 const { baseUnitsPerToken } = bitcoin;
-/** How many of an account's next addresses may be paid early. */
+/** The number of an account's next addresses that can be paid early. */
 const gapMax = 3;
 const dataScript = "6a0470617973";
 
-/** Returns the output that pays an order; each link has its own address. */
+/** Returns the output that pays an order. Each link has its own address. */
 export const createOrderOutput = ({ reference = "" }: Order, baseUnits: number): Output => ({
   baseUnits,
   script: toBitcoinScriptPubKey("bitcoin", reference),
@@ -29,13 +29,13 @@ const createUnrelatedOutput = (): Output => ({
 
 type PaymentRequests = readonly { order: Order; baseUnits: number }[];
 
-/** Creates a transaction's payments of links, and unrelated outputs beside them. */
+/** Creates a transaction's payments of links and its unrelated outputs. */
 const createPayments = (
   shop: Shop,
   paymentRequests: PaymentRequests,
 ): { outputs: Output[]; modelTransfers: Payment[] } => {
   const { random } = shop.world;
-  // Amounts are unique, so that an amount identifies a payment within its transaction.
+  // Amounts are unique, so an amount identifies a payment within its transaction.
   const distinctRequests = paymentRequests.map(({ order, baseUnits }, index) => ({
     order,
     baseUnits: baseUnits + index,
@@ -77,7 +77,10 @@ export const payOnBitcoin = (shop: Shop, order: Order): void => {
   if (paymentRequests.length > 1) world.count("several payments in one transaction");
 };
 
-/** Pays one of a shop's next addresses, derived by another wallet, before a link has it. */
+/**
+ * Pays one of a shop's next addresses before a link has this address. Another wallet has derived
+ * the address.
+ */
 export const payBeforeLink = (shop: Shop): void => {
   const { accounts, chain, kind, model, world } = shop;
   const { random } = world;
@@ -104,7 +107,10 @@ export const payBeforeLink = (shop: Shop): void => {
   world.count("early transfers on Bitcoin");
 };
 
-/** Replaces an unconfirmed transaction: the same payments with a higher fee, fewer of them, or none. */
+/**
+ * Replaces an unconfirmed transaction with one that has a higher fee and the same payments, fewer
+ * payments or none.
+ */
 export const replaceUnconfirmed = (shop: Shop): void => {
   const { chain, model, world } = shop;
   const { bitcoinMempool } = chain;

@@ -11,12 +11,15 @@ import {
 
 const dustBaseUnits = 4_000;
 
-/** Returns a unique number of base units, so that the amount identifies a deposit. */
+/** Returns a unique number of base units. The amount identifies a deposit. */
 export const generateDepositBaseUnits = ({ kind, model, world }: Shop): number =>
   (1 + world.random.below(12)) * (kind.baseUnitsPerToken / 2) + model.deposits.all.length + 1;
 
 type DepositDetails = TransferDetails & {
-  /** On Solana: a key that belongs to no known link. A transfer with such a key is not a deposit. */
+  /**
+   * On Solana: a reference key that does not belong to a known link. A transfer with this kind of
+   * key is not a deposit.
+   */
   reference?: string | undefined;
 };
 

@@ -100,7 +100,7 @@ const serializeNotice = (
   { amount, flaw, hash, number, occurredAt, order }: Payment,
   status: string,
 ): string => {
-  // On Bitcoin each link has its own address.
+  // On Bitcoin, each link has its own address.
   const linkAddress = (kind === bitcoin ? order.reference : kind.wallets[order.account]) ?? "";
   return JSON.stringify({
     id: `payment-${number}`,

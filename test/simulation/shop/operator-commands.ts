@@ -9,7 +9,10 @@ type OperatorCommand = {
   onAccepted?: () => void;
 };
 
-/** Sends an operator's request to a service's internal API; a response below 500 completes it. */
+/**
+ * Sends an operator's request to a service's internal API. A response with a status below 500
+ * completes the request.
+ */
 export const sendCommand = (
   shop: Shop,
   service: ServiceName,
@@ -37,7 +40,7 @@ export const sendCommand = (
 export const republishAll = (shop: Shop): void =>
   republish(shop, "payment-links", () => republish(shop, "settlements"));
 
-/** Republishes a resource and waits for the end, then calls `onRepublished`. */
+/** Republishes a resource, waits until this has ended, and then calls `onRepublished`. */
 const republish = (
   shop: Shop,
   resource: "payment-links" | "settlements",

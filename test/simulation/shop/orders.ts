@@ -5,7 +5,7 @@ import { enqueueRequest, assertRetryable } from "./pending-requests.ts";
 import { payOnChain } from "./payments.ts";
 import type { Shop } from "./shop.ts";
 
-/** Places an order: the shop creates a link, and its payer opens the checkout. */
+/** Places an order: the shop creates a link, and the payer opens the checkout. */
 export const placeOrder = (shop: Shop): void => {
   const { model } = shop;
   const order = generateOrder(shop);
@@ -27,7 +27,7 @@ export const placeOrder = (shop: Shop): void => {
       body,
     }),
     handleResponse: ({ status, text }) => {
-      // The expiry passed before the link was stored.
+      // The link expired before it was stored.
       if (status === 422 && expiresAt !== null) {
         model.orders.splice(model.orders.indexOf(order), 1);
         return true;

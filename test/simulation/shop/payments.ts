@@ -43,7 +43,7 @@ export const payOnChain = (shop: Shop, order: Order, reference: string): void =>
   });
   const modelTransfers: ModelTransfer[] = [payment];
   if (variant === 3) {
-    // The same transaction also transfers more to the owner without naming a link.
+    // The same transaction contains another transfer to the owner that does not name a link.
     const depositDetails = {
       from,
       to,
@@ -77,7 +77,7 @@ const sendDecoys = (
     chain.send(from, { isSuccessful: true, transfers });
     return;
   }
-  // The proxy's event alone, and a payment in a failed transaction.
+  // Only the proxy's event without a transfer, and a payment in a failed transaction.
   chain.send(from, { isSuccessful: true, logs: paymentEffects.logs.slice(1) });
   chain.send(from, { isSuccessful: false, logs: paymentEffects.logs });
 };

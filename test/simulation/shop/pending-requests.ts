@@ -2,7 +2,7 @@ import { Finding } from "../finding.ts";
 import type { InjectedResponse, InjectedRequest } from "../inject-request.ts";
 import type { ServiceName } from "../replica.ts";
 
-/** A request of an external caller, retried until it is completed. */
+/** A request of an external caller. It is retried until it is completed. */
 export type PendingRequest = {
   description: string;
   service: ServiceName;
@@ -24,7 +24,10 @@ export const enqueueRequest = (
   pendingRequests.push({ ...pendingRequest, inFlightCount: 0, notBeforeMs: 0 });
 };
 
-/** Returns false for a 5xx response, which is retried; throws for any other status. */
+/**
+ * Returns false for a 5xx response, so that the request is retried. Throws for any other unexpected
+ * status.
+ */
 export const assertRetryable = (status: number, text: string, description: string): false => {
   if (status < 500) throw new Finding(`${description} got the response ${status} ${text}`);
   return false;

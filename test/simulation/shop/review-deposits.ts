@@ -12,7 +12,7 @@ export const reviewRandomAccountDeposits = (shop: Shop): void =>
 export const reviewAllDeposits = (shop: Shop): void =>
   shop.accounts.forEach((_, account) => reviewDeposits(shop, account));
 
-/** Lists an owner's deposits, and assigns some of them to links, correctly or not. */
+/** Lists an owner's deposits and assigns some of them to correct or wrong links. */
 const reviewDeposits = (shop: Shop, account: number): void => {
   const { model, world } = shop;
   const decisions = ["unmatched", "unmatched", "dismissed", "assigned"];

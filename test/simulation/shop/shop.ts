@@ -11,17 +11,17 @@ export type Shop = {
   model: Model;
   chain: Chain;
   kind: ChainKind;
-  /** The minimum base units of a deposit; undefined if deposits are not looked for. */
+  /** The minimum base units of a deposit. Undefined if deposits are not watched. */
   depositBaseUnitsMin: number | undefined;
   accounts: Accounts;
   /** Requests to the services that are not completed yet. */
   pendingRequests: PendingRequest[];
-  /** Addresses that the listener knows as owners'. */
+  /** Addresses that the listener knows to belong to owners. */
   knownOwnerAddresses: Set<string>;
   /** Transactions that the listener knew before the next order is placed. */
   knownTransactionHashes: Set<string>;
   orderCount: number;
-  /** How often each webhook was rejected. */
+  /** The number of times that each webhook was rejected. */
   rejectionCounts: Map<string, number>;
   /** Whether every receiver responds. */
   areReceiversReliable: boolean;

@@ -2,13 +2,18 @@ import type { ChainLog, SolanaTransfer } from "../block.ts";
 import { createProxyLog, createTransferLog } from "../chain.ts";
 import type { ChainKind } from "../chain-kinds.ts";
 
-/** A transfer on a chain; `to` is in the family's format, `token` is the node address. */
+/**
+ * A transfer on a chain. `to` is in the family's format. `token` is the token's address on nodes.
+ */
 export type TransferDetails = { from: string; to: string; token: string; baseUnits: number };
 
-/** How a chain records a transfer: as logs, or as transfers on Solana. */
+/** The records of a transfer on its chain: logs, or transfers on Solana. */
 export type TransferEffects = { logs: ChainLog[]; transfers: SolanaTransfer[] };
 
-/** Creates the effects of a transfer that names no link; on Solana, possibly with an unrelated key. */
+/**
+ * Creates the effects of a transfer that does not name a link. On Solana, it can contain an
+ * unrelated key.
+ */
 export const createTransferEffects = (
   { chainType, hasLogs, toNodeAddress }: ChainKind,
   { from, reference, to, token, baseUnits }: TransferDetails & { reference?: string | undefined },

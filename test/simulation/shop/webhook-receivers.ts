@@ -33,7 +33,7 @@ const registerReceiver = (shop: Shop, host: string, index: number): void => {
   });
 };
 
-/** Handles a webhook; an unreliable receiver may reject it a few times, or not respond. */
+/** Handles a webhook. An unreliable receiver can reject it a few times or not respond. */
 export const receiveWebhook = (
   { areReceiversReliable, model, rejectionCounts, world }: Shop,
   { body, headers, origin }: Parameters<Adversaries["receiveWebhook"]>[0],

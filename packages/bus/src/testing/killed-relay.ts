@@ -4,8 +4,9 @@ import { connectPool } from "@payment-links/postgres";
 import { silentLog, createTestEventType, writeEffect } from "./rig.ts";
 
 /*
- * A process that is killed at the worst moment: its consumer has committed what its relay sent, and
- * the relay has not deleted it yet. Arguments: the database URL, the topic and the group.
+ * A process that is killed at the worst moment: its consumer has committed the events that its
+ * relay sent, but the relay has not deleted them yet. Arguments: the database URL, the topic and
+ * the group.
  */
 const [url = "", topic = "", group = ""] = process.argv.slice(2);
 const metrics = createMetrics("killed");

@@ -120,7 +120,7 @@ export const createTestSchema = async (): Promise<TestSchema> => {
 
 const EffectRow = z.object({ label: z.string() });
 
-/** Writes one row per key and step; the effect of these tests' handlers. */
+/** Writes one row per key and step. This is the effect of the handlers in these tests. */
 export const writeEffect = async (tx: Db, effect: { key: string; step: number }): Promise<void> => {
   await tx.query(sqlVoid`
     INSERT INTO effects (key, step) VALUES (${effect.key}, ${effect.step}) ON CONFLICT DO NOTHING
@@ -137,7 +137,7 @@ export const readEffects = async (db: Db, key?: string): Promise<string[]> => {
   return rows.map((row) => row.label);
 };
 
-/** A bus that the test controls: it stores what is sent, and the test delivers the records. */
+/** A bus for tests. It stores the published records, and the test delivers them. */
 export type ManualBus = Bus & {
   sentBatches: OutgoingRecord[][];
   /** Called by `publish` before it stores the records. If it throws, nothing is stored. */

@@ -8,8 +8,8 @@ export const getTestBrokers = (): string[] => {
 };
 
 /**
- * Returns a user's password on these brokers. It is derived, so it contains no text that could
- * appear elsewhere.
+ * Returns a user's password on these brokers. It is a hash, so that a test can search for it
+ * without matching other text.
  */
 export const getTestKafkaPassword = (user: string): string =>
   createHash("sha256").update(`the password of ${user}`).digest("hex");

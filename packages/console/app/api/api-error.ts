@@ -1,12 +1,15 @@
 type ApiErrorEntry = { message: string; code: string; methods?: readonly string[] };
 
-/** A failed call: an error response of the service, or status 0 if no response arrived. */
+/** An error from a call: the service's error response, or status 0 if no response arrived. */
 export class ApiError extends Error {
   override readonly name = "ApiError";
   readonly status: number;
   readonly entries: readonly ApiErrorEntry[];
   readonly codes: readonly string[];
-  /** The ways to prove presence, if the call failed because the proof was missing. */
+  /**
+   * The methods that the user can prove presence with, if the call failed because a proof was
+   * missing.
+   */
   readonly methods: readonly string[];
   /** How long to wait before the next call, if the service specifies it. */
   readonly retryAfterSeconds: number | undefined;

@@ -65,7 +65,7 @@ const callOperationOnce = async <Id extends OperationId>(
   const response = await fetch(buildOperationUrl(id, ...([input] as InputArguments<Id>)), {
     method: operations[id][0],
     headers,
-    // Redirects are not followed: the caller only needs to know that the call succeeded.
+    // Redirects are not followed, because the caller only needs to know that the call succeeded.
     redirect: "manual",
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   }).catch(() => {
@@ -87,7 +87,7 @@ export const handleErrorResponse = (response: Response, responseBody: unknown): 
 const parseApiError = (response: Response, responseBody: unknown): ApiError => {
   const entries = (responseBody as { errors?: ConstructorParameters<typeof ApiError>[1] })?.errors;
   const retryAfterSeconds = Number(response.headers.get("Retry-After") ?? Number.NaN);
-  // A proxy in front of the service may send a response of its own.
+  // A proxy in front of the service can respond instead of the service, even with status 200.
   const status = response.ok ? 502 : response.status;
   return new ApiError(
     status,

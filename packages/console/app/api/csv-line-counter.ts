@@ -1,7 +1,10 @@
 const quote = 0x22;
 const newline = 0x0a;
 
-/** Counts the received lines of a file. `isComplete` means that the file ends with a complete line. */
+/**
+ * Counts the lines of a file as it arrives. `isComplete` means that the file ends with a complete
+ * line.
+ */
 export type CsvLineCounter = {
   add(bytes: Uint8Array): void;
   lineCount(): number;
@@ -18,7 +21,7 @@ export const createCsvLineCounter = (): CsvLineCounter => {
   let lastByte = 0;
   return {
     add: (bytes) => {
-      // A plain loop for speed: a large file has 500 million bytes.
+      // A plain loop, because it is fast: a large file has about 500 MB.
       for (let index = 0; index < bytes.length; index += 1) {
         lastByte = bytes[index] ?? 0;
         if (lastByte === quote) isQuoted = !isQuoted;

@@ -23,7 +23,10 @@ export type DownloadedFile = { file: Blob; name: string; rowCount: number };
 
 type DownloadOptions = { signal: AbortSignal; onProgress: (progress: DownloadProgress) => void };
 
-/** The maximum size that the page buffers. The browser stores the rest, on disk if necessary. */
+/**
+ * The maximum number of bytes that the page buffers. The browser stores the rest, on disk if
+ * necessary.
+ */
 const bufferedBytesMax = 4 * 1_048_576;
 const progressIntervalMsMin = 200;
 
@@ -38,7 +41,7 @@ export const download = async (url: string, options: DownloadOptions): Promise<D
     throw new ApiError(0, [{ code: "UNREACHABLE", message: "" }]);
   });
   const name = /filename="([^"]+)"/.exec(response.headers.get("Content-Disposition") ?? "")?.[1];
-  // A proxy in front of the service may send a response of its own, which has no file name.
+  // A response without a file name comes from a proxy in front of the service.
   if (!response.ok || response.body === null || name === undefined) {
     throw handleErrorResponse(response, await response.json().catch(() => undefined));
   }
@@ -77,7 +80,7 @@ const readBody = async (
   return { file: await blobBuilder.build(), rowCount: rowCount() };
 };
 
-/** Passes bytes to the browser in parts, and buffers only one part in the page. */
+/** Passes bytes to the browser in parts. The page buffers at most one part. */
 const createBlobBuilder = (type: string) => {
   const parts: Blob[] = [];
   let bufferedChunks: Uint8Array<ArrayBuffer>[] = [];
@@ -88,7 +91,8 @@ const createBlobBuilder = (type: string) => {
     const part = new Blob(bufferedChunks);
     bufferedChunks = [];
     bufferedBytes = 0;
-    // Reading the last byte proves that the browser stored the part. It fails if storage is full.
+    // Reading the last byte proves that the browser stored the part. The read fails if storage is
+    // full.
     await part
       .slice(-1)
       .arrayBuffer()

@@ -1,6 +1,6 @@
 import { ApiError } from "./api-error.ts";
 
-/** An earlier try created the item, but its response was lost, and the secret with it. */
+/** An earlier attempt created the item, but the response with the secret was lost. */
 export class LostSecretError extends Error {
   override readonly name = "LostSecretError";
 }
@@ -13,11 +13,12 @@ type CreateRequest<Created> = {
 };
 
 /**
- * Creates items whose secret is shown only once. After a lost response, checks whether that try
- * created the item, and then throws a `LostSecretError` instead of creating a second one.
+ * Creates items whose secret is shown only once. After a lost response, checks whether the earlier
+ * attempt created the item. If it did, throws a `LostSecretError` instead of creating a second
+ * item.
  */
 export const createDuplicateGuard = () => {
-  /** The ids that existed before the first try with a lost response. */
+  /** The ids that existed before the first attempt whose response was lost. */
   let knownIds: ReadonlySet<string> | undefined;
   return async <Created>({ name, list, create }: CreateRequest<Created>): Promise<Created> => {
     const existingItems = await list();

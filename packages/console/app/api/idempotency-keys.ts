@@ -1,7 +1,7 @@
-/** Prevents duplicate links after a double click or a repeat following a lost response. */
+/** Prevents duplicate links when the user double-clicks or submits again after a lost response. */
 export type IdempotencyKeys = { keyFor: (body: unknown) => string };
 
-/** Creates the idempotency keys of one form. The key stays the same while the body stays the same. */
+/** Creates the idempotency keys of one form. The key changes only when the body changes. */
 export const createIdempotencyKeys = (): IdempotencyKeys => {
   let lastEntry: { serializedBody: string; key: string } | undefined;
   return {

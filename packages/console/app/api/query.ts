@@ -13,11 +13,14 @@ const waitMsMax = 30_000;
 /** The query key of the signed-in account. The data is null while no user is signed in. */
 export const sessionKey = ["getSession"] as const;
 
-/** Returns whether a query may be retried: on no response, rate limiting and server errors. */
+/**
+ * Returns whether to retry a query: if no response arrived, the call was rate-limited, or the
+ * server failed.
+ */
 const isRetryable = (error: unknown): boolean =>
   error instanceof ApiError && (error.status === 0 || error.status === 429 || error.status >= 500);
 
-/** The cache of everything this tab has read. It exists in memory only. */
+/** The in-memory cache of all data that this tab has fetched. */
 export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
@@ -26,15 +29,15 @@ export const queryClient = new QueryClient({
         Math.min(waitMsMax, ((error as ApiError).retryAfterSeconds ?? 2 ** count) * 1000),
       refetchOnWindowFocus: "always",
     },
-    // A failed change is reported immediately and never retried later, when the user no longer
-    // expects it.
+    // A failed change is reported immediately. It is never retried later, because the user would no
+    // longer expect it.
     mutations: { retry: false, networkMode: "always", gcTime: 0 },
   },
 });
 
 type QueryOptions = { isEnabled?: boolean; refetchIntervalMs?: number };
 
-/** Reads with an operation, and refetches when the data may have changed. */
+/** Fetches data with an operation, and refetches it when it may have changed. */
 export const useOperationQuery = <Id extends OperationId>(
   id: Id,
   input: OperationInput<Id>,

@@ -3,7 +3,7 @@ import { Notice } from "../ui/notice.tsx";
 import styles from "./frame.module.css";
 import { texts } from "./texts.ts";
 
-/** Shows messages about the whole page: that there is no connection. */
+/** Shows page-wide messages. Currently this is only the offline message. */
 export const Banners = () => {
   const [isOnline, setOnline] = useState(navigator.onLine);
   useEffect(() => {

@@ -24,7 +24,7 @@ export const PresenceDialog = () => {
 };
 
 const PresenceRequestDialog = ({ request: { methods, finish } }: { request: PresenceRequest }) => {
-  // A proof at the identity provider finishes in another tab.
+  // The user finishes a proof at the identity provider in another tab.
   useEffect(
     () => subscribeToOtherTabs((message) => message === "proven" && finish(true)),
     [finish],

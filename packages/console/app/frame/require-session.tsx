@@ -55,7 +55,7 @@ export const RequireSession = ({
   );
 };
 
-/** Clears cached data when the account changes or signs out, before anything else is shown. */
+/** Clears cached data when the user signs out or the account changes. */
 const useClearCacheOnAccountChange = (id: string | undefined): void => {
   const client = useQueryClient();
   useEffect(

@@ -24,7 +24,7 @@ const fetchAccount = async (): Promise<OwnAccount | null> => {
   }
 };
 
-/** Returns the session, and keeps it in sync with other tabs. */
+/** Returns the session and keeps it in sync with other tabs. */
 export const useSession = () => {
   const client = useQueryClient();
   useEffect(() => {

@@ -16,7 +16,10 @@ const reloadOnce = (): void => {
   location.reload();
 };
 
-/** Reloads when a view cannot be loaded: after a deployment, the files of an older page are gone. */
+/**
+ * Reloads the page when a view cannot be loaded, because a deployment removes the files of older
+ * pages.
+ */
 export const reloadOnChunkLoadError = (): void => {
   addEventListener("vite:preloadError", (event) => {
     event.preventDefault();

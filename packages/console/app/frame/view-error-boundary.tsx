@@ -5,7 +5,7 @@ import { texts } from "../ui/texts.ts";
 
 type Props = { children: ReactNode };
 
-/** Limits the error of a view to that view, so that the rest of the page still works. */
+/** Catches the errors of a view, so that the rest of the page still works. */
 export class ViewErrorBoundary extends Component<Props, { hasError: boolean }> {
   override state = { hasError: false };
   static getDerivedStateFromError() {

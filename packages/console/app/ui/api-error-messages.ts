@@ -2,7 +2,7 @@ import type { ApiErrorCode, ValidationCode } from "../api/operations.ts";
 import { pickTranslation } from "./language.ts";
 
 type EnglishMessages = Readonly<Record<ValidationCode, string>>;
-/** The service's messages are English, so English needs no texts for most error codes. */
+/** The service's messages are in English, so most error codes need no English text here. */
 type TranslatedMessages = EnglishMessages & Readonly<Record<ApiErrorCode, string>>;
 
 const en: EnglishMessages = {
@@ -152,8 +152,8 @@ const messages = pickTranslation<Readonly<Record<string, string>>>({ en, de });
 type Entry = { code: string; message: string };
 
 /**
- * Returns the texts of the error codes, or the service's message for a code without a text.
- * Repeated texts are shown once, for example when several list entries have the same problem.
+ * Returns the texts of the error codes. For a code without a text, returns the service's message.
+ * Lists each text only once, for example when several entries of a list have the same problem.
  */
 export const getApiErrorText = (entries: readonly Entry[]): string =>
   [...new Set(entries.map(({ code, message }) => messages[code] ?? message))].join(" ").trim();

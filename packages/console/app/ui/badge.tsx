@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import styles from "./ui.module.css";
 
-/** The color of a badge. Its text has the same meaning. */
+/** The color of a badge. The badge's text has the same meaning. */
 export type Tone = "accent" | "good" | "bad" | "warn" | "quiet";
 
 /** A state in one word. */

@@ -9,7 +9,10 @@ type ButtonProps = {
   children: ReactNode;
   variant?: ButtonVariant;
   type?: "button" | "submit";
-  /** Whether the action is in progress. The button then ignores presses and announces the state. */
+  /**
+   * Whether the action is in progress. While it is, the button ignores presses and announces the
+   * state.
+   */
   isBusy?: boolean;
   isDisabled?: boolean;
   label?: string;

@@ -1,4 +1,4 @@
-/** A second click within this time and distance belongs to a double click. */
+/** A second click within this time and distance is part of a double click. */
 export const doubleClickMsMax = 500;
 const doubleClickRadiusPx = 10;
 
@@ -8,8 +8,8 @@ let lastClick: Point | undefined;
 let suppressedClick: (Point & { untilMs: number }) | undefined;
 
 /**
- * Ignores a second click after an action, because another button may have appeared under the
- * pointer. Returns a function that cancels this.
+ * Ignores the second click of a double click after an action, because another button may have
+ * appeared under the pointer. Returns a function that stops ignoring it.
  */
 export const suppressDoubleClick = (): (() => void) => {
   const suppression = lastClick && { ...lastClick, untilMs: performance.now() + doubleClickMsMax };
@@ -24,7 +24,7 @@ const isDoubleClick = ({ clientX: x, clientY: y }: MouseEvent): boolean =>
   performance.now() < suppressedClick.untilMs &&
   Math.hypot(x - suppressedClick.x, y - suppressedClick.y) < doubleClickRadiusPx;
 
-/** Filters suppressed clicks from the whole page. */
+/** Suppresses these second clicks on the whole page. */
 export const installDoubleClickFilter = (): void => {
   let isIgnored = false;
   const filterEvent = (event: MouseEvent): void => {
@@ -34,7 +34,7 @@ export const installDoubleClickFilter = (): void => {
       if (!isIgnored) suppressedClick = undefined;
       lastClick = { x: event.clientX, y: event.clientY };
     }
-    // A click with `detail` 0 comes from the keyboard.
+    // A click with `detail` 0 comes from the keyboard and is never suppressed.
     if (!isIgnored || (event.type === "click" && event.detail === 0)) return;
     event.preventDefault();
     event.stopImmediatePropagation();

@@ -13,7 +13,9 @@ type State =
   | { kind: "whole"; rowCount: number; name: string; url: string }
   | { kind: "failed"; error: unknown };
 
-/** Downloads a CSV, shows the progress and can stop. Saves the file only when it is complete. */
+/**
+ * Downloads a CSV, shows the progress and offers to stop. Saves the file only when it is complete.
+ */
 export const DownloadButton = ({ label, href }: { label: string; href: string }) => {
   const { state, start, stop } = useDownload(href);
   const isRunning = state.kind === "running";
@@ -85,12 +87,12 @@ const useDownload = (href: string) => {
   const url = state.kind === "whole" ? state.url : undefined;
   useEffect(() => () => (url === undefined ? undefined : URL.revokeObjectURL(url)), [url]);
   const start = async (): Promise<void> => {
-    // A second click may arrive before React renders again.
+    // A second click can arrive before React renders again.
     if (activeController.current !== undefined) return;
     const controller = new AbortController();
     const { signal } = controller;
     activeController.current = controller;
-    // The start button becomes the stop button.
+    // The start button has become the stop button.
     const allowNextClick = suppressDoubleClick();
     setState({ kind: "running", progress: noProgress });
     try {

@@ -6,7 +6,7 @@ import { UserFacingError } from "../ceremonies/user-facing-error.ts";
 import { getApiErrorText } from "./api-error-messages.ts";
 import { texts } from "./texts.ts";
 
-/** Returns the text that an error shows to the user. */
+/** Returns the text for an error that is shown to the user. */
 export const getErrorText = (error: unknown): string => {
   if (error instanceof UserFacingError) return texts[error.key];
   if (error instanceof LostSecretError) return texts.secretLost;

@@ -18,7 +18,7 @@ type FormProps = {
   label?: string;
 };
 
-/** A form that ignores further clicks while it submits, and shows the error if it fails. */
+/** A form that ignores more clicks while it submits, and shows the error if the submit fails. */
 export const Form = ({
   submitLabel,
   children,
@@ -34,7 +34,7 @@ export const Form = ({
     const form = event.currentTarget;
     void run(async () => {
       const formData = new FormData(form);
-      // No form here uploads files.
+      // None of the forms upload files.
       const filledEntries = [...formData].filter(
         (entry): entry is [string, string] => entry[1] !== "",
       );
@@ -94,7 +94,7 @@ const useSingleAction = () => {
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
   const run = async (action: () => Promise<unknown>): Promise<void> => {
-    // A second click may arrive before React renders again.
+    // A second click can arrive before React renders again.
     if (isRunning.current) return;
     isRunning.current = true;
     setBusy(true);

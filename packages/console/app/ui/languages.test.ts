@@ -11,7 +11,7 @@ const files = readdirSync(appDirectory, { recursive: true, encoding: "utf8" })
 /** The arguments passed to text functions. */
 const placeholders = ["<one>", "<two>", "<three>"];
 
-/** Loads all texts in a worker, because the language is chosen when a module loads. */
+/** Loads all texts in a worker, because a module chooses the language when it is loaded. */
 const workerSource = `
   const { parentPort, workerData } = require("node:worker_threads");
   const { files, given, languages } = workerData;

@@ -17,7 +17,7 @@ export const createLazyComponent = <Props extends object>(
       if (Component !== undefined) return;
       loadComponent().then(
         (component) => setComponent(() => component),
-        // Thrown during rendering, so that the view's error boundary catches it.
+        // Throws during rendering, so that the view's error boundary catches the error.
         (error: unknown) =>
           setComponent(() => {
             throw error;

@@ -1,7 +1,9 @@
 import { type ReactNode, useEffect, useRef } from "react";
 import styles from "./ui.module.css";
 
-/** A view with its heading. The heading gets the focus, so that screen readers announce it. */
+/**
+ * A view with its heading. The heading gets the focus, so that screen readers announce the view.
+ */
 export const Page = ({
   title,
   actions,
@@ -13,7 +15,8 @@ export const Page = ({
 }) => {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
-    // Isolation characters, because the title may be user text of either direction.
+    // The title is enclosed in isolation characters, because user text can be left-to-right or
+    // right-to-left.
     document.title = `\u2068${title}\u2069 · Payment Links`;
   }, [title]);
   useEffect(() => heading.current?.focus({ preventScroll: true }), []);

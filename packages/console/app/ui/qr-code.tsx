@@ -3,7 +3,9 @@ import encodeQr from "qr";
 /** The quiet zone that scanners need, in modules (ISO/IEC 18004, section 6.3.8). */
 const quietZone = 4;
 
-/** A QR code. It is dark on light in every theme, because some scanners do not read inverted codes. */
+/**
+ * A QR code. It is dark on light in every theme, because some scanners cannot read inverted codes.
+ */
 export const QrCode = ({ text, label }: { text: string; label: string }) => {
   const modules = encodeQr(text, "raw", { ecc: "medium", border: quietZone });
   const path = modules

@@ -1,4 +1,7 @@
-/** A sentence that contains user text, isolated so that its direction does not affect the rest. */
+/**
+ * A sentence that contains user text. The user text is isolated, so that its direction does not
+ * affect the rest.
+ */
 export const Sentence = ({
   template,
   name,
@@ -16,5 +19,5 @@ export const Sentence = ({
   );
 };
 
-/** A character that no text contains. */
+/** A character that does not occur in any text. */
 const placeholder = "\uffff";

@@ -9,7 +9,7 @@ type TableProps<Row> = {
   emptyText?: string;
 };
 
-/** A table. On narrow screens each row becomes a small card. */
+/** A table. On narrow screens, each row becomes a small card. */
 export const Table = <Row extends { id: string }>({ rows, columns, emptyText }: TableProps<Row>) =>
   rows.length === 0 && emptyText !== undefined ? (
     <p className={styles["quiet"]}>{emptyText}</p>

@@ -10,7 +10,7 @@ import styles from "./ui.module.css";
 export const useSecretDialog = (
   title: string,
 ): [dialog: ReactNode, show: (secret: string) => void] => {
-  // Stored only here, and only until the user confirms having saved it.
+  // The secret is stored only here, and only until the user confirms that they have saved it.
   const [secret, setSecret] = useState<string>();
   const dialog = secret !== undefined && (
     <SecretDialog title={title} secret={secret} onStored={() => setSecret(undefined)} />

@@ -19,14 +19,17 @@ import { type Operation, listOf, wireInstant } from "./operation.ts";
 
 const scopesMax = 20;
 
-/** How long a rotated key stays valid next to its successor by default. */
+/** The default time for which a rotated key stays valid next to its successor. */
 export const overlapSecondsDefault = 24 * 60 * 60;
 
 const overlapSecondsMax = 7 * 24 * 60 * 60;
 
 const cidrsMax = 20;
 
-/** Far above the limit of any installation. Only auth-keys knows the installation's actual limit. */
+/**
+ * Far above the limit that any installation uses. Only auth-keys knows the installation's actual
+ * limit.
+ */
 const keyLimitMax = 1_000_000;
 
 const keyLimit = integer({ min: 1, max: keyLimitMax });
@@ -144,7 +147,8 @@ export const apiKeyOperations = (now: () => Date) =>
         "A rotated key shares its rate limit with its replacement, so a limit applies to both together.",
       body: ApiKeyChange,
       responses: { 200: ApiKeyData },
-      // Activating a key or loosening its limit grants access. Restricting access never needs proof.
+      // Only granting more access, by activating a key or loosening its limit, needs a proof of
+      // presence.
       errors: ["REAUTHENTICATION_REQUIRED"],
     },
     revoke: {

@@ -9,7 +9,7 @@ import { PaymentData, linkIdParser } from "./payment-links.ts";
 /** The decision of an owner about a deposit. */
 export const depositDecisions = ["unmatched", "assigned", "dismissed"] as const;
 
-/** Why a deposit may belong to a link. No single reason is proof (rule CALLER-29). */
+/** Why a deposit may belong to a link. None of these reasons alone is proof (rule CALLER-29). */
 export const likelyLinkReasons = ["amount", "sender", "time"] as const;
 
 const LikelyLink = z
@@ -27,7 +27,7 @@ const LikelyLink = z
   })
   .meta({ id: "LikelyLink" });
 
-/** A transfer to an owner's address that names no link. */
+/** A transfer to an owner's address that does not identify a link. */
 export const DepositData = z
   .object({
     id: z.string(),

@@ -7,7 +7,7 @@ type OperationCaller = "anyone" | "session" | Scope;
 
 /**
  * One operation of the HTTP API. The service that implements it derives the route from this
- * definition, and the OpenAPI documents describe it.
+ * definition, and the OpenAPI documents describe the operation.
  */
 export type Operation = {
   method: "get" | "post" | "patch" | "delete";
@@ -27,7 +27,7 @@ export type Operation = {
   responses: Readonly<Partial<Record<200 | 201 | 204 | 303, z.ZodType | null>>>;
   /** The media types of a 200 response that is not JSON. `responses` then has no schema for it. */
   mediaTypes?: readonly string[];
-  /** The error codes beyond those that follow from the caller, the query and the body. */
+  /** The error codes that do not follow from the caller, the query and the body. */
   errors?: readonly ApiErrorCode[];
   /** The error code of an unexpected failure. Defaults to INTERNAL_ERROR. */
   unexpectedError?: ApiErrorCode;
@@ -53,7 +53,7 @@ const apiKeyErrorCodes = [
 
 const sessionErrorCodes = ["UNAUTHENTICATED", "CROSS_SITE_REQUEST", "ACCOUNT_SUSPENDED"] as const;
 
-/** Lists every error code that an operation can return, apart from the validation codes. */
+/** Lists every error code that an operation can return, except the validation codes. */
 export const listApiErrorCodes = (operation: Operation): readonly ApiErrorCode[] => {
   const {
     acceptsIdempotencyKey,

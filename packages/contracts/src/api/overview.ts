@@ -22,8 +22,8 @@ const BoundedCount = z
   .meta({ id: "BoundedCount" });
 
 /**
- * What an account received, the status of its links, and the settled payments that were not
- * applied.
+ * The amounts that an account received, the status of its links, and the settled payments that were
+ * not applied.
  */
 export const Overview = z
   .object({

@@ -24,9 +24,9 @@ import {
 import { type Operation, pageOf, wireAmount, wireCount, wireInstant } from "./operation.ts";
 
 /**
- * Why a settled payment was not applied; the first matching reason wins (rule STATE-7). `duplicate`
- * and `conflict` mark further reports of a transfer that another payment already reports (rule
- * STATE-14).
+ * Why a settled payment was not applied; the first matching reason applies (rule STATE-7).
+ * `duplicate` and `conflict` mark further reports of a transfer that another payment already
+ * reports (rule STATE-14).
  */
 export const unappliedReasons = [
   "duplicate",
@@ -41,11 +41,11 @@ export const unappliedReasons = [
 
 /**
  * Why a payer gets no payment instructions:
- * - the link accepts no payments, or no longer does
+ * - the link does not accept payments
  * - its chain is not watched by this installation
  * - no fee proxy supports its token
  * - the amount is larger than the token's maximum
- * - no one could spend what its destination receives
+ * - no one could spend money that its destination receives
  */
 export const noInstructionsReasons = [
   "completed",
@@ -388,8 +388,7 @@ const OwnPaymentLinkPage = pageOf(PaymentLinkData)
   .meta({ id: "OwnPaymentLinkPage" });
 
 /**
- * The kinds of entries in a link's timeline, in the order in which entries of one instant are
- * listed.
+ * The kinds of entries in a link's timeline. Entries with the same time are listed in this order.
  */
 export const timelineEntryKinds = [
   "created",

@@ -77,7 +77,7 @@ const wrappers = [
   ["addr(", ")"],
 ] as const;
 
-/** Converters to letters of other scripts that look the same. */
+/** Functions that replace letters with letters of other scripts that look the same. */
 const scriptConverters: Readonly<Record<string, (letter: string) => string>> = {
   Cyrillic: (letter) =>
     ({ a: "а", c: "с", e: "е", o: "о", p: "р", x: "х", y: "у", T: "Т", A: "А", B: "В", E: "Е" })[
@@ -92,7 +92,7 @@ const scriptConverters: Readonly<Record<string, (letter: string) => string>> = {
       : letter,
 };
 
-/** Texts that no family accepts in place of the tested text. */
+/** Texts that no chain family accepts in place of the tested text. */
 const foreignTexts: Readonly<Record<string, string>> = {
   nothing: "",
   "an address of EVM": "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
@@ -139,8 +139,8 @@ const swapCase = (text: string): string =>
 
 /**
  * Corrupts a valid text in hundreds of ways, such as typing errors, font and clipboard damage, and
- * attacks. Also returns texts that never had its form. Each name begins with the kind of fault. The
- * valid text itself is not included.
+ * attacks. Also returns texts that never had a valid form. Each name begins with the kind of fault.
+ * The valid text itself is not included.
  */
 export const corruptText = (validText: string): HostileTexts => {
   const middle = Math.floor(validText.length / 2);
@@ -238,9 +238,9 @@ export type ExpectedDifference = {
 const comparedLengthMax = 5_000;
 
 /**
- * Returns three results:
- * - the texts on which two parsers differ and that no row explains, by name and with our verdict
- * - the rows that explain nothing
+ * Compares two parsers and returns:
+ * - the texts on which they differ and that no row explains, by name and with our result
+ * - the rows that do not explain any difference
  * - the number of different texts that our parser rejects
  *
  * Both lists are empty if the table of differences is accurate.

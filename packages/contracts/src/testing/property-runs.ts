@@ -6,8 +6,8 @@ const commitSeed = 20_261_128;
 const defaultCaseCount = 100;
 
 /**
- * Returns the seed of the generated cases. It is constant for a commit, so that a failure is caused
- * by the commit. `npm run test:all` uses a new seed. Set `SEED` to replay a run.
+ * Returns the seed of the generated cases. It is constant for a commit, so that a new failure is
+ * caused by a code change. `npm run test:all` uses a new seed. Set `SEED` to replay a run.
  */
 export const getCaseSeed = (): number =>
   Number(process.env["SEED"] ?? (isSoakRun ? Math.floor(Math.random() * 2 ** 31) : commitSeed));

@@ -44,7 +44,9 @@ export const sendRequest = ({
     clientRequest.end(body);
   });
 
-/** Returns the codes of a response's error envelope. Throws if the envelope has any other content. */
+/**
+ * Returns the codes of a response's error envelope. Throws if the envelope has any other fields.
+ */
 export const getErrorCodes = (response: TestResponse): string => {
   const envelope = JSON.parse(response.text) as { errors: { message: string; code: string }[] };
   const expected = { errors: envelope.errors.map(({ message, code }) => ({ message, code })) };

@@ -14,7 +14,7 @@ type StartAppOptions = {
   perAddress?: Limit;
   trustedProxies?: readonly string[];
   baseUrl?: string;
-  /** The callers' credentials by secret. */
+  /** The callers' credentials, keyed by secret. */
   credentials?: Readonly<Record<string, TestCredential>>;
   logLevel?: string;
 };
@@ -33,13 +33,13 @@ export type StartedApp = {
   clock: FakeClock;
   /** How often the fake auth-keys was called. */
   getIntrospectionCount: () => number;
-  /** The caller addresses that were sent to auth-keys with a key. */
+  /** The caller addresses that were sent to auth-keys together with a key. */
   reportedAddresses: (string | undefined)[];
   /** Makes every later auth-keys request fail. */
   stopAuthKeys: () => void;
   /** Makes auth-keys report this credential as unknown. */
   removeCredential: (secret: string) => void;
-  /** The buckets of each limiter request, one entry per request. */
+  /** The buckets of each limiter call, one entry per call. */
   requestedBuckets: string[][];
   logLines: string[];
   metrics: ReturnType<typeof createMetrics>;
@@ -48,7 +48,7 @@ export type StartedApp = {
 
 const ampleLimit: Limit = { tokensPerSecond: 1000, burst: 1000 };
 
-/** Starts an app on its own port: a real server, real buckets, and auth-keys as a function. */
+/** Starts an app on its own port, with a real server, real buckets and a fake auth-keys. */
 export const startApp = async (options: StartAppOptions): Promise<StartedApp> => {
   const clock = createFakeClock(new Date("2026-11-21T10:00:00Z"));
   const metrics = createMetrics("test");

@@ -1,12 +1,12 @@
 import type { IntrospectionResponse, IntrospectionRequest } from "@payment-links/contracts";
 import type { RequestIntrospection } from "../caller.ts";
 
-/** A fake auth-keys whose responses the test controls, one by one or all together. */
+/** A fake auth-keys. The test controls its responses, one by one or all together. */
 export type FakeAuthKeys = {
   requestIntrospection: RequestIntrospection;
-  /** All requests received so far. */
+  /** All requests that were received so far. */
   requests: IntrospectionRequest[];
-  /** Responds to all later requests immediately with this response or error. */
+  /** Responds immediately to all later requests with this response or error. */
   respondWith(response: IntrospectionResponse | Error): void;
   /** Leaves all later requests pending. */
   holdRequests(): void;

@@ -6,7 +6,7 @@ import { createFakeAuthKeys } from "./fake-auth-keys.ts";
 
 /** The initial time of every test's fake clock. */
 export const startedAt = new Date("2026-11-21T10:00:00Z");
-/** The error of a connection to a closed port. */
+/** The error of a connection attempt to a closed port. */
 export const connectionRefused = new Error("connect ECONNREFUSED");
 /** The response for a credential that does not exist. */
 export const notFoundResponse = { found: false } as const;
@@ -33,7 +33,9 @@ export const createIdentityRig = () => {
   return { authKeys, clock, identity, logLines, metrics, key: generateApiKey("test") };
 };
 
-/** Returns how a call ends: "accepted", an API error's code, or another error's name. */
+/**
+ * Returns the result of a call: "accepted", the code of an API error, or the name of another error.
+ */
 export const getOutcome = async (call: Promise<unknown>): Promise<string> => {
   try {
     await call;
@@ -44,5 +46,5 @@ export const getOutcome = async (call: Promise<unknown>): Promise<string> => {
   }
 };
 
-/** The outcome of a call when the caller cannot be identified. */
+/** The result of a call when the caller cannot be identified. */
 export const unavailableErrorName = IdentityUnavailable.name;

@@ -3,7 +3,7 @@ import { createSampleAccount } from "@payment-links/contracts/testing/sample-acc
 
 type FoundResponse = Extract<IntrospectionResponse, { found: true }>;
 
-/** Returns a response of auth-keys about a credential of a new account. */
+/** Returns a response from auth-keys about a credential of a new account. */
 export const createSampleResponse = (expiresAt: Date | null = null): FoundResponse => ({
   found: true,
   account: createSampleAccount({

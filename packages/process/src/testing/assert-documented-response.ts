@@ -19,9 +19,9 @@ const operations: readonly Operation[] = [
 ];
 
 /**
- * Checks a response against its operation in the OpenAPI documents: documented status and error
- * codes, no missing fields, no additional fields, correct types. Throws on a mismatch. Ignores
- * requests that match no documented operation.
+ * Checks that a response matches its operation in the OpenAPI documents: its status and error codes
+ * are documented, no fields are missing or undocumented, and all types are correct. Throws if it
+ * does not match. Ignores requests that do not match a documented operation.
  */
 export const assertDocumentedResponse = ({
   method,

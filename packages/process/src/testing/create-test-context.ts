@@ -73,7 +73,7 @@ export const createTestContext = async ({
     context,
     logLines,
     pool,
-    /** Republishes everything that was requested, as a started service does. */
+    /** Runs all requested republishes, as a started service does. */
     republish: async (source: RepublishSource): Promise<void> => {
       while (!(await republishPage(pool, source, clock.now())).isEnded) {
         clock.advance(republishPauseMs);
@@ -89,10 +89,10 @@ export const createTestContext = async ({
 };
 
 const callCount = 200;
-/** Each one may open a connection and keep it. */
+/** Each concurrent call may open a connection and keep it. */
 const concurrentCalls = 4;
 
-/** Returns how many database sessions start during 200 calls. */
+/** Returns how many database sessions are started during 200 calls. */
 const countNewSessions = async (pool: Pool, call: () => Promise<void>): Promise<number> => {
   const sessionsBefore = await countSessions(pool);
   for (let startedCalls = 0; startedCalls < callCount; startedCalls += concurrentCalls) {
@@ -104,8 +104,8 @@ const countNewSessions = async (pool: Pool, call: () => Promise<void>): Promise<
 const CountRow = z.object({ count: z.number() });
 
 /**
- * Returns how many sessions the database has ever started. Postgres counts an ended session only
- * once it is gone.
+ * Returns how many sessions have been started in the database so far. Waits for ended sessions
+ * first, because Postgres counts a session only when it is gone.
  */
 const countSessions = async (pool: Pool): Promise<number> => {
   await waitUntil("ended sessions are gone", async () => {

@@ -12,7 +12,7 @@ export type TinyProcess = {
   isRunning(): boolean;
   /** Returns the log lines that contain this text. */
   findLogLines(text: string): readonly string[];
-  /** Returns the response of a probe, such as `200 ready`, or undefined if none arrives in time. */
+  /** Returns the response to a probe, such as `200 ready`, or undefined if none arrives in time. */
   probe(path: string, timeoutMs?: number): Promise<string | undefined>;
   /** Stops the process and returns its exit code, or null if a signal ended it. */
   stop(): Promise<number | null>;
@@ -35,7 +35,10 @@ const probe = async (
   }
 };
 
-/** Starts the process on the given ports. Resolves once it is alive, which may be before it is ready. */
+/**
+ * Starts the process on the given ports. Resolves once the process is alive, which can be before it
+ * is ready.
+ */
 export const startTinyProcess = async (
   environment: Record<string, string>,
   { port, internalPort }: { port: number; internalPort: number },

@@ -22,8 +22,8 @@ const responseDelayMs = 20;
 const tinyEvent = { topic: topics.accounts, type: "tiny.told", data: z.object({}) } as const;
 
 /**
- * Creates a service that publishes an event per request and responds with its key after a short
- * delay. It logs its context settings and the events that it receives.
+ * Creates a service that publishes an event for each request and responds with the event's key
+ * after a short delay. It logs its context settings and the events that it receives.
  */
 const createTinyService = (context: ServiceContext): Service => {
   const { bus, clock, databaseUrl, log, metrics, pool } = context;

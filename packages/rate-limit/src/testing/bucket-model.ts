@@ -1,9 +1,9 @@
 import type { Bucket, Decision } from "../limiter.ts";
 
 /**
- * Creates a token bucket in its simplest exact form: a level that time raises and requests lower,
- * in unbounded integers. It shares nothing with the code under test, not even the representation of
- * state.
+ * Creates a token bucket in its simplest exact form: a level in unbounded integers that rises with
+ * time and falls with each request. It does not share anything with the tested code, not even the
+ * representation of the state.
  */
 export const createBucketModel = () => {
   const levels = new Map<string, { level: bigint; atMicros: bigint }>();

@@ -1,13 +1,13 @@
 import { Redis } from "ioredis";
 import { getTestRedisUrl } from "./test-redis-url.ts";
 
-/** Stored in database 0, which no test uses for anything else. */
+/** Stored in database 0, which tests use only for this purpose. */
 const counterKey = "payment-links:tests:claimed-databases";
 
 /**
- * Returns the URL of an empty Redis database that no other test uses. The Redis of the test run has
- * more databases than a run claims. On a Redis with fewer databases, a new claim reuses the oldest
- * one.
+ * Returns the URL of an empty Redis database that no other test uses. The Redis server of the test
+ * run has more databases than one run claims. If a server has fewer databases, a new claim reuses
+ * the oldest one.
  */
 export const claimRedisDatabase = async (): Promise<string> => {
   const url = getTestRedisUrl();

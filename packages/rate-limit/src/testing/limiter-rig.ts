@@ -20,7 +20,7 @@ export type StartedLimiter = {
   logLines: { level: string; msg: string }[];
 };
 
-/** So slow that nothing is refilled during a test. */
+/** This rate is so low that the bucket does not refill during a test. */
 export const slowLimit = { tokensPerSecond: 0.001, burst: 100 };
 
 /** Returns a bucket that no other test uses. */
@@ -32,7 +32,7 @@ export const createBucket = (limit = slowLimit, policy = "key"): Bucket => ({
 
 /** Short enough for a test to wait for, and much longer than Redis needs on a busy machine. */
 export const shortReplyTimeout = { replyTimeoutMs: provokedTimeoutMs(1_000) };
-/** Uses the default timeout, which Redis may also exceed on a busy machine. */
+/** The default timeout. On a busy machine, Redis can exceed it. */
 export const productionReplyTimeout = { replyTimeoutMs: undefined };
 
 const testSecret = "shared by all processes of a test";
@@ -45,10 +45,13 @@ export const toRedisKey = ({ policy, id }: Bucket): string => {
 
 type LimiterOverrides = { replyTimeoutMs?: number | undefined; secret?: string; clock?: Clock };
 
-/** A Redis database of this test file alone. */
+/** A Redis database that only this test file uses. */
 export const redisUrl = await claimRedisDatabase();
 
-/** Creates limiters on the tests' Redis, optionally behind a proxy that can fail, and closes them all. */
+/**
+ * Creates a rig that starts limiters on the tests' Redis, optionally behind a proxy that can fail.
+ * Its `close` closes all of them.
+ */
 export const createLimiterRig = () => {
   const startedLimiters: StartedLimiter[] = [];
   const proxies: TcpProxy[] = [];
@@ -118,7 +121,7 @@ export const readDegradedGauge = async (metrics: Metrics): Promise<number> => {
 export const waitForDegraded = (metrics: Metrics, value: number): Promise<boolean> =>
   waitUntil(`degraded is ${value}`, async () => (await readDegradedGauge(metrics)) === value);
 
-/** Returns the script commands (EVAL or EVALSHA) as they went over the wire. */
+/** Returns the script commands (EVAL or EVALSHA) that were sent to Redis. */
 export const listEvalCommands = (proxy: TcpProxy): string[] =>
   proxy
     .getSentText()

@@ -2,9 +2,9 @@ import { randomInt } from "node:crypto";
 import { type Server, createServer } from "node:net";
 
 /**
- * This range is below the kernel's ephemeral ports, so no outgoing connection can take one of these
- * ports. Concurrent test files use different parts of the range, so that none takes a port that
- * another has found but not opened yet.
+ * These ports are below the kernel's ephemeral port range, so outgoing connections never use them.
+ * Each concurrent test file uses its own part of the range, so that no file takes a port that
+ * another file has found but not opened yet.
  */
 const portMin = 20_000;
 const portMax = 32_000;
@@ -13,9 +13,9 @@ const rangeSize = (portMax - portMin) / rangeCount;
 const attemptsMax = 100;
 
 /**
- * The next port to try, relative to the file's part of the range. Ports are tried in order from a
- * random start. A test may reopen a port that it found and closed, so a port is returned again only
- * after all others.
+ * The next port to try, relative to the start of the test file's part of the range. Ports are tried
+ * in order from a random start. A test may reopen a port that it found and closed, so a port is
+ * returned again only after all other ports.
  */
 let nextOffset = randomInt(rangeSize);
 
@@ -24,7 +24,7 @@ export const findFreePorts = async (count: number): Promise<number[]> => {
   const servers: Server[] = [];
   const ports: number[] = [];
   while (ports.length < count) {
-    // Keeps each port open until all are found, so that none is found twice.
+    // Keeps each port open until all ports are found, so that no port is found twice.
     const server = createServer();
     ports.push(await listenOnFreePort(server));
     servers.push(server);
@@ -36,8 +36,9 @@ export const findFreePorts = async (count: number): Promise<number[]> => {
 };
 
 /**
- * Listens on a free TCP port on loopback and returns the port. The kernel never assigns this port
- * to a connection while the server is closed, so the server can listen on it again.
+ * Listens on a free TCP port on loopback and returns the port. The server can be closed and listen
+ * on the same port again, because the kernel never assigns this port to a connection in the
+ * meantime.
  */
 export const listenOnFreePort = async (server: Server): Promise<number> => {
   const rangeMin = portMin + rangeSize * (Number(process.env["JEST_WORKER_ID"] ?? 0) % rangeCount);

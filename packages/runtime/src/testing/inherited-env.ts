@@ -1,6 +1,6 @@
 /**
- * Returns the environment variables that a test's child process needs from ours: the path, and
- * Node's compile cache, which halves the startup time.
+ * Returns the environment variables that a test's child process inherits: the path, and Node's
+ * compile cache, which halves the startup time.
  */
 export const getInheritedEnv = (): Record<string, string> => {
   const { PATH = "", NODE_COMPILE_CACHE } = process.env;

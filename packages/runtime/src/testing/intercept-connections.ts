@@ -11,18 +11,19 @@ const connectionRefusedErrno = -111;
 const loopback = "127.0.0.1";
 
 /**
- * Intercepts connections between Node and the operating system and records every dialed address. No
- * address is really dialed. Each attempt is refused or, with `redirectPort`, goes to the server on
- * that loopback port. The socket then reports the dialed address as its peer, unless
- * `isPeerAddressSpoofed` is false. `connectDelayMs` delays the connection like a distant host. Our
- * own code cannot bypass this layer, so an address that is not recorded was not tried.
+ * Intercepts connections between Node and the operating system and records every dialed address.
+ * The real addresses are never dialed. Each attempt is refused or, with `redirectPort`, goes to the
+ * server on that loopback port. The socket then reports the dialed address as its peer, unless
+ * `isPeerAddressSpoofed` is false. `connectDelayMs` delays the connection as if the host were
+ * distant. The tested code cannot bypass this layer, so if an address is not recorded, no
+ * connection to it was attempted.
  */
 export const interceptConnections = ({
   redirectPort,
   connectDelayMs = 0,
   isPeerAddressSpoofed = true,
 }: { redirectPort?: number; connectDelayMs?: number; isPeerAddressSpoofed?: boolean } = {}) => {
-  // An untyped way to Node's internal socket handle, for tests only.
+  // Accesses Node's internal socket handle, which has no types. For tests only.
   const bindings: { TCP: { prototype: TcpPrototype } } = Reflect.apply(
     Reflect.get(process, "binding"),
     process,

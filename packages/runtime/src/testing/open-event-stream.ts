@@ -9,9 +9,9 @@ export type EventStream = {
   headers: IncomingHttpHeaders;
   events: StreamEvent[];
   commentCount: () => number;
-  /** Returns how the stream ended: completely or cut off; undefined while it is open. */
+  /** Returns how the stream ended: completely or cut off. Undefined while the stream is open. */
   endReason: () => "whole" | "cut" | undefined;
-  /** Pauses reading, so that the data backs up at the sender. */
+  /** Stops reading, so that data accumulates at the sender. */
   stopReading: () => void;
   close: () => void;
 };

@@ -1,8 +1,8 @@
 import { type Clock, systemClock } from "../clock.ts";
 
 /**
- * Creates a clock that follows the system clock, with a wall time and an elapsed time that a test
- * can shift. It keeps running, so loops continue. A test can shift it instead of waiting.
+ * Creates a clock that follows the system clock. A test can shift its wall time and its elapsed
+ * time instead of waiting. The clock keeps running, so loops continue.
  */
 export const createShiftedClock = () => {
   const shift = { nowMs: 0, elapsedMs: 0 };

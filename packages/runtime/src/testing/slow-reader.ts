@@ -1,14 +1,14 @@
 import { once } from "node:events";
 import { type Socket, connect } from "node:net";
 
-/** A client that requests a file and reads only as much of it as a test wants. */
+/** A client that requests a file and reads only the part of it that a test wants. */
 export type SlowReader = {
   status: number;
   /** The status line and headers of the response. */
   head: string;
   /** Returns whether the connection is closed. */
   isClosed(): boolean;
-  /** Reads at least this many bytes, or the remaining ones. */
+  /** Reads at least this many bytes, or all remaining bytes if there are fewer. */
   read(byteCount: number): Promise<void>;
   disconnect(): void;
 };

@@ -1,11 +1,11 @@
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 
-/** A graceful exit takes at most half a minute on an idle machine. */
+/** On an idle machine, a graceful exit takes at most 30 s. */
 const exitMsMax = 300_000;
 /**
- * How long to wait for the last output. A process that the child left behind may keep the streams
- * open.
+ * How long to wait for the last output. A process that the child has left behind may keep the
+ * streams open.
  */
 const outputMsMax = 1_000;
 
@@ -14,8 +14,8 @@ export const isRunning = (child: ChildProcess): boolean =>
   child.exitCode === null && child.signalCode === null;
 
 /**
- * Sends a signal to a child process, and waits for its exit and its last output. Kills a process
- * that hangs. Returns the exit code, or null if a signal ended the process.
+ * Sends a signal to a child process and waits for its exit and its last output. Kills the process
+ * if it hangs. Returns the exit code, or null if the process was terminated by a signal.
  */
 export const stopChild = async (
   child: ChildProcess,

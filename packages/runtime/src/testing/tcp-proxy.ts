@@ -2,7 +2,7 @@ import { type Server, type Socket, connect, createServer } from "node:net";
 import { listenOnFreePort } from "./free-port.ts";
 import { injectDelay } from "./inject-delay.ts";
 
-/** A proxy in front of a server that a test can make slow, unresponsive or unavailable. */
+/** A proxy in front of a server. A test can make it slow, unresponsive or unavailable. */
 export type TcpProxy = {
   port: number;
   /** Returns how many connections were accepted so far. */
@@ -15,15 +15,18 @@ export type TcpProxy = {
   forward(latencyMs?: number): Promise<void>;
   /** Accepts connections and data but never responds, like a machine that hangs. */
   stall(): void;
-  /** Closes, once, the connection that sends this text when its response arrives. */
+  /**
+   * Closes the connection that sends this text when the response to it arrives. Does this only
+   * once.
+   */
   dropResponseTo(requestText: string): void;
   /** Closes every new connection immediately. */
   rejectConnections(): void;
-  /** Closes all connections and accepts no more, like a killed process. */
+  /** Closes all connections and accepts no new ones, like a killed process. */
   kill(): Promise<void>;
 };
 
-/** Starts a proxy on a free loopback port in front of the URL's server. */
+/** Starts a proxy on a free loopback port in front of the server at this URL. */
 export const startTcpProxy = async ({ hostname, port: targetPort }: URL): Promise<TcpProxy> => {
   const sockets = new Set<Socket>();
   let latencyMs = 0;

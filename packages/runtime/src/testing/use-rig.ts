@@ -6,7 +6,7 @@ type CloseAfterTest = <Resource extends Closable>(resource: Resource) => Resourc
 
 /**
  * Creates a rig before the first test of a file and closes it after the last. Returns a proxy whose
- * members become available when the tests run.
+ * members can be used once the tests run.
  */
 export const useRig = <Rig extends Closable>(createRig: () => Promise<Rig>): Rig => {
   let rig: Rig | undefined;
@@ -34,7 +34,9 @@ export const useRigEach = <Rig extends Closable>(
   return createLazyProxy(() => rig);
 };
 
-/** Returns a function that registers resources. Closes them after each test, newest first. */
+/**
+ * Returns a function that registers resources. After each test, they are closed in reverse order.
+ */
 export const closeAfterEach = (): CloseAfterTest => {
   const resources: Closable[] = [];
   afterEach(async () => {

@@ -4,8 +4,8 @@ const pollMsMax = 500;
 
 /**
  * Polls a condition until it returns something other than false or undefined, and returns that
- * result. Polls less often the longer it waits. Throws after `timeoutMs` of real time, with the
- * description.
+ * result. The poll interval grows over time. Throws an error with the description after `timeoutMs`
+ * of real time.
  */
 export const waitUntil = async <Result>(
   description: string | (() => string),

@@ -14,7 +14,10 @@ type NewAccount = {
   id: string;
   handle: string | null;
   username: string;
-  /** Whether an operator creates the account and thereby verifies it (rule CALLER-38). */
+  /**
+   * Whether the account is verified from the start, because an operator creates it (rule
+   * CALLER-38).
+   */
   isVerified: boolean;
   now: Date;
 };
@@ -50,7 +53,7 @@ export const applyAccountPatch = (
   };
 };
 
-// Values are strings, null or lists of strings.
+// Compares the values as JSON, because a value can be a list of strings.
 const isSameValue = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
 /** Serializes an account for its owner (rule CALLER-6). */

@@ -6,10 +6,10 @@ import { type ApiKeyData, createValidationError, createApiError } from "@payment
  */
 export const apiKeysMax = 100;
 
-/** The maximum number of an account's replaced keys that still work. */
+/** The maximum number of replaced keys per account that still work. */
 export const replacedKeysMax = 100;
 
-/** The latest instant that the wire format can express. */
+/** The latest time that the API's date format can express. */
 const timestampMaxMs = Date.parse("9999-12-31T23:59:59.999Z");
 
 /** A key's own rate limit; null means the installation's limit. */
@@ -21,13 +21,16 @@ export type ApiKey = KeyRateLimit & {
   name: string;
   prefix: string;
   scopes: string[];
-  /** The only networks from which it may be used; any if null. */
+  /** The networks from which the key can be used. Null allows every network. */
   cidrs: string[] | null;
   expiresAt: Date | null;
   isActive: boolean;
   /** The id of the key that replaced this one. This key works until it expires. */
   replacedBy: string | null;
-  /** The rate-limit bucket: the key's own, or that of the first key in its chain of rotations. */
+  /**
+   * The rate-limit bucket. A rotated key shares the bucket of the first key in its chain of
+   * rotations.
+   */
   bucketId: string;
   dateCreated: Date;
   lastUsedAt: Date | null;
@@ -38,7 +41,9 @@ export type ApiKey = KeyRateLimit & {
 type NewApiKey = KeyRateLimit &
   Pick<ApiKey, "id" | "name" | "prefix" | "scopes" | "cidrs" | "expiresAt"> & { now: Date };
 
-/** Throws less_than_equal if a key's own limit exceeds the installation's limit per key. */
+/**
+ * Throws the error `less_than_equal` if a key's own limit exceeds the installation's limit per key.
+ */
 export const requireWithinInstallationLimit = (
   { requestsPerMinute, burst }: { [Field in keyof KeyRateLimit]?: number | null | undefined },
   installationLimit: { tokensPerSecond: number; burst: number },
@@ -48,7 +53,7 @@ export const requireWithinInstallationLimit = (
     throw createValidationError("less_than_equal");
 };
 
-/** Returns whether a limit allows more than the previous one, in rate or burst. */
+/** Returns whether a limit allows more than the previous one, in its rate or its burst. */
 export const isLimitRaised = (limit: KeyRateLimit, previousLimit: KeyRateLimit): boolean =>
   toComparableLimit(limit.requestsPerMinute) > toComparableLimit(previousLimit.requestsPerMinute) ||
   toComparableLimit(limit.burst) > toComparableLimit(previousLimit.burst);

@@ -8,7 +8,10 @@ export const serviceActor: Actor = {
   method: null,
 };
 
-/** The resource types that begin the actions of this service. No other service may report them. */
+/**
+ * The resource types with which the names of this service's actions start. Other services must not
+ * publish such actions.
+ */
 const ownResourceTypes = new Set([
   "account",
   "api_key",
@@ -20,15 +23,15 @@ const ownResourceTypes = new Set([
 ]);
 
 /**
- * Returns whether an entry describes an action of this service, which writes its entries itself.
- * Other services never publish such entries.
+ * Returns whether an entry describes an action of this service. This service writes those entries
+ * itself, so an event from another service that claims such an action is forged.
  */
 export const isOwnAuditEvent = ({ action }: Pick<AuditRecord, "action">): boolean =>
   ownResourceTypes.has(action.slice(0, action.indexOf(".")));
 
 /**
  * Serializes an entry for the account's owner. A session's id only identifies the session and
- * cannot be used to sign in. Address and browser of operators are hidden from the owner.
+ * cannot be used to sign in. An operator's address and browser are hidden from the owner.
  */
 export const serializeAuditRecord = (record: Omit<AuditRecord, "accountId">): AuditEntry => {
   const { actor, address, at, userAgent, ...publicFields } = record;

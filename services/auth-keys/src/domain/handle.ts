@@ -1,8 +1,8 @@
 import { createApiError } from "@payment-links/contracts";
 
 /**
- * The maximum number of handles that an account may ever have. It keeps each one, so each uses up a
- * name.
+ * The maximum number of handles that an account can ever have. An account keeps all of its handles,
+ * so without a limit one account could take any number of names.
  */
 export const handlesMax = 3;
 

@@ -8,7 +8,10 @@ export const subjectCharsMax = 255;
 
 const usernameCharsMax = 100;
 
-/** An identity that a user has proven elsewhere. Issuer and subject identify it permanently. */
+/**
+ * An identity that a user has proven with a wallet or at the identity provider. The issuer and the
+ * subject identify it permanently.
+ */
 export type ProvenIdentity = {
   method: "siwe" | "oidc";
   issuer: string;
@@ -17,10 +20,10 @@ export type ProvenIdentity = {
   username: string;
 };
 
-/** Who signed in, and how long ago they authenticated at the provider, if the provider reports it. */
+/** Who signed in, and how long ago the user authenticated at the provider, if it reports that. */
 export type OidcProof = { provenIdentity: ProvenIdentity; authenticationAgeMs: number | undefined };
 
-/** The user belongs to none of the allowed groups, although the identity is proven. */
+/** Thrown if the identity is proven but the user is in none of the allowed groups. */
 export class GroupNotAllowedError extends Error {
   override readonly name = "GroupNotAllowedError";
   readonly provenIdentity: ProvenIdentity;

@@ -37,7 +37,7 @@ describe("evaluateKey (rule CALLER-1)", () => {
     expect(evaluation.response.found).toBe(isFound);
   });
 
-  test("returns the account and the credential, and nothing else of the row", () => {
+  test("returns only the account and the credential from the row", () => {
     expect(evaluateKey(activeKey, now).response).toEqual({
       found: true,
       account,

@@ -22,11 +22,11 @@ export type SessionCredential = Account & {
   expiresAt: Date;
   /** When the user last proved presence. */
   provenAt: Date;
-  /** The sign-in methods of the account's own identities. */
+  /** The sign-in methods of the identities and passkeys of the account. */
   ownMethods: string[];
 };
 
-/** The detailed outcome of an introspection. The response reveals less. */
+/** The detailed outcome of an introspection. The response to the service contains less detail. */
 export type IntrospectionResult =
   | "valid"
   | "unknown"
@@ -35,7 +35,7 @@ export type IntrospectionResult =
   | "expired"
   | "suspended";
 
-/** The outcome of an introspection, for our metric, and the response. */
+/** The outcome of an introspection for the metric, and the response. */
 export type CredentialEvaluation = {
   outcome: IntrospectionResult;
   response: IntrospectionResponse;
@@ -64,9 +64,9 @@ export const evaluateKey = (key: KeyCredential | undefined, now: Date): Credenti
 };
 
 /**
- * Evaluates a session. The response contains the earlier of its idle and its absolute end. It also
- * lists the installation's methods with which the user can prove presence. An operator's link works
- * for everyone.
+ * Evaluates a session. The response contains its idle or absolute expiry, whichever is earlier. It
+ * also lists the enabled methods with which this user can prove presence. Every user can prove
+ * presence with a sign-in link from an operator.
  */
 export const evaluateSession = (
   session: SessionCredential | undefined,
@@ -86,8 +86,8 @@ export const evaluateSession = (
 };
 
 /**
- * Removes from a response what the requesting service does not need. webhook-dispatcher makes no
- * payments, so it receives no wallets (rule CALLER-41).
+ * Removes the fields that the requesting service does not need. webhook-dispatcher does not make
+ * payments, so it does not receive wallets (rule CALLER-41).
  */
 export const restrictResponseFor = (
   service: SessionService,

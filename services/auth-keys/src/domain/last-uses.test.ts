@@ -1,7 +1,9 @@
 import { describe, expect, test } from "@jest/globals";
 import { createLastUses } from "./last-uses.ts";
 
-/** A use at an instant, whose address identifies it. */
+/**
+ * Creates a use at the given time. The address is unique per time, so a test can tell uses apart.
+ */
 const createUse = (id: string, ms: number) => ({ id, at: new Date(ms), address: `192.0.2.${ms}` });
 
 describe("createLastUses", () => {

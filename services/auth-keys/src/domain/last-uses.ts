@@ -1,12 +1,14 @@
 /**
- * A use of a credential, for "last used" and for a session's idle timeout. Uses of API keys
- * include the reported address.
+ * A use of a credential. It determines "last used" and a session's idle timeout. Uses of API keys
+ * include the reported client address.
  */
 export type CredentialUse = { id: string; at: Date; address: string | null };
 
 /** Collects the latest use of each credential until one statement writes all of them. */
 export type LastUses = {
-  /** Records a use. Above the limit, new credentials are skipped until the next write. */
+  /**
+   * Records a use. Above the limit, uses of further credentials are skipped until the next write.
+   */
   record(use: CredentialUse): void;
   /** Returns the collected uses and clears them. */
   drain(): CredentialUse[];

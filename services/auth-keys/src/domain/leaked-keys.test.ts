@@ -20,7 +20,7 @@ describe("the published pattern", () => {
   });
 
   test("uses only features that every scanner's engine supports", () => {
-    // RE2 and Hyperscan support neither look-around nor back-references.
+    // RE2 and Hyperscan do not support look-around or back-references.
     expect(publishedPattern).not.toMatch(/\(\?[=!<]|\\\d/);
   });
 

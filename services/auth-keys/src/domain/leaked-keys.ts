@@ -4,13 +4,13 @@ import { type KeyObject, createPublicKey, verify } from "node:crypto";
 export type ScannerPublicKeys = ReadonlyMap<string, KeyObject>;
 
 /**
- * Parses `<identifier>=<base64 of a public key>`, separated by commas. The base64 text is the body
- * of a PEM file. Returns undefined if an entry is not a valid key on the curve P-256.
+ * Parses a comma-separated list of `<identifier>=<base64 of a public key>`. The base64 text is the
+ * body of a PEM file. Returns undefined if an entry does not contain a valid P-256 key.
  */
 export const parseScannerKeys = (text: string): ScannerPublicKeys | undefined => {
   const keys = new Map<string, KeyObject>();
   for (const entry of text.split(",").map((item) => item.trim())) {
-    // Splitting at `=` drops only the base64 padding.
+    // Splitting at `=` also removes the base64 padding, which is not needed.
     const [identifier = "", base64 = ""] = entry.split("=");
     const key = parsePublicKey(base64);
     if (!/^[\w.-]{1,100}$/.test(identifier) || key === undefined) return undefined;

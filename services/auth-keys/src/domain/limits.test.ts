@@ -14,7 +14,7 @@ const secondMs = 1_000;
 const minuteMs = 60 * secondMs;
 const hourMs = 60 * minuteMs;
 
-// Other tests refer to each limit by name, whatever its value. This test pins the documented
+// Other tests refer to each limit by name, whatever its value is. This test checks the documented
 // numbers.
 test("the limits match rules CALLER-9 to CALLER-21 and the README (rules CALLER-9 and CALLER-15)", () => {
   expect({ sessionIdleMs, sessionLifeMs: sessionLifetimeMs, sessionsMax }).toEqual({

@@ -3,7 +3,7 @@ import type { PasskeyCreationOptions, PasskeyData } from "@payment-links/contrac
 /** The maximum number of passkeys per account. */
 export const passkeysMax = 10;
 
-/** A challenge is valid as long as a nonce. */
+/** A challenge has the same lifetime as a Sign-In with Ethereum nonce. */
 export const challengeLifetimeMs = 5 * 60 * 1000;
 
 /** A public key with which a user signs in. */
@@ -20,7 +20,8 @@ export type Passkey = {
 
 /**
  * Returns the relying party id: the host that browsers use (WebAuthn §5.1.2). Returns undefined if
- * passkeys are impossible, because an IP address is not a valid id and the page must be secure.
+ * passkeys cannot work at this origin, because the host is an IP address or the page is not a
+ * secure context.
  */
 export const getRelyingPartyId = (origin: string): string | undefined => {
   const { hostname, protocol } = new URL(origin);
@@ -31,7 +32,7 @@ export const getRelyingPartyId = (origin: string): string | undefined => {
 };
 
 /**
- * The signature algorithms that authenticators may use: Ed25519, ECDSA on P-256, RSA (IANA COSE
+ * The signature algorithms that authenticators can use: Ed25519, ECDSA on P-256, and RSA (IANA COSE
  * algorithms).
  */
 export const supportedAlgorithms = [-8, -7, -257];
@@ -44,8 +45,8 @@ type PasskeyCreationInput = {
 };
 
 /**
- * Builds the options for a new passkey: discoverable without a user name, and protected by a PIN or
- * biometrics.
+ * Builds the options for a new passkey. It must be discoverable without a username and protected by
+ * a PIN or biometrics.
  */
 export const buildPasskeyCreation = ({
   challenge,

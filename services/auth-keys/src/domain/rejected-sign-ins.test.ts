@@ -20,7 +20,7 @@ const createRejection = (accountId: string, reason = "INVALID_SIWE_MESSAGE") =>
   }) as const;
 
 describe("getReportedOrdinals", () => {
-  test("returns the first 10 of an hour and then each power of 10 once, whatever the step size", () => {
+  test("returns the first 10 of an hour and then each power of 10 once, for any step size", () => {
     const expectedOrdinals = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 100, 1_000, 10_000];
     expect(getReportedOrdinals(0, 99_999)).toEqual(expectedOrdinals);
     for (const stepSize of [1, 3, 10, 7_777]) {

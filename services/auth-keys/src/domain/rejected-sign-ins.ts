@@ -2,8 +2,8 @@ import type { Actor } from "@payment-links/contracts";
 import type { SignInMethod } from "./session.ts";
 
 /**
- * The account that a sign-in claims to belong to, verified or not. An Ethereum address may match
- * several issuers.
+ * The account that a sign-in claims, whether or not the claim is verified. An Ethereum address can
+ * belong to identities of several issuers.
  */
 export type ClaimedAccount =
   | { by: "account"; accountId: string }
@@ -20,7 +20,7 @@ type SignInAttempt = {
   claimedAccount: ClaimedAccount;
 };
 
-/** Rejected attempts of one group: their count, the first ones, and the last one. */
+/** The rejected attempts of one group: how many there were, the first ones, and the last one. */
 export type RejectedAttempts = Omit<SignInAttempt, "claimedAccount"> & {
   count: number;
   firstRejections: readonly Rejection[];
@@ -30,7 +30,10 @@ type ClaimedRejectedAttempts = RejectedAttempts & { claimedAccount: ClaimedAccou
 
 /** Collects rejected sign-ins until they are written. */
 export type RejectedSignIns = {
-  /** Records one attempt. Above the limit, new groups are skipped until the next write. */
+  /**
+   * Records one attempt. Above the limit, attempts of further groups are skipped until the next
+   * write.
+   */
   record(attempt: SignInAttempt & Rejection): void;
   /** Returns the collected attempts and clears them. */
   drain(): ClaimedRejectedAttempts[];
@@ -39,12 +42,15 @@ export type RejectedSignIns = {
 };
 
 /**
- * Per hour and group, the log has the first attempts individually, and after that only each power
- * of 10.
+ * The first attempts of each group in an hour are logged individually. After that, only the 100th,
+ * 1,000th, 10,000th and so on are logged.
  */
 const reportAllMax = 10;
 
-/** Returns which of `count` additional attempts are logged, by their ordinals within the hour. */
+/**
+ * Returns which of `count` additional attempts are logged. An attempt is identified by its number
+ * within the hour.
+ */
 export const getReportedOrdinals = (previousCount: number, count: number): number[] => {
   const reportedOrdinals = [];
   for (let ordinal = 1; ordinal <= previousCount + count;) {

@@ -1,12 +1,14 @@
 import type { SessionData, signInMethods } from "@payment-links/contracts";
 
-/** The absolute lifetime of a session, even if it is in use (rule CALLER-9). */
+/**
+ * The absolute timeout of a session, which applies even if the session is in use (rule CALLER-9).
+ */
 export const sessionLifetimeMs = 12 * 60 * 60 * 1000;
 
-/** The idle time after which a session ends. */
+/** The idle timeout of a session. */
 export const sessionIdleMs = 2 * 60 * 60 * 1000;
 
-/** The maximum number of sessions per account. A further sign-in ends the oldest one. */
+/** The maximum number of sessions per account. Another sign-in ends the oldest session. */
 export const sessionsMax = 20;
 
 /** How a user signed in. */
@@ -21,7 +23,7 @@ export type Session = {
   expiresAt: Date;
 };
 
-/** Serializes a session for its user. `expiresAt` is its absolute end. */
+/** Serializes a session for its user. `expiresAt` is its absolute expiry. */
 export const serializeSession = (session: Session, currentId: string): SessionData => ({
   id: session.id,
   method: session.method,
@@ -34,8 +36,8 @@ export const serializeSession = (session: Session, currentId: string): SessionDa
 type SessionTimes = { lastSeenAt: Date; expiresAt: Date };
 
 /**
- * Returns when a session ends if it is used now. An active session gets the whole idle time again,
- * but never lives beyond its absolute end.
+ * Returns when a session ends if it is used now. A use restarts the idle timeout of an active
+ * session, but does not extend the absolute timeout.
  */
 export const getSessionEnd = ({ lastSeenAt, expiresAt }: SessionTimes, now: Date): Date => {
   const idleExpiresAt = new Date(lastSeenAt.getTime() + sessionIdleMs);

@@ -1,11 +1,11 @@
 import { createHmac, randomBytes } from "node:crypto";
 
-/** A nonce for Sign-In with Ethereum is valid as long as a message. */
+/** A nonce for Sign-In with Ethereum has the same lifetime as a message. */
 export const nonceLifetimeMs = 5 * 60 * 1000;
 
 /**
- * How long a user may take to sign in at the identity provider. The browser's secret is valid as
- * long.
+ * How long a user can take to sign in at the identity provider. The browser's secret has the same
+ * lifetime.
  */
 export const oidcAttemptLifetimeMs = 10 * 60 * 1000;
 
@@ -16,8 +16,9 @@ export const generateNonce = (): string => randomBytes(16).toString("hex");
 export type OidcFlow = { state: string; nonce: string; codeVerifier: string };
 
 /**
- * Derives the values of one sign-in at an identity provider. Nonce and verifier come from the
- * browser's secret and the state, so neither is stored (RFC 7636 §4.1: 43 characters).
+ * Derives the nonce and the PKCE verifier of one sign-in at the identity provider. Both are derived
+ * from the browser's secret and the state, so they do not have to be stored. The verifier has 43
+ * characters (RFC 7636 §4.1).
  */
 export const deriveOidcFlow = (browserToken: string, state: string): OidcFlow => ({
   state,

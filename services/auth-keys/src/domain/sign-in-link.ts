@@ -2,8 +2,8 @@
 export const signInLinkLifetimeMs = 15 * 60 * 1000;
 
 /**
- * Returns the URL that signs in its bearer. The token is in the fragment, so server logs never
- * contain it.
+ * Returns the sign-in URL for a token. The token is in the fragment, which browsers do not send, so
+ * server logs never contain it.
  */
 export const getSignInUrl = (baseUrl: string, token: string): string =>
   `${baseUrl}/console/sign-in#token=${token}`;

@@ -189,7 +189,7 @@ describe("a message with one wrong field (rule CALLER-11)", () => {
   });
 });
 
-test("parseClaimedSigner returns a checksummed address, whatever its case in the rejected message", () => {
+test("parseClaimedSigner returns a checksummed address for an address in any case", () => {
   const { address } = wallet;
   const message = createMessage().replace(address, address.toLowerCase());
   expect(parseClaimedSigner(message)).toEqual({ address, chainId: "8453" });

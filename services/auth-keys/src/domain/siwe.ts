@@ -25,12 +25,12 @@ export type SiweFault =
   | "signature";
 
 /**
- * The signer in EIP-55 form, and the nonce, which the caller must still check. With `chainId`, the
- * signer is a contract on that chain.
+ * The signer in EIP-55 form, and the nonce, which the caller must still check. If `chainId` is set,
+ * the signer is a contract on that chain.
  */
 type SiweProof = { address: string; nonce: string; chainId?: string };
 
-/** A message with a claimed contract signature, and the chain that the message names. */
+/** A message that a contract may have signed, and the chain that the message names. */
 export type ContractSignature = {
   chainId: string;
   address: string;
@@ -49,8 +49,8 @@ type SiweFields = Record<
 
 /**
  * Verifies a Sign-In with Ethereum message (EIP-4361) and its signature (EIP-191) against every
- * rule except the nonce. Returns the signer, or the first violated rule. Calls a chain only for a
- * message whose signature alone is still in question.
+ * rule except the nonce. Returns the signer, or the first violated rule. Queries the chain only if
+ * the message passes all other rules and the signature is not from the address's own key.
  */
 export const verifySiwe = async (
   { message, signature }: { message: string; signature: string },
@@ -67,7 +67,7 @@ export const verifySiwe = async (
   return isContractSigned ? { address, nonce, chainId } : "signature";
 };
 
-/** Returns the signer that a message claims, verified or not. */
+/** Returns the signer that a message claims. The signature is not verified. */
 export const parseClaimedSigner = (
   message: string,
 ): { address: string; chainId: string } | undefined => {
@@ -105,7 +105,10 @@ const findOriginFault = (
   return chainIds.includes(fields.chainId) ? undefined : "chain_id";
 };
 
-/** The user must see our origin in the URI. Anything after the slash cannot lead to another origin. */
+/**
+ * The URI must be our origin, alone or followed by a slash. Otherwise the user could see our origin
+ * at the start of a URI that leads to another host.
+ */
 const isUriOfOrigin = (uri: string, { origin }: URL): boolean =>
   uri === origin || uri.startsWith(`${origin}/`);
 
@@ -130,9 +133,9 @@ const uriPattern = String.raw`[A-Za-z0-9:/?#[\]@!$&'()*+,;=._~%-]+`;
 const domainPattern = String.raw`(?:[A-Za-z0-9._~-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?`;
 
 /**
- * The message's grammar (EIP-4361, "ABNF Message Format"), matched against the whole text.
- * Everything that is signed is parsed, and no other text is allowed. Statement and resources are
- * free text.
+ * The message's grammar (EIP-4361, "ABNF Message Format"). It must match the whole text, so a
+ * signed message cannot contain anything that is not parsed. Only the statement and the resources
+ * are free text.
  */
 const siwePattern = new RegExp(
   [
@@ -155,7 +158,10 @@ const parseSiwe = (message: string): SiweFields | undefined =>
 
 const signaturePattern = /^0x[0-9a-f]{64}(?<s>[0-9a-f]{64})(?:1b|1c|00|01)$/i;
 
-/** Half of secp256k1's order. A larger `s` is an alternative form of the same signature (EIP-2). */
+/**
+ * Half of the order of secp256k1. A signature with a larger `s` has an equivalent form with a
+ * smaller one (EIP-2).
+ */
 const halfCurveOrder = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
 
 const recoverSigner = async (message: string, signature: string): Promise<string | undefined> => {

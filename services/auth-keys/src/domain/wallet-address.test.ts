@@ -10,8 +10,8 @@ const getChain = (id: string): CatalogueChain => {
   return chain;
 };
 
-// From EIP-55, the documentation of Tron and Solana, and BIP-84's example mnemonic "abandon …
-// about".
+// The addresses are from EIP-55, from the documentation of Tron and Solana, and from BIP-84's
+// example mnemonic "abandon … about".
 const eip55 = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
 const tron = "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t";
 const solana = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v";

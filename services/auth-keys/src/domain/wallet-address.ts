@@ -13,9 +13,10 @@ import {
 
 /**
  * Parses an address as a user typed it into the normalized form of its chain family. On Bitcoin,
- * parses an account's key into its descriptor. Throws PRIVATE_KEY_REFUSED, BITCOIN_KEY_REQUIRED, or
- * INVALID_WALLET_ADDRESS for addresses that would lose money: a wrong checksum, another family's or
- * network's address, or the zero address. No error repeats the input.
+ * parses an account's extended public key into its descriptor. Throws PRIVATE_KEY_REFUSED,
+ * BITCOIN_KEY_REQUIRED or INVALID_WALLET_ADDRESS. Rejects addresses at which money would be lost:
+ * the zero address, and addresses with a wrong checksum or of another chain family or network.
+ * Error messages do not repeat the input.
  */
 export const parseWalletAddress = (chain: CatalogueChain, input: string): string => {
   if (mayBePrivateKey(input)) throw createApiError("PRIVATE_KEY_REFUSED");
@@ -34,8 +35,9 @@ const parseBitcoinWallet = (chainId: string, input: string): string => {
 };
 
 /**
- * Returns the request that must be sent to the chain before an address becomes a wallet. Returns
- * undefined except for tokens on Solana, where a token account looks like a wallet address.
+ * Returns the query that must be sent to the chain before an address becomes a wallet, or undefined
+ * if no query is needed. Only tokens on Solana need one, because a token account there looks like a
+ * wallet address.
  */
 export const buildAccountStateRequest = (
   token: CatalogueToken,

@@ -19,7 +19,7 @@ type NewWallet = {
 };
 
 /**
- * Builds a wallet next to the account's other wallets. The first wallet becomes the default unless
+ * Builds a new wallet of an account. The account's first wallet becomes the default unless
  * `isDefault` says otherwise. The first wallet on a chain becomes that chain's default. A token's
  * own contract is rejected, because money sent there is lost. Throws INVALID_WALLET_ADDRESS,
  * WALLET_EXISTS or WALLET_LIMIT.
@@ -52,7 +52,7 @@ export const buildWallet = (
   };
 };
 
-/** A change of a wallet's default flags. Omitted fields stay unchanged. */
+/** A change to a wallet's default flags. Omitted fields stay unchanged. */
 export type DefaultsPatch = {
   isDefault?: boolean | undefined;
   isChainDefault?: boolean | undefined;
@@ -70,7 +70,7 @@ export const applyDefaultsPatch = (wallet: Wallet, patch: DefaultsPatch): Wallet
 export type PendingDefault = { walletId: string; effectiveAt: Date };
 
 type DefaultDecision = {
-  /** The part of the change that takes effect now. */
+  /** The part of the change that takes effect immediately. */
   immediatePatch: DefaultsPatch;
   /** Whether the pending change is cancelled. */
   isCancelled: boolean;
@@ -79,9 +79,9 @@ type DefaultDecision = {
 };
 
 /**
- * Decides which part of a change of defaults takes effect now, and what happens to the pending
- * change (rule CALLER-20). The latest request for a default wins. Repeating it changes nothing, not
- * even its time.
+ * Decides which part of a change to the defaults takes effect immediately, and what happens to the
+ * pending change (rule CALLER-20). A new request replaces the pending one. Repeating the pending
+ * request does not restart its delay.
  */
 export const decideDefault = (
   wallet: Pick<Wallet, "id" | "isDefault">,
@@ -111,7 +111,7 @@ export const decideDefault = (
 
 /**
  * Returns the address that the audit log shows. For a Bitcoin key, this is its first address. The
- * key itself would reveal all of the owner's payments to every reader of the log.
+ * key itself would reveal all of the owner's payments to everyone who can read the log.
  */
 export const getAuditedAddress = (
   { walletAddress }: Pick<Wallet, "walletAddress">,
@@ -119,8 +119,8 @@ export const getAuditedAddress = (
 ): string => firstAddresses?.[0] ?? walletAddress;
 
 /**
- * Serializes a wallet for its owner: the fields of rule API-7, its `id`, and when it becomes the
- * default if that is pending.
+ * Serializes a wallet for its owner: the fields of rule API-7, its `id`, and the time at which it
+ * becomes the default, if that is pending.
  */
 export const serializeWallet = (
   wallet: Wallet,

@@ -4,15 +4,15 @@ import type { NewPasskey, PasskeyAssertion } from "@payment-links/contracts";
 import { type Passkey, supportedAlgorithms } from "./passkey.ts";
 
 /**
- * Where responses must be created, according to the browser (`origin`) and the authenticator
- * (`rpId`).
+ * The site for which a response must have been created. Browsers report `origin`, and
+ * authenticators report `rpId`.
  */
 export type RelyingParty = { origin: string; rpId: string };
 
 /**
- * Parses the challenge for which a response claims to be created. The caller must still check that
- * this browser received the challenge. Returns undefined if the text is not a browser's client
- * data, or was created in another site's frame.
+ * Returns the challenge that a response claims to answer. The caller must still check that this
+ * browser received the challenge. Returns undefined if the text is not a browser's client data, or
+ * if it was created in a frame on another site.
  */
 export const parseChallenge = (clientDataJSON: string): string | undefined => {
   try {
@@ -26,16 +26,16 @@ export const parseChallenge = (clientDataJSON: string): string | undefined => {
 };
 
 /**
- * Verifies a response against its passkey: challenge, origin, relying party, user verification,
- * signature, and a counter above the last one (or both 0). Returns the new counter or the violated
- * rule.
+ * Verifies a response against its passkey. Checks the challenge, origin, relying party, user
+ * verification and signature. The counter must be above the stored one, or both must be 0. Returns
+ * the new counter or the violated rule.
  */
 export const verifyAssertion = async (
   { id, response: { userHandle, ...response } }: PasskeyAssertion,
   { credentialId, publicKey, counter, accountId }: Passkey,
   { origin, rpId, challenge }: RelyingParty & { challenge: string },
 ): Promise<{ counter: number } | string> => {
-  // The user handle that was set at the key's creation: the account id.
+  // The user handle was set to the account id when the passkey was created.
   const accountHandle =
     userHandle === null ? accountId : Buffer.from(userHandle, "base64url").toString();
   if (accountHandle !== accountId) return "user handle";
@@ -69,8 +69,8 @@ export const verifyAttestation = async (
   { origin, rpId, challenge }: RelyingParty & { challenge: string },
 ): Promise<VerifiedPasskey | string> => {
   try {
-    // We request no attestation certificates. Otherwise an attacker's certificate would be parsed,
-    // and the URLs in it would be fetched.
+    // We do not request attestation certificates. The library would parse a certificate that an
+    // attacker sends anyway, and fetch the URLs in it.
     if (!isSelfAttested(response.attestationObject)) return "attestation";
     const { verified, registrationInfo } = await verifyRegistrationResponse({
       response: { id, rawId: id, type: "public-key", response, clientExtensionResults: {} },

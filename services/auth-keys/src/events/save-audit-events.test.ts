@@ -89,8 +89,8 @@ describe("an audit event of another service", () => {
     expect(await readRows(unknownAccountId)).toHaveLength(1);
   });
 
-  // An attacker who controls links-api can write to this topic.
-  test("is ignored if its action belongs to this service alone (rule EVENT-8)", async () => {
+  // An attacker who controls links-api can publish to this topic.
+  test("is ignored if its action belongs to this service (rule EVENT-8)", async () => {
     const { userId } = await rig.signUp();
     const rowsBefore = await readRows(userId);
     const operator = { kind: "operator", id: null, operator: "mallory" } as const;
@@ -101,7 +101,7 @@ describe("an audit event of another service", () => {
   });
 
   test("is dead-lettered if it is invalid, and does not block other accounts", async () => {
-    // A second account without other events, which would wait if the invalid record blocked it.
+    // The second account's event would not be stored if the invalid record blocked it.
     const [userId, otherUserId] = [newId("user"), newId("user")];
     await publishRecords(
       createDeletionRecord(userId, { action: "no thing" }),

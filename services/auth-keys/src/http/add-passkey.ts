@@ -14,7 +14,7 @@ import { requireEnabledMethod } from "./list-sign-in-methods.ts";
 import { getRelyingParty } from "./verify-passkey.ts";
 import { readBrowserToken } from "./sign-in-browser.ts";
 
-/** POST /console/api/passkeys: adds a passkey that an authenticator created to the account. */
+/** POST /console/api/passkeys: adds a new passkey to the account. */
 export const addPasskey =
   (dependencies: Dependencies) => async (req: Request, res: Response, caller: Caller) => {
     requireEnabledMethod(dependencies, "passkey");

@@ -394,7 +394,7 @@ describe("GET /console/api/audit-log/export", () => {
     expect(firstByte).toBe("{".charCodeAt(0));
   });
 
-  test("contains only the account's own entries, and neither name nor address of an operator", async () => {
+  test("contains only the account's own entries, without the name or address of an operator", async () => {
     const { userId, cookie } = await rig.signUp();
     const otherUser = await rig.signUp();
     const headers = { operator: "ada@example.com" };
@@ -418,7 +418,7 @@ describe("GET /console/api/audit-log/export", () => {
     expect((await fetchExport(cookie, `?from=${from}`, "HEAD")).status).toBe(200);
   });
 
-  test("holds no connection while a client reads nothing, and does not fail when the client disconnects", async () => {
+  test("does not hold a database connection while a client stops reading, and does not fail when the client disconnects", async () => {
     const { userId, cookie } = await rig.signUp();
     await fillAuditLog(rig, userId, 60_000);
     const abortController = new AbortController();

@@ -34,15 +34,16 @@ export const changeApiKey =
     const { active, ...requestedLimit } = await readJsonBody(req, ApiKeyChange);
     const now = dependencies.clock.now();
     requireWithinInstallationLimit(requestedLimit, dependencies.limits.perKey);
-    // Deactivating a key must never need presence. Reactivating it grants access, like a new key.
+    // Deactivating a key never requires a proof of presence. Reactivating a key grants access, as
+    // creating one does.
     if (active === true) requirePresence(caller, now);
     const actor = createSessionActor(req, caller.credential);
     const keyChange: KeyChange = { caller, actor, id, now };
     const isLimitRequested =
       requestedLimit.requestsPerMinute !== undefined || requestedLimit.burst !== undefined;
     const key = await transact(dependencies.pool, async (tx) => {
-      // Locks the account before the key, as everywhere. A rotation waits for the same lock, so
-      // that no key inherits the previous limit.
+      // Locks the account before the key, which is the lock order everywhere. A rotation waits for
+      // the same lock, so that its new key cannot inherit the previous limit.
       if (active === true || isLimitRequested) await lockCallerAccount(tx, caller);
       const limitedKey = isLimitRequested
         ? await updateLimits(tx, { ...keyChange, requestedLimit })
@@ -62,7 +63,7 @@ type RequestedLimit = {
 
 /**
  * Changes the limit of a key and of all keys that share its bucket, under the account's lock.
- * Raising a limit needs presence.
+ * Raising a limit requires a proof of presence.
  */
 const updateLimits = async (
   tx: Transaction,

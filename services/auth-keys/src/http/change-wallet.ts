@@ -24,9 +24,9 @@ import { requireWalletAddress } from "./require-wallet-address.ts";
 import { cancelDefault, findEffectiveAt, scheduleDefault } from "./pending-default.ts";
 
 /**
- * PATCH /console/api/wallets/{id}: changes which wallet new links settle to. A new default replaces
- * the previous one immediately, or after the installation's delay. An account without a default
- * wallet is allowed, but cannot create links.
+ * PATCH /console/api/wallets/{id}: changes to which wallet new links settle. A new default replaces
+ * the previous one immediately, or after the installation's delay. An account can be without a
+ * default wallet, but it cannot create links then.
  */
 export const changeWallet =
   (dependencies: Dependencies) => async (req: Request, res: Response, caller: Caller) => {

@@ -15,7 +15,7 @@ import { countApiKeys } from "../store/api-keys.ts";
 import { lockCallerAccount } from "../store/sessions.ts";
 import { sendIssuedKey, issueApiKey } from "./issue-api-key.ts";
 
-/** POST /console/api/api-keys: creates a key, whose secret only this response contains. */
+/** POST /console/api/api-keys: creates a key. Only this response contains the key's secret. */
 export const createApiKey = (dependencies: Dependencies) => {
   const ApiKeyBody = createApiKeyBody(() => dependencies.clock.now());
   return async (req: Request, res: Response, caller: Caller) => {
@@ -32,7 +32,7 @@ export const createApiKey = (dependencies: Dependencies) => {
       now,
     });
     await transact(dependencies.pool, async (tx) => {
-      // Counts under the account's lock, so that concurrent calls cannot exceed the limit.
+      // Counts the keys under the account's lock, so that concurrent calls cannot exceed the limit.
       await lockCallerAccount(tx, caller);
       const { currentCount } = await countApiKeys(tx, { accountId, now });
       if (currentCount >= apiKeysMax) throw createApiError("API_KEY_LIMIT");

@@ -32,7 +32,8 @@ type Finding = z.output<typeof Findings>[number];
 
 /**
  * POST /internal/leaked-keys: deactivates keys that a secret scanner found in public. The audit log
- * shows each owner where the key was found, and the response lists which keys were ours.
+ * shows each owner where the key was found. The response lists which of the reported keys were
+ * ours.
  */
 export const disableLeakedKeys =
   (dependencies: Dependencies) => async (req: Request, res: Response) => {

@@ -10,7 +10,10 @@ import type { Dependencies } from "../dependencies.ts";
 import { insertAudit } from "../store/audit-log.ts";
 import { deleteSessionByHash } from "../store/sessions.ts";
 
-/** DELETE /console/api/session: ends the session, here immediately and at every service within 5 s. */
+/**
+ * DELETE /console/api/session: ends the session. It stops working immediately in this service, and
+ * within 5 s in every other service.
+ */
 export const endSession = (dependencies: Dependencies) => async (req: Request, res: Response) => {
   const token = readSessionToken(req, dependencies.cookie) ?? "";
   const now = dependencies.clock.now();

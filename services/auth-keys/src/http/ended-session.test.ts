@@ -55,8 +55,8 @@ const createOwner = async () => {
 type Owner = Awaited<ReturnType<typeof createOwner>>;
 
 /**
- * Makes a call while another transaction holds locks. Runs `whileWaiting` in that transaction once
- * the call waits for a lock or has its response.
+ * Makes a call while another transaction holds locks. Runs `whileWaiting` in that transaction as
+ * soon as the call waits for a lock or has its response.
  */
 const callWhileLocked = async (
   acquireLocks: (tx: Transaction) => Promise<unknown>,

@@ -13,7 +13,7 @@ const accountNameField = text({ lengthMax: 100 });
 
 /**
  * The fields with which an operator selects an account: a current or former handle, or the id,
- * because an account may have no handle.
+ * because an account may not have a handle.
  */
 export const accountSelectorFields = {
   handle: nullable(accountNameField),

@@ -20,8 +20,8 @@ import { createIdentityResolver, countSignIn, signIn } from "./sign-in.ts";
 
 /**
  * GET /console/api/session/oidc/callback: completes a sign-in at the identity provider. The browser
- * arrives by a cross-site redirect, so the cookie identifies it, not the referring site. Each
- * `state` is valid once, in the browser that started the sign-in.
+ * arrives through a cross-site redirect, so a cookie identifies it instead of the referring site.
+ * Each `state` is valid once, in the browser that started the sign-in.
  */
 export const finishOidc = (dependencies: Dependencies) => async (req: Request, res: Response) => {
   const querySuffix = await countSignIn(
@@ -46,8 +46,8 @@ export const finishOidc = (dependencies: Dependencies) => async (req: Request, r
         );
         return "?presence=proven";
       }
-      // Without a reported time, the provider may have reused an old session, so the sign-in proves
-      // no presence.
+      // If the provider does not report the time of the authentication, it may have reused an old
+      // session. The sign-in then does not prove presence.
       const { provenIdentity, authenticationAgeMs = presenceMsMax } = await redeemCode(
         dependencies,
         req,
@@ -134,8 +134,9 @@ const recordGroupRejection = (
 };
 
 /**
- * Proves presence with the provider's response. A provider that reused an old sign-in, or reports
- * no time, proves nothing: an attacker with the user's browser has that sign-in, too.
+ * Proves presence with the provider's response. Rejects the response if the provider reused an old
+ * sign-in or does not report its time, because an attacker with access to the user's browser could
+ * reuse that sign-in too.
  */
 const provePresenceWithOidc = async (
   dependencies: Dependencies,
@@ -173,8 +174,8 @@ const requireSessionCaller = async (
 };
 
 /**
- * Links the identity to the account of the session that started the flow. The user may have been
- * away since, so it needs presence (rule CALLER-19).
+ * Links the identity to the account of the session that started the flow. Linking requires a proof
+ * of presence, because the user may have left the browser since then (rule CALLER-19).
  */
 const linkIdentity = async (
   dependencies: Dependencies,

@@ -4,8 +4,8 @@ import { generateToken } from "../domain/token.ts";
 import type { SessionHashes } from "../store/sessions.ts";
 
 /**
- * Generates the tokens of a session. They are independent, so the token that one service receives
- * reveals nothing about another service's token (rule CALLER-40).
+ * Generates one token per service for a session. The tokens are independent, so the token that one
+ * service receives does not reveal another service's token (rule CALLER-40).
  */
 export const generateSessionTokens = (
   cookie: CookiePolicy,

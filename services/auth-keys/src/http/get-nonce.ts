@@ -16,8 +16,9 @@ import { setBrowserCookie } from "./sign-in-browser.ts";
 
 /**
  * GET /console/api/session/nonce: returns a nonce for a Sign-In with Ethereum message. It is valid
- * once, for 5 minutes, in this browser. Each tab gets its own nonce. With `?address=` (in any case,
- * as wallets provide it), the response also contains the complete `message` to sign.
+ * once, for 5 minutes, in this browser. Each tab gets its own nonce. With `?address=`, the response
+ * also contains the complete `message` to sign. The address can be in upper, lower or mixed case,
+ * because wallets differ.
  */
 export const getNonce = (dependencies: Dependencies) => {
   const [chainId] = getEvmChainIds(dependencies.catalogue);

@@ -8,8 +8,8 @@ import { getRelyingParty } from "./verify-passkey.ts";
 
 /**
  * GET /console/api/session/passkey: returns a challenge for a passkey. It is valid once, for 5
- * minutes, in this browser. It names no account, because the authenticator finds its keys for our
- * relying party id.
+ * minutes, in this browser. The response does not name an account, because the authenticator finds
+ * its keys by our relying party id.
  */
 export const getPasskeyRequest =
   (dependencies: Dependencies) => async (req: Request, res: Response) => {

@@ -16,7 +16,10 @@ beforeAll(async () => {
   stateBefore = await readState();
 });
 
-/** Reads everything that a handle could have changed: the account, and row counts across all accounts. */
+/**
+ * Reads everything that a rejected handle must not change: the account, and row counts of all
+ * accounts.
+ */
 const readState = async () => ({
   account: (await rig.call("GET", path, { cookie })).body,
   handles: await rig.pool.oneFirst(sql.type(Count)`SELECT count(*)::int AS count FROM handles`),
@@ -27,7 +30,10 @@ const readState = async () => ({
   ),
 });
 
-/** An operator's input is validated as a bounded string before it is parsed as a handle. */
+/**
+ * An operator's input is validated as a string with a maximum length before it is parsed as a
+ * handle.
+ */
 const getOperatorErrorCode = (handle: string): string => {
   if (handle.length > 100) return "string_too_long";
   const isValidText = !handle.includes("\0") && handle.isWellFormed();
@@ -42,8 +48,8 @@ describe("a hostile handle", () => {
   test.each(hostileHandles)(
     "%s: is rejected for the owner without any change",
     async (_why, handle) => {
-      // The request also contains a valid change, because a rejected request must change nothing at
-      // all.
+      // The request also contains a valid change, so the test notices if a rejected request changes
+      // anything.
       const response = await rig.call("PATCH", path, { cookie, body: { handle, bio: "changed" } });
       expect(summarizeResponse(response)).toBe("422 INVALID_HANDLE");
       expect(await readState()).toEqual(stateBefore);

@@ -10,8 +10,9 @@ import { linkProvenIdentity } from "./link-proven-identity.ts";
 import { verifySiweSignIn } from "./verify-siwe-sign-in.ts";
 
 /**
- * POST /console/api/identities: links an Ethereum address to the account, proven by a message as
- * for sign-in. A subject of an identity provider is linked by GET …/session/oidc?link=true.
+ * POST /console/api/identities: links an Ethereum address to the account. A signed message proves
+ * the address, as in a sign-in. Identities of the identity provider are linked through GET
+ * …/session/oidc?link=true instead.
  */
 export const linkIdentity =
   (dependencies: Dependencies) => async (req: Request, res: Response, caller: Caller) => {

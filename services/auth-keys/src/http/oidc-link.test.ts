@@ -25,8 +25,8 @@ const isConsoleUrl = ({ pathname }: URL): boolean => pathname === "/console";
 const isCallbackUrl = ({ pathname }: URL): boolean => pathname === callbackPath;
 
 /**
- * Puts the session of a `Cookie` header into a browser, or removes the browser's session if there
- * is none.
+ * Puts the session from a `Cookie` header into a browser. Without a session in the header, removes
+ * the browser's session.
  */
 const setSession = (browser: Browser, cookieHeader: string): void => {
   for (const name of sessionCookies) {

@@ -46,13 +46,13 @@ describe("a certified identity provider", () => {
     return browser;
   };
 
-  test("authenticates the user again, and the session is renewed by that (rule CALLER-19)", async () => {
+  test("authenticates the user again and renews the session (rule CALLER-19)", async () => {
     const browser = await createStaleSession("present");
     const cookiesBefore = browser.cookies();
     const stopBefore = ({ origin }: URL) => origin === provider.client.issuer;
     const { url } = await browser.visit(provePath, { stopBefore });
     expect(url.searchParams.get("prompt")).toBe("login");
-    // A provider must report `auth_time` only if the request contains `max_age`.
+    // A provider is required to report `auth_time` only if the request contains `max_age`.
     expect(url.searchParams.get("max_age")).toBe("0");
     const otherBrowser = createBrowser({ origin: baseUrl, servedBy: rig.publicUrl });
     const signIn = await otherBrowser.visit(startPath, { stopBefore });
@@ -114,7 +114,7 @@ describe("a certified identity provider", () => {
   });
 });
 
-// An attacker with the user's browser also has its session at the provider.
+// An attacker with access to the user's browser also has the user's session at the provider.
 describe("an identity provider that reuses an earlier sign-in", () => {
   let issuer: TamperingIssuer;
   let rig: Rig;

@@ -76,7 +76,7 @@ describe("a slow issuer", () => {
     await startSignIn();
     rig.clock.advance(59 * minuteMs);
     const { path, cookie } = await startSignIn(startPath, previousCookie);
-    // The cached metadata is more than an hour old by then, and is requested again.
+    // The cached metadata is now more than an hour old, so it is requested again.
     rig.clock.advance(2 * minuteMs);
     const requestedPaths: string[] = [];
     issuer.hooks.beforeResponse = async (requestedPath) => void requestedPaths.push(requestedPath);
@@ -88,7 +88,7 @@ describe("a slow issuer", () => {
 
     expect(requestedPaths).toEqual(["/.well-known/openid-configuration", "/token", "/keys"]);
     const requestsMsMax = requestedPaths.length * requestTimeoutSeconds * 1000;
-    // Each route's own limit also leaves the usual time for our database.
+    // Each route's timeout must also leave the usual time for our database.
     const isSufficient = getResponseTimeouts().map(
       (ms = 0) => ms >= requestsMsMax + statementMsMax,
     );

@@ -108,7 +108,7 @@ describe("an issuer's response", () => {
   });
 
   test.each<[string, (claims: Claims) => Claims]>([
-    // One second below the tolerance, because both clocks are read in whole seconds.
+    // The age is one second below the tolerance, because both clocks are read in whole seconds.
     ["a not-before time 29 s ahead", (claims) => ({ ...claims, nbf: Number(claims["iat"]) + 29 })],
     ["a subject of 255 characters", (claims) => ({ ...claims, sub: "s".repeat(255) })],
   ])("is accepted if its ID token has %s", async (_name, tamper) => {
@@ -249,7 +249,7 @@ describe("an issuer's response", () => {
     await expectRejected(signIn);
   });
 
-  // The code, the verifier and our secret are only for the token endpoint.
+  // The code, the verifier and our secret must be sent only to the token endpoint.
   test.each([302, 307])(
     "is rejected if it is a redirect with status %d, which is not followed",
     async (status) => {

@@ -228,7 +228,7 @@ describe("adding a passkey", () => {
     expect(await listPasskeys(cookie)).toEqual([]);
   });
 
-  // Anyone can create a certificate, and the URLs in it would be fetched.
+  // Anyone can create a certificate, and the library would fetch the URLs in it.
   test("is rejected with a certificate, which is not parsed", async () => {
     const { cookie } = await rig.signUp();
     const issuedChallenge = await fetchChallenge(`${path}/creation`, cookie);

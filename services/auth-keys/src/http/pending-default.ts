@@ -10,9 +10,9 @@ import {
 } from "../store/pending-defaults.ts";
 
 /**
- * Returns when a new default of this account takes effect, or undefined if immediately. The
- * account's row must be locked. The first default needs no delay, because no link was ever created
- * for another one.
+ * Returns when a new default of this account takes effect, or undefined if it takes effect
+ * immediately. The account's row must be locked. The first default does not need a delay, because
+ * no link has used another wallet before.
  */
 export const findEffectiveAt = async (
   tx: Transaction,

@@ -15,7 +15,7 @@ const keyBody = { name: "shop", scopes: ["payment_link:read"] };
 
 const rig = useRig(createRig);
 
-/** A sensitive request: here, the creation of an API key. */
+/** Makes a sensitive request: the creation of an API key. */
 const createApiKey = (cookie: string) => rig.call("POST", keysPath, { cookie, body: keyBody });
 
 const provePresence = (cookie: string, body: unknown) => rig.call("POST", path, { cookie, body });
@@ -66,7 +66,7 @@ describe("a proof of presence (rule CALLER-19)", () => {
     const renewedCookie = getCookies(response.headers);
     expect((await createApiKey(renewedCookie)).status).toBe(201);
     expect(await listSessionIds(renewedCookie)).toEqual(sessionsBefore);
-    // A copied cookie does not benefit from the proof, and stops working.
+    // A copied cookie does not benefit from the proof. It stops working.
     expect(summarizeResponse(await createApiKey(cookie))).toBe("401 UNAUTHENTICATED");
     expect(await rig.readAudit(userId)).toContain("session.presence_proven");
     const maxAge = /Max-Age=(\d+)/.exec(response.headers.get("set-cookie") ?? "")?.[1];
@@ -101,7 +101,7 @@ describe("a proof of presence (rule CALLER-19)", () => {
     await rig.signIn(token);
   });
 
-  test("by a wallet that is not linked proves nothing and creates no account", async () => {
+  test("by a wallet that is not linked is rejected, and does not create an account", async () => {
     const { cookie } = await createStaleSession();
     const signer = createWallet();
     const { browserCookie, siwe } = await prepareSiwe(rig, signer, cookie);
@@ -145,7 +145,7 @@ describe("without a recent proof (rule CALLER-19)", () => {
     expect(summarizeResponse(await setKeyActive(true))).toBe(reauthenticationRequired);
   });
 
-  test("reveals in its rejection neither what exists nor what else was invalid", async () => {
+  test("does not reveal in its rejection what exists or what else was invalid", async () => {
     const { cookie } = await createStaleSession();
     const results = await Promise.all([
       rig.call("POST", "/console/api/wallets", { cookie, body: wallet }),

@@ -5,8 +5,8 @@ import type { RejectedSignIns } from "../domain/rejected-sign-ins.ts";
 type RejectedAttempt = Omit<Parameters<RejectedSignIns["record"]>[0], "at" | "reason">;
 
 /**
- * Records a rejected attempt for the audit log of the claimed account. Skips server errors, rate
- * limiting, and ACCOUNT_SUSPENDED, which `signIn` already logs.
+ * Records a rejected attempt for the audit log of the claimed account. Skips server errors,
+ * rate-limited requests, and ACCOUNT_SUSPENDED, which `signIn` already logs.
  */
 export const recordRejectedSignIn = (
   { clock, rejectedSignIns }: Pick<Dependencies, "clock" | "rejectedSignIns">,

@@ -86,7 +86,7 @@ describe("200 rejected requests", () => {
   );
 
   test("are tested for every route that changes something", () => {
-    // Building the route table calls no dependency, so these two are enough.
+    // Building the route table does not call any dependency, so these two are enough.
     const routes = createPublicRoutes({
       catalogue: loadCatalogue(),
       clock: systemClock,

@@ -126,7 +126,7 @@ describe("a rejected sign-in", () => {
     expect(await countRows()).toBe(rowsBefore);
   });
 
-  test("is logged up to ten times per hour and then at each power of ten (rule CALLER-23)", async () => {
+  test("is logged up to ten times per hour, and then at the 100th, 1,000th time and so on (rule CALLER-23)", async () => {
     const wallet = createWallet();
     const { userId } = await signInWithWallet(rig, wallet);
     for (let count = 1; count <= 12; count += 1) await sendForgedSignIn(wallet);

@@ -22,8 +22,9 @@ export const removePasskey =
     const actor = createSessionActor(req, caller.credential);
     const auditFields = { at: dependencies.clock.now(), accountId, actor };
     await transact(dependencies.pool, async (tx) => {
-      // Deletes the passkey before anything else: a concurrent sign-in locks it until its session
-      // is visible here.
+      // Deletes the passkey first. A concurrent sign-in holds a lock on the passkey until it
+      // commits, so this statement waits for it. The session of that sign-in is then visible below
+      // and is ended too.
       if (!(await deletePasskey(tx, { id, accountId }))) throw createApiError("NOT_FOUND");
       await requireRemainingSignInMethod(tx, dependencies, caller);
       await insertAudit(tx, { ...auditFields, action: "passkey.removed", targetId: id });

@@ -15,8 +15,8 @@ import { recordRejectedSignIn } from "./record-rejected-sign-in.ts";
 import { requireConnectedClient } from "./require-connected-client.ts";
 
 /**
- * Returns the account for which presence was proven, or undefined if none, in the transaction that
- * uses the proof. Throws an `ApiError` to roll back everything.
+ * Resolves the account for which presence was proven, in the transaction that uses the proof.
+ * Returns undefined if there is none. Throws an `ApiError` to roll back everything.
  */
 export type ResolveAccountId = (tx: Transaction, now: Date) => Promise<string | undefined>;
 
@@ -32,7 +32,7 @@ type PresenceRenewal = {
 
 /**
  * Renews the presence of the caller's session with a proof of the same account (rule CALLER-19).
- * The session continues with new tokens, so that a copy of its old cookies does not benefit.
+ * The session continues with new tokens, so a copy of its old cookies stops working.
  */
 export const renewPresence = async (
   dependencies: Dependencies,

@@ -1,7 +1,10 @@
 import type { Response } from "express";
 import { ApiError, createApiError } from "@payment-links/contracts";
 
-/** The client disconnected before the response. This is not a failure of ours. */
+/**
+ * Thrown if the client disconnected before the response. It does not count as a failure of this
+ * service.
+ */
 export class ClientDisconnectedError extends ApiError {
   constructor() {
     const { status, entries } = createApiError("SERVICE_UNAVAILABLE");

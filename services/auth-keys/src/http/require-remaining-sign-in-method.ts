@@ -8,7 +8,8 @@ import { deleteSessionsOfIdentity, lockCallerAccount } from "../store/sessions.t
 
 /**
  * Throws LAST_WAY_IN if the account has no sign-in method left, so that the removal is rolled back.
- * Locks the account first, because two concurrent removals would each count the other's method.
+ * Locks the account first. Otherwise, two concurrent removals could each count the method that the
+ * other one removes.
  */
 export const requireRemainingSignInMethod = async (
   tx: Transaction,

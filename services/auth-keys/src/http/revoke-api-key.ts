@@ -8,8 +8,8 @@ import { lockApiKey, revokeApiKey as revokeStoredKey } from "../store/api-keys.t
 import { insertAudit } from "../store/audit-log.ts";
 
 /**
- * DELETE /console/api/api-keys/{id}: revokes a key permanently, at every service within 5 s (rule
- * CALLER-4).
+ * DELETE /console/api/api-keys/{id}: revokes a key permanently. Every service rejects the key
+ * within 5 s (rule CALLER-4).
  */
 export const revokeApiKey =
   (dependencies: Dependencies) => async (req: Request, res: Response, caller: Caller) => {

@@ -17,9 +17,9 @@ import { cancelDefault } from "./pending-default.ts";
 const RevocationBody = body(accountSelectorFields);
 
 /**
- * POST /internal/accounts/revoke-everything: lets an operator revoke all credentials of an account
- * (rule CALLER-17): keys, sessions, sign-in links, identities and passkeys. The user can return
- * with a new sign-in link.
+ * POST /internal/accounts/revoke-everything: lets an operator revoke all credentials of an account:
+ * keys, sessions, sign-in links, identities and passkeys (rule CALLER-17). The user can return with
+ * a new sign-in link.
  */
 export const revokeEverything =
   (dependencies: Dependencies) => async (req: Request, res: Response) => {
@@ -38,9 +38,10 @@ type Revocation = { at: Date; accountId: string; actor: Actor };
 
 const revokeAll = async (tx: Transaction, auditFields: Revocation) => {
   const { at: now, accountId } = auditFields;
-  // Identities and passkeys come before the account, in the lock order of a sign-in: it holds one
-  // of them until its session is visible here. The second deletion removes what was added while
-  // this waited for the account's lock.
+  // Deletes identities and passkeys before locking the account, because a sign-in locks them in the
+  // same order. A concurrent sign-in holds its identity or passkey until it commits, so its session
+  // is visible here. The second deletion removes identities and passkeys that were added while this
+  // transaction waited for the account's lock.
   const earlyIdentities = await deleteIdentitiesOfAccount(tx, accountId);
   const earlyPasskeys = await deletePasskeysOfAccount(tx, accountId);
   await lockAccount(tx, accountId);

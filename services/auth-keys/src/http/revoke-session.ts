@@ -7,7 +7,10 @@ import type { Dependencies } from "../dependencies.ts";
 import { insertAudit } from "../store/audit-log.ts";
 import { deleteSession } from "../store/sessions.ts";
 
-/** DELETE /console/api/sessions/{id}: ends one of the account's sessions, like signing out there. */
+/**
+ * DELETE /console/api/sessions/{id}: ends one of the account's sessions, as if the user signed out
+ * of it.
+ */
 export const revokeSession =
   ({ clock, pool }: Dependencies) =>
   async (req: Request, res: Response, { account, credential }: Caller) => {

@@ -212,7 +212,7 @@ describe("a rejected rotation (rule CALLER-5)", () => {
     expect(await listKeys(cookie)).toHaveLength(2);
   });
 
-  test("of an already rotated key, also by ten concurrent requests, leaves one successor", async () => {
+  test("of an already rotated key fails, even for ten concurrent requests, so a key has one successor", async () => {
     const { cookie } = await rig.signUp();
     const oldKey = await createKey(cookie);
     const responses = await Promise.all(
@@ -228,7 +228,7 @@ describe("a rejected rotation (rule CALLER-5)", () => {
     expect(await listKeys(cookie)).toHaveLength(2);
   });
 
-  test("of a revoked, unknown or another account's key responds 404 and changes nothing", async () => {
+  test("of a revoked, unknown or another account's key responds 404 without any change", async () => {
     const owner = await rig.signUp();
     const otherUser = await rig.signUp();
     const ownKey = await createKey(owner.cookie);
@@ -261,7 +261,7 @@ describe("a rejected rotation (rule CALLER-5)", () => {
 });
 
 describe("the limit of keys", () => {
-  test("leaves room to rotate every key, and limits replaced keys, also for concurrent requests (rule CALLER-15)", async () => {
+  test("leaves room to rotate every key, and limits replaced keys, even for concurrent requests (rule CALLER-15)", async () => {
     const { cookie } = await rig.signUp();
     const keys: CreatedKey[] = [];
     for (let count = 0; count < apiKeysMax; count += 1) keys.push(await createKey(cookie));

@@ -40,13 +40,15 @@ export const rotateApiKey =
     const accountId = caller.account.id;
     const actor = createSessionActor(req, caller.credential);
     const key = await transact(dependencies.pool, async (tx): Promise<ApiKey> => {
-      // Locks the account, as for a new key, because the limits count all keys together.
+      // Locks the account, as the creation of a key does, because the limits apply to all keys
+      // together.
       await lockCallerAccount(tx, caller);
       const storedKey = await lockApiKey(tx, { accountId, id: keyId, now });
       if (storedKey === undefined) throw createApiError("NOT_FOUND");
       const { newKey, replacedKey } = buildRotation(storedKey, rotation);
       const { replacedCount } = await countApiKeys(tx, { accountId, now });
-      // A key that ends now does not count as a replaced key that still works.
+      // A replaced key that expires immediately does not count towards the limit of keys that still
+      // work.
       const isStillValid = replacedKey.expiresAt > now;
       if (isStillValid && replacedCount >= replacedKeysMax) throw createApiError("API_KEY_LIMIT");
       await issueApiKey(tx, { caller, actor, key: newKey, secret });

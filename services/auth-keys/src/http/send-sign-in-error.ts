@@ -4,8 +4,8 @@ import { sendApiError } from "@payment-links/http";
 
 /**
  * Sends errors of the endpoints that a browser navigates to. Redirects a browser to the console,
- * which explains the code. Sends the error envelope to other clients, and to anyone over a rate
- * limit.
+ * which explains the error code. Sends the usual JSON error to other clients, and to every client
+ * that exceeded the rate limit.
  */
 export const sendSignInError =
   ({ baseUrl }: { baseUrl: string }) =>

@@ -86,7 +86,7 @@ describe("POST /console/api/session", () => {
     const signInLink = await rig.call("POST", "/internal/sign-in-links", {
       body: { handle: "renewer" },
     });
-    // The previous session is in use, and still ends immediately.
+    // The previous session is in use, but it still ends immediately.
     expect((await rig.call("GET", path, { cookie: user.cookie })).status).toBe(200);
     const renewedCookie = await rig.signIn(parseToken(signInLink.body["signInUrl"]), {
       cookie: user.cookie,
@@ -189,7 +189,7 @@ describe("POST /console/api/session", () => {
         /^__Host-session=[\w-]{43}; Max-Age=43200; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
       );
       for (const line of lines) expect(line).toMatch(/; HttpOnly; Secure; SameSite=Lax$/);
-      // nginx, and so many ingresses, responds 502 if the headers exceed one memory page.
+      // nginx, which many ingresses use, responds 502 if the headers exceed one memory page.
       const headerText = [...response.headers]
         .map(([name, value]) => `${name}: ${value}\r\n`)
         .join("");

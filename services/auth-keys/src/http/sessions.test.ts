@@ -73,7 +73,7 @@ describe("DELETE /console/api/sessions/{id}", () => {
   test("ends the session immediately, here and for introspecting services", async () => {
     const { userId, cookie } = await rig.signUp();
     const otherCookie = await signInAgain(userId);
-    // The session is in use, so that a cached response would be noticed.
+    // The session is in use, so the test would notice a cached response.
     expect(await isAlive(otherCookie)).toBe(true);
     const id = (await listSessions(cookie)).find(({ isCurrent }) => !isCurrent)?.id ?? "";
     const response = await rig.call("DELETE", `${path}/${id}`, { cookie });
@@ -92,7 +92,7 @@ describe("DELETE /console/api/sessions/{id}", () => {
     expect(await isAlive(cookie)).toBe(false);
   });
 
-  test("responds 404 for another account's, a deleted or an invalid id, and ends nothing", async () => {
+  test("responds 404 for another account's, a deleted or an invalid id, and does not end a session", async () => {
     const owner = await rig.signUp();
     const [ownSession] = await listSessions(owner.cookie);
     const { cookie } = await rig.signUp();

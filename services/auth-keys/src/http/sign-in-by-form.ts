@@ -21,7 +21,7 @@ import { createLinkResolver, getClaimedAccountOfLink } from "./start-session.ts"
 
 /**
  * POST /console/api/session/form: redeems a sign-in link in a browser without JavaScript. The first
- * request shows a page with the link's account. Only that page's button signs in.
+ * request only shows a page that names the link's account. The button on that page signs in.
  */
 export const signInByForm = (dependencies: Dependencies) => async (req: Request, res: Response) => {
   rejectCrossSiteRequest(req, dependencies.cookie);

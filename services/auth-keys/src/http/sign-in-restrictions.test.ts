@@ -51,7 +51,7 @@ const startWithProvider = async (
 };
 
 describe("SIGN_UP (rule CALLER-16)", () => {
-  test("closed: creates no account for an unknown user, but signs in existing users", async () => {
+  test("closed: does not create an account for an unknown user, but signs in existing users", async () => {
     const rig = await startRig({ signUp: "closed" });
     const wallet = createWallet();
     expect(summarizeResponse(await signInWithEthereum(rig, wallet))).toBe("403 SIGN_UP_CLOSED");
@@ -87,7 +87,7 @@ describe("SIGN_UP (rule CALLER-16)", () => {
 describe("SIGN_IN_METHODS (rule CALLER-16)", () => {
   const methodUnavailable = "404 SIGN_IN_METHOD_UNAVAILABLE";
 
-  test("without siwe: wallets get no nonce, no session and cannot be linked", async () => {
+  test("without siwe: wallets do not get a nonce or a session, and cannot be linked", async () => {
     const rig = await startRig({ signInMethods: ["link"] });
     const body = { siwe: { message: "m", signature: "s" } };
     const { cookie } = await rig.signUp();

@@ -37,7 +37,7 @@ type SignInInput = {
 };
 
 /**
- * Returns the account that the session will belong to, within the sign-in's transaction. Throws an
+ * Resolves the account that the session will belong to, in the sign-in's transaction. Throws an
  * `ApiError` to roll back everything.
  */
 export type ResolveAccount = (
@@ -46,8 +46,8 @@ export type ResolveAccount = (
 ) => Promise<{ account: Account; identityId?: string }>;
 
 /**
- * Signs a user in and returns the account. Sets the new session's cookies and ends the session that
- * the request carried, so that a cookie planted before the sign-in does not work.
+ * Signs a user in and returns the account. Sets the new session's cookies. Ends the session that
+ * the request carried, to prevent session fixation.
  */
 export const signIn = async (
   dependencies: Dependencies,
@@ -167,7 +167,10 @@ export const createIdentityResolver = (
 type SignInAttempt = {
   req: Request;
   method: SignInMethod;
-  /** The account that the attempt claims, unverified; undefined if none. */
+  /**
+   * The account that the attempt claims. It is not verified, and undefined if the attempt claims
+   * none.
+   */
   claimedAccount: ClaimedAccount | undefined;
 };
 

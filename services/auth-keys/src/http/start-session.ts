@@ -63,8 +63,8 @@ const getClaimedAccount = ({
 };
 
 /**
- * Returns the claim of a sign-in link. It identifies its account until its row is deleted, even
- * after its expiry.
+ * Returns the claim of a sign-in link. A link identifies its account until its row is deleted, even
+ * if the link has expired.
  */
 export const getClaimedAccountOfLink = (token: string): ClaimedAccount => ({
   by: "link",

@@ -17,9 +17,9 @@ const SuspensionBody = body({
 });
 
 /**
- * POST /internal/accounts/suspend: disables an account's keys, sessions and links (rule CALLER-17).
- * Its sessions stay in the table until it is resumed, so that they are rejected with a code that
- * states the reason.
+ * POST /internal/accounts/suspend: disables an account's keys, sessions and sign-in links (rule
+ * CALLER-17). The sessions stay in the table until the account is resumed, so that requests are
+ * rejected with a code that states the reason.
  */
 export const suspendAccount = (dependencies: Dependencies) => setSuspension(dependencies, true);
 
@@ -50,8 +50,8 @@ const toggleSuspension = async (
   await updateSuspension(tx, { accountId, since: isResuming ? null : now });
   await deleteSignInTokensOfAccount(tx, accountId);
   const endedSessionIds = isResuming ? await deleteSessionsOfAccount(tx, accountId) : [];
-  // The owner could not cancel it during the suspension, and it may be the reason for the
-  // suspension.
+  // Cancels the pending change of the default wallet. The owner could not cancel it during a
+  // suspension, and it may be the reason for the suspension.
   await cancelDefault(tx, { at: now, accountId, actor });
   await insertAudit(tx, {
     at: now,

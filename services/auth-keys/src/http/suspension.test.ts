@@ -124,7 +124,7 @@ describe("POST /internal/accounts/revoke-everything (rule CALLER-17)", () => {
     expect(await getSessionStatus(cookie)).toBe("401 UNAUTHENTICATED");
     const redeemResponse = await rig.call("POST", sessionPath, { body: { token } });
     expect(summarizeResponse(redeemResponse)).toBe("401 INVALID_SIGN_IN_TOKEN");
-    // The wallet is now an unknown identity, which gets a new account.
+    // The wallet is now an unknown identity, so signing in with it creates a new account.
     expect((await signInWithWallet(wallet)).body["id"]).not.toBe(userId);
     const auditActions = ["api_key.revoked", "identity.unlinked", "session.revoked"];
     expect((await rig.readAudit(userId)).slice(-4).toSorted()).toEqual(

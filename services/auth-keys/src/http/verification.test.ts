@@ -74,7 +74,7 @@ const migration = Object.assign([migrationText], { raw: Object.freeze([migration
 const VerifiedRow = z.object({ id: z.string(), isVerified: z.boolean() });
 
 /**
- * Resets the accounts to their state before the upgrade, upgrades them, and returns which are
+ * Resets the accounts to their state before the upgrade, then upgrades them. Returns which ones are
  * verified.
  */
 const upgradeAccounts = (userIds: readonly string[]) =>

@@ -16,8 +16,8 @@ export type ProvenPasskey = {
 };
 
 /**
- * Returns how authenticators identify us. Throws SIGN_IN_METHOD_UNAVAILABLE if passkeys are
- * impossible.
+ * Returns the relying party. Throws SIGN_IN_METHOD_UNAVAILABLE if passkeys cannot work at this
+ * origin.
  */
 export const getRelyingParty = ({
   cookie: { origin },
@@ -28,9 +28,11 @@ export const getRelyingParty = ({
 };
 
 /**
- * Verifies a passkey's response against every rule. Throws INVALID_PASSKEY. `consume` throws it
- * too, for a challenge that is used, expired or from another browser. It also does so for a counter
- * that another response reached in the meantime. The log names the violated rule.
+ * Verifies a passkey's response against every rule. Throws INVALID_PASSKEY. The log names the
+ * violated rule.
+ *
+ * `consume` also throws INVALID_PASSKEY if the challenge was used, has expired or belongs to
+ * another browser, or if another response has raised the counter in the meantime.
  */
 export const verifyPasskey = async (
   dependencies: Dependencies,

@@ -20,8 +20,10 @@ export type ProvenSiwe = {
 
 /**
  * Verifies a signed message against every rule. Throws INVALID_SIWE_MESSAGE, or
- * SIWE_CHAIN_UNAVAILABLE if a contract cannot be queried. `consume` throws INVALID_SIWE_MESSAGE for
- * a nonce that is used, expired or from another browser. The log names the violated rule.
+ * SIWE_CHAIN_UNAVAILABLE if a contract cannot be queried. The log names the violated rule.
+ *
+ * `consume` throws INVALID_SIWE_MESSAGE if the nonce was used, has expired or belongs to another
+ * browser.
  */
 export const verifySiweSignIn = async (
   dependencies: Dependencies,

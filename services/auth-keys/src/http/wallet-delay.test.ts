@@ -188,7 +188,7 @@ describe("another default wallet (rule CALLER-20)", () => {
     },
   );
 
-  test("of a chain takes effect without a delay, because no link settles by it", async () => {
+  test("of a chain takes effect without a delay, because it does not decide where links settle", async () => {
     const { cookie, firstWallet } = await createOwner();
     const secondWallet = await addWallet(cookie, 1);
     const body = { isDefault: true, isChainDefault: true };

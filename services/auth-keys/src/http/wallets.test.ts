@@ -86,7 +86,7 @@ describe("POST /console/api/wallets", () => {
     expect(await rig.readAudit(userId)).toContain("wallet.added");
   });
 
-  test("changes no default for a second wallet, except the chain's default on a new chain", async () => {
+  test("does not change a default for a second wallet, except the chain's default on a new chain", async () => {
     const { cookie } = await rig.signUp();
     const firstId = await addWallet(cookie);
     await addWallet(cookie, otherEvmAddress);
@@ -108,7 +108,7 @@ describe("POST /console/api/wallets", () => {
     });
   });
 
-  test("leaves the account without a default if the first wallet is not to be the default", async () => {
+  test("leaves the account without a default if the request says that the first wallet is not the default", async () => {
     const { cookie } = await rig.signUp({ handle: "not_ready" });
     expect((await requestWallet(cookie, evmAddress, "usdc-base", false)).body["isDefault"]).toBe(
       false,
@@ -142,7 +142,7 @@ describe("POST /console/api/wallets", () => {
     expect((await requestWallet(cookie, evmAddress, "eurc-base")).status).toBe(201);
   });
 
-  test("limits the number of wallets, also for concurrent requests (rule CALLER-15)", async () => {
+  test("limits the number of wallets, even for concurrent requests (rule CALLER-15)", async () => {
     const { cookie } = await rig.signUp();
     for (let index = 0; index < walletsMax - 5; index += 1) {
       await addWallet(cookie, createAddress(index));
@@ -268,7 +268,7 @@ describe("PATCH /console/api/wallets/{id}", () => {
     expect(await rig.readEvents(userId)).toHaveLength(2);
   });
 
-  test("responds for another account's wallet as if it did not exist, and changes nothing", async () => {
+  test("responds for another account's wallet as if it did not exist, and does not change it", async () => {
     const owner = await rig.signUp();
     const otherUser = await rig.signUp();
     const id = await addWallet(owner.cookie);
@@ -295,7 +295,7 @@ describe("PATCH /console/api/wallets/{id}", () => {
 });
 
 describe("DELETE /console/api/wallets/{id}", () => {
-  test("deletes the wallet, and makes no other wallet the default (rule CALLER-14)", async () => {
+  test("deletes the wallet, and does not make another wallet the default (rule CALLER-14)", async () => {
     const { userId, cookie } = await rig.signUp();
     const firstId = await addWallet(cookie);
     const secondId = await addWallet(cookie, otherEvmAddress);

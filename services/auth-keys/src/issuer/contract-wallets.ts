@@ -17,13 +17,19 @@ import type { Log } from "@payment-links/runtime";
 import type { VerifyContractSignature, ContractSignature } from "../domain/siwe.ts";
 import { UpstreamUnavailableError, issuerFetch } from "./issuer-fetch.ts";
 
-/** The time limit for all requests about one message. */
+/** The timeout for all requests about one message. */
 const responseMsMax = 4_000;
 
-/** More than any wallet needs for its deployment and the check of a signature. */
+/**
+ * The gas limit of one call. It is more than any wallet needs to be deployed and to verify a
+ * signature.
+ */
 const gasMax = 5_000_000;
 
-/** The limit of concurrent verifications. Anyone can trigger them, and providers meter requests. */
+/**
+ * The maximum number of concurrent verifications. They are limited because anyone can trigger them,
+ * and RPC providers charge for requests.
+ */
 const concurrentRequestsMax = 8;
 
 /** JSON-RPC error codes with which nodes report that the call itself failed. */
@@ -39,11 +45,13 @@ const RpcReply = z.union([
 ]);
 
 /**
- * Creates the verifier of contract wallets' signatures: of deployed contracts (ERC-1271), and of
- * contracts that their signature deploys (ERC-6492). It queries the RPC providers configured for
- * the contract's chain. Without a provider, the result is false. If several are configured, all
- * must confirm the signature, so that one dishonest provider cannot let anyone in. Throws
- * SIWE_CHAIN_UNAVAILABLE.
+ * Creates the verifier of contract wallets' signatures. It supports deployed contracts (ERC-1271),
+ * and contracts that are not deployed yet and whose signature contains their deployment (ERC-6492).
+ *
+ * It queries the RPC providers that are configured for the contract's chain. If none is configured,
+ * the result is false. If there are several, all of them must confirm the signature, so that one
+ * dishonest provider cannot let anyone in. Throws SIWE_CHAIN_UNAVAILABLE if a provider fails or too
+ * many verifications are in progress.
  */
 export const createContractSignatureVerifier = ({
   rpcUrls,
@@ -99,7 +107,8 @@ const verifyWithProvider = async (
   const isErc6492 = isErc6492Signature(signature);
   const innerSignature = isErc6492 ? parseInnerSignature(signature) : signature;
   if (innerSignature === undefined) return false;
-  // Without code and without deployment data, there is no contract to confirm the signature.
+  // The contract is not deployed, and the signature does not contain its deployment, so nothing can
+  // confirm the signature.
   if (code === "0x" && !isErc6492) return false;
   const hash = hashMessage(contractSignature.message);
   const callFields =
@@ -114,7 +123,10 @@ const verifyWithProvider = async (
   return code === "0x" ? /^0x0*1$/.test(result) : result === erc1271MagicValue;
 };
 
-/** Returns undefined if a signature has the ERC-6492 marker but not the data that must precede it. */
+/**
+ * Returns the signature inside an ERC-6492 signature, or undefined if the data around it is
+ * malformed.
+ */
 const parseInnerSignature = (signature: Hex): Hex | undefined => {
   try {
     return parseErc6492Signature(signature).signature;
@@ -127,10 +139,11 @@ const encodeSignatureCheck = (hash: Hex, signature: Hex): Hex =>
   encodeFunctionData({ abi: erc1271, functionName: "isValidSignature", args: [hash, signature] });
 
 /**
- * Encodes the standard's own validator as code that is executed but not stored. It first calls what
- * the signature names, which may be anything. Then it calls exactly the message's address. Code
- * exists there only if the first call deployed it. An address depends on what its contract is
- * deployed from, so no other code can be deployed there.
+ * Encodes the validator contract of ERC-6492. The node executes its deployment code without storing
+ * it. The validator first makes the call that the signature specifies, which can be any call. It
+ * then calls the contract at exactly the message's address. Code exists there only if the first
+ * call deployed it. A contract's address depends on its deployment data, so an attacker cannot
+ * deploy other code there.
  */
 const encodeValidatorDeployment = (address: Hex, hash: Hex, signature: Hex): Hex =>
   encodeDeployData({
@@ -141,7 +154,7 @@ const encodeValidatorDeployment = (address: Hex, hash: Hex, signature: Hex): Hex
 
 /**
  * Sends a request to a node. Returns undefined if the call itself failed on the chain. Throws
- * `UpstreamUnavailableError`.
+ * `UpstreamUnavailableError` if the node does not respond correctly.
  */
 const requestRpc = async (
   { url, signal }: Provider,

@@ -18,8 +18,9 @@ const backoff = { initialMs: 1_000, maxMs: 60_000 };
 
 /**
  * Caches an identity provider's metadata (OpenID Connect Discovery §4) for one hour. Sends one
- * request at a time. After a failure, `get` throws the `ApiError` OIDC_ISSUER_UNAVAILABLE
- * immediately during a pause, which doubles up to one minute.
+ * request at a time. After a failed request it pauses. During the pause, `get` throws the
+ * `ApiError` OIDC_ISSUER_UNAVAILABLE without sending a request. The pause doubles with each
+ * failure, up to one minute.
  */
 export const createDiscovery = ({ clock, log, discover }: DiscoveryOptions) => {
   let cached: { metadata: ServerMetadata; atMs: number } | undefined;
@@ -62,7 +63,7 @@ export const createDiscovery = ({ clock, log, discover }: DiscoveryOptions) => {
   };
 };
 
-/** The library wraps the error of the fetch function without including its message. */
+/** The library wraps the error of the fetch function, but does not include its message. */
 const getReason = (error: unknown): string => {
   const rootError =
     error instanceof Error && error.cause instanceof UpstreamUnavailableError ? error.cause : error;

@@ -14,7 +14,7 @@ import { UpstreamUnavailableError, issuerFetch } from "./issuer-fetch.ts";
 
 /**
  * The identity provider of this installation. Both functions throw the `ApiError`
- * OIDC_ISSUER_UNAVAILABLE while it does not respond.
+ * OIDC_ISSUER_UNAVAILABLE while the provider does not respond.
  */
 export type OidcIssuer = {
   /** The issuer of this provider's identities. */
@@ -36,15 +36,17 @@ export type OidcIssuer = {
 type IssuerOptions = { client: OidcClient; redirectUri: string; clock: Clock; log: Log };
 
 /**
- * The limit for one request. A sign-in sends at most three: for metadata, ID token and keys. Its
- * route waits for all of them.
+ * The timeout of one request. A sign-in sends up to three requests in sequence: for the metadata,
+ * the ID token and the keys. Its route waits for all of them.
  */
 export const requestTimeoutSeconds = 5;
 
 /** How far the identity provider's clock may differ from ours. */
 const clockToleranceSeconds = 30;
 
-/** Creates the client of the identity provider. It sends its first request at the first sign-in. */
+/**
+ * Creates the client of the identity provider. It does not send a request before the first sign-in.
+ */
 export const createOidcIssuer = ({
   client,
   redirectUri,
@@ -64,8 +66,9 @@ export const createOidcIssuer = ({
     },
   });
 
-  // Created for each sign-in, so that the keys are fetched each time. A revoked key stops working
-  // immediately, and a new key works immediately. Sign-ins are rare enough for that.
+  // Creates a configuration for each sign-in, so that the library fetches the provider's keys each
+  // time. A revoked key then stops working immediately, and a new key works immediately. Sign-ins
+  // are so rare that the additional request does not matter.
   const createConfiguration = async (): Promise<oidc.Configuration> =>
     buildConfiguration(await discovery.get(), { client, clock, isHttpAllowed });
 
@@ -82,7 +85,8 @@ export const createOidcIssuer = ({
         nonce,
         code_challenge: await oidc.calculatePKCECodeChallenge(codeVerifier),
         code_challenge_method: "S256",
-        // A provider must send `auth_time` only if the request contains `max_age` (Core §2).
+        // A provider is required to send `auth_time` only if the request contains `max_age` (Core
+        // §2).
         ...(isLoginForced
           ? { prompt: "login", max_age: "0" }
           : { max_age: `${authenticationAgeSecondsMax}` }),
@@ -166,21 +170,21 @@ const buildProof = (
   return { provenIdentity, authenticationAgeMs: getAuthenticationAge(claims) };
 };
 
-/** One year, so that a sign-in of any usual age is accepted. */
+/** One year, so that the provider can reuse a sign-in of any usual age. */
 const authenticationAgeSecondsMax = 365 * 24 * 60 * 60;
 
-/** Both times come from the provider, so a difference to our clock does not matter. */
+/** Both times are from the provider's clock, so a difference to our clock does not matter. */
 const getAuthenticationAge = ({ auth_time: provenAt, iat }: oidc.IDToken): number | undefined =>
   provenAt === undefined ? undefined : Math.max(0, iat - provenAt) * 1000;
 
-/** Some providers send a single group without a list. */
+/** Some providers send a single group as a string instead of a list. */
 const getGroups = ({ groups }: oidc.IDToken): readonly unknown[] =>
   Array.isArray(groups) ? groups : [groups];
 
 const toSignInError = (error: unknown, log: Log) => {
   const isUnavailable = isUpstreamUnavailable(error);
-  // The library's errors contain codes and tokens in their causes, so only their own code may be
-  // logged.
+  // The library's errors contain authorization codes and tokens in their causes, so only their own
+  // error code is logged.
   const code = error instanceof Error && "code" in error ? String(error.code) : undefined;
   const rule = code ?? (error instanceof Error ? error.message : undefined);
   if (!isUnavailable) log.info({ method: "oidc", rule }, "sign-in rejected");

@@ -25,8 +25,9 @@ export const applyDueDefaults = async (dependencies: JobDependencies): Promise<b
 };
 
 /**
- * Returns the pending default wallet of an account if its address became a token account in the
- * meantime (rule CHAIN-26). If no node responds, the check at the time of scheduling decides.
+ * Returns the pending default wallet of an account if its address has become a token account since
+ * the change was scheduled (rule CHAIN-26). If no node responds, the result of the check at that
+ * time stands.
  */
 const findRejectedWallet = async (
   { fetchSolanaAccountState, catalogue, log, pool }: JobDependencies,

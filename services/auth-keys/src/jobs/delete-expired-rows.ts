@@ -3,7 +3,7 @@ import { deleteExpiredSessions } from "../store/sessions.ts";
 import { deleteExpiredSignInAttempts } from "../store/sign-in-attempts.ts";
 import { deleteExpiredSignInTokens } from "../store/sign-in-tokens.ts";
 
-/** The maximum number of rows per statement, so that it holds few locks and ends soon. */
+/** The maximum number of rows per statement, so that it holds few locks and finishes quickly. */
 export const deleteBatchMax = 500;
 
 /** Deletes expired sessions, sign-in tokens and sign-in attempts. Returns whether there may be more. */

@@ -36,7 +36,7 @@ const listRemaining = ({ pool } = rig) =>
   pool.anyFirst(sql.type(Row)`SELECT DISTINCT account_id AS name FROM audit_log ORDER BY 1`);
 
 describe("the audit log (rule CALLER-23)", () => {
-  test("is retained as long as configured, and older entries are deleted in bounded batches", async () => {
+  test("is retained for the configured time, and older entries are deleted in limited batches", async () => {
     const ownRig = await createRig();
     try {
       await insertEntries({ name: "old", days: 91, count: deleteBatchMax + 1 }, ownRig);
@@ -57,7 +57,7 @@ describe("the audit log (rule CALLER-23)", () => {
     expect(await listRemaining()).toContain("ancient");
   });
 
-  test("keeps entries that were stored less than 30 days ago, whatever their own time is", async () => {
+  test("keeps entries that were stored less than 30 days ago, even if they occurred earlier", async () => {
     await insertEntries({ name: "late", days: 400, storedDays: 29 });
     await deleteOldAuditEntries({ ...rig.context, auditLogDays: 90 });
     expect(await listRemaining()).toContain("late");

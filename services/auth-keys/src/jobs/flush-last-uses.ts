@@ -5,9 +5,9 @@ import { saveLastUses } from "../store/last-uses.ts";
 type FlushDependencies = Pick<Dependencies, "pool" | "apiKeyUses" | "sessionUses">;
 
 /**
- * Writes the last uses of keys and sessions, in one statement each, however many calls there were.
- * If a write fails, the uses are kept for the next attempt. A crash loses the uses since the last
- * write.
+ * Writes when keys and sessions were last used, with one statement for all keys and one for all
+ * sessions. If a write fails, the uses are kept for the next attempt. A crash loses the uses since
+ * the last write.
  */
 export const flushLastUses = async ({
   pool,

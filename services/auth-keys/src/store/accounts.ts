@@ -17,7 +17,10 @@ import { type Db, type Transaction, sqlVoid } from "@payment-links/postgres";
 
 const accountShape = { ...Account.shape, dateCreated: z.date() };
 
-/** An account as a database row: the wire format, but with a Date. */
+/**
+ * An account as a database row. It differs from the JSON form in one field: the creation time is a
+ * `Date`.
+ */
 export const AccountRow = z.object(accountShape);
 
 /** The columns of an account `a` with its wallets, in the order of {@link AccountRow}. */
@@ -55,9 +58,9 @@ export const findAccount = async (db: Db, accountId: string): Promise<Account | 
   )) ?? undefined;
 
 /**
- * Locks an account's row and reads it. Every change of the account and of its dependent rows waits
- * for this lock. It uses two statements, because a single one that waits for the lock would return
- * the wallets from before the wait.
+ * Locks an account's row and reads it. Every change to the account and to its dependent rows waits
+ * for this lock. The read is a second statement, because a statement that waits for the lock would
+ * return the wallets from before the wait.
  */
 export const lockAccount = async (tx: Transaction, accountId: string): Promise<Account> => {
   await tx.query(sqlVoid`SELECT FROM accounts WHERE id = ${accountId} FOR UPDATE`);
@@ -88,7 +91,9 @@ export const updateAccount = async (tx: Transaction, account: Account): Promise<
   `);
 };
 
-/** Updates since when an account is suspended; null if it is not. Its row must be locked. */
+/**
+ * Sets the time since which an account is suspended, or null if it is not. Its row must be locked.
+ */
 export const updateSuspension = async (
   tx: Transaction,
   { accountId, since }: { accountId: string; since: Date | null },
@@ -97,7 +102,9 @@ export const updateSuspension = async (
   await tx.query(sqlVoid`UPDATE accounts SET suspended_at = ${at} WHERE id = ${accountId}`);
 };
 
-/** Updates since when an account is verified; null if it is not. Its row must be locked. */
+/**
+ * Sets the time since which an account is verified, or null if it is not. Its row must be locked.
+ */
 export const updateVerification = async (
   tx: Transaction,
   { accountId, since }: { accountId: string; since: Date | null },
@@ -107,7 +114,7 @@ export const updateVerification = async (
 };
 
 /**
- * Creates the events of an account: the account for links-api, and its images for
+ * Creates the events of an account: the whole account for links-api, and its images for
  * webhook-dispatcher (rule EVENT-10).
  */
 const createAccountEvents = (account: Account, occurredAt: Date): OutgoingEvent[] => [

@@ -30,7 +30,10 @@ const columns = sql.fragment`
   k.last_used_address AS "lastUsedAddress"
 `;
 
-/** Matches keys that are still relevant to their owner. An expired replaced key counts as revoked. */
+/**
+ * Matches the keys that their owner can see. Revoked keys are hidden, and so are replaced keys that
+ * have expired.
+ */
 const isCurrentKey = (now: Date) => sql.fragment`
   k.revoked_at IS NULL AND (k.replaced_by IS NULL OR k.expires_at > ${sql.timestamp(now)})
 `;
@@ -60,7 +63,7 @@ const KeyIdRow = z.object({ id: z.string() });
 const KeyCounts = z.object({ currentCount: z.int(), replacedCount: z.int() });
 type KeyCounts = z.output<typeof KeyCounts>;
 
-/** Counts an account's current and replaced keys, for the limits. */
+/** Counts an account's current keys, and its replaced keys that still work, for the limits. */
 export const countApiKeys = (
   db: Db,
   { accountId, now }: Omit<OwnedKeyQuery, "id">,
@@ -72,8 +75,8 @@ export const countApiKeys = (
   `);
 
 /**
- * Lists an account's relevant keys, newest first. `apiKeysMax` and `replacedKeysMax` limit their
- * number.
+ * Lists the keys that the account's owner can see, newest first. `apiKeysMax` and `replacedKeysMax`
+ * limit their number.
  */
 export const listApiKeys = (
   db: Db,
@@ -85,7 +88,7 @@ export const listApiKeys = (
     ORDER BY k.date_created DESC, k.id DESC
   `);
 
-/** Locks a relevant key of an account, or returns undefined if there is none. */
+/** Locks and returns a key that the account's owner can see. Returns undefined if there is none. */
 export const lockApiKey = async (
   tx: Transaction,
   { accountId, id, now }: OwnedKeyQuery,
@@ -97,8 +100,9 @@ export const lockApiKey = async (
   `)) ?? undefined;
 
 /**
- * Locks an account's relevant keys that share a key's rate-limit bucket, including that key. Locks
- * in the order of their ids, like the job that writes last uses.
+ * Locks the keys that the account's owner can see and that share a rate-limit bucket with the given
+ * key, including that key. Locks them in the order of their ids, as the job that writes last uses
+ * does.
  */
 export const lockApiKeysOfBucket = (
   tx: Transaction,
@@ -113,7 +117,7 @@ export const lockApiKeysOfBucket = (
     ORDER BY k.id FOR UPDATE
   `);
 
-/** Updates the own limits of keys. Their rows must be locked by this transaction. */
+/** Sets the rate limit of keys. Their rows must be locked by this transaction. */
 export const updateApiKeyLimits = async (
   tx: Transaction,
   { ids, requestsPerMinute, burst }: KeyRateLimit & { ids: readonly string[] },
@@ -124,7 +128,7 @@ export const updateApiKeyLimits = async (
   `);
 };
 
-/** Updates which key replaced a key, and when the replaced key expires. */
+/** Stores which key replaced a key, and when the replaced key expires. */
 export const updateApiKeyReplaced = async (
   tx: Transaction,
   { id, replacedBy, expiresAt }: { id: string; replacedBy: string; expiresAt: Date },
@@ -185,7 +189,10 @@ const FoundKeyRow = AccountRow.extend({
   isRevoked: z.boolean(),
 });
 
-/** Finds a key by its hash, with its account, in one round trip, because every call may need it. */
+/**
+ * Finds a key by its hash, with its account. Needs only one round trip, because every API call can
+ * require this lookup.
+ */
 export const findApiKeyByHash = async (db: Db, hash: Buffer): Promise<KeyCredential | undefined> =>
   (await db.maybeOne(sql.type(FoundKeyRow)`
     SELECT ${accountColumns}, k.id AS "credentialId",

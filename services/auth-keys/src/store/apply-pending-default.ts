@@ -26,7 +26,8 @@ const applyDefault = async (
   { accountId, catalogue, rejectedWalletId, now }: DueDefault,
 ): Promise<void> => {
   const account = await lockAccount(tx, accountId);
-  // Reads it under the lock, because the change may have been cancelled or postponed.
+  // Reads the change under the lock, because it may have been cancelled or postponed in the
+  // meantime.
   const pendingDefault = await findPendingDefault(tx, accountId);
   if (pendingDefault === undefined || pendingDefault.effectiveAt > now) return;
   await deletePendingDefault(tx, accountId);

@@ -19,7 +19,7 @@ type OwnAuditEvent = {
   actor: Actor;
   action: AuditAction;
   targetId?: string;
-  /** What an auditor needs to understand the entry; never a secret. */
+  /** The details that an auditor needs to understand the entry. They never contain a secret. */
   detail?: Record<string, string | number | boolean | null | readonly string[]>;
 };
 
@@ -31,7 +31,7 @@ export const insertAudit = async (
   await insertRecords(tx, [await publishAuditEvent(tx, { ...actor, ...auditEvent })]);
 };
 
-/** Stores and publishes the same audit event for each target. */
+/** Stores and publishes one audit event of the same kind for each target. */
 export const insertAuditForEach = async (
   tx: Transaction,
   { actor, ...auditEvent }: Omit<OwnAuditEvent, "targetId">,
@@ -59,7 +59,7 @@ const columnTypes = [
   "text",
 ];
 
-/** Inserts entries in order. An existing entry stays unchanged. */
+/** Inserts entries in order. An entry that already exists stays unchanged. */
 export const insertRecords = async (db: Db, records: readonly AuditRecord[]): Promise<void> => {
   if (records.length === 0) return;
   const rows = records.map(({ actor, ...record }) => [
@@ -129,7 +129,7 @@ export const listAudit = async (
   return rows.map(toRecord);
 };
 
-/** Small enough that formatting a batch does not delay other requests. */
+/** A batch is small enough that formatting it does not delay other requests. */
 const batchRowsMax = 250;
 
 /** Reads the next batch of entries before `beforeSeq`, newest first. */
@@ -149,8 +149,8 @@ export const readAuditBatch = async (
 const FullRow = AuditRow.extend({ accountId: z.string(), isOld: z.boolean() });
 
 /**
- * Lists entries of all accounts after `afterSeq`, in order of their sequence numbers. Stops before
- * the first entry of the last minute, because a transaction with a lower number may still commit.
+ * Lists entries of all accounts after `afterSeq`, ordered by sequence number. Stops before the
+ * first entry of the last minute, because a transaction with a lower number may still commit.
  * `written_at` is the start of an entry's transaction, so older entries can follow a recent one.
  */
 export const listAllAudit = async (
@@ -202,8 +202,9 @@ const columns = sql.fragment`
 `;
 
 /**
- * Deletes entries from before a time, among the `rowsMax` oldest ones. Returns how many were
- * deleted. The table itself rejects the deletion of entries stored less than 30 days ago.
+ * Deletes those of the `rowsMax` oldest entries that are from before the given time. Returns how
+ * many were deleted. The table itself rejects the deletion of entries that were stored less than 30
+ * days ago.
  */
 export const deleteAuditBefore = async (
   db: Db,

@@ -10,15 +10,16 @@ const CountRow = z.object({ count: z.int() });
 type HandleClaim = { accountId: string; handle: string; now: Date };
 
 /**
- * Reserves a handle for an account permanently. The account may reuse a handle that it had before.
+ * Reserves a handle for an account permanently. The account can reuse a handle that it had before.
  * The account's row must be locked. Throws HANDLE_TAKEN or HANDLE_LIMIT.
  */
 export const claimHandle = async (
   tx: Transaction,
   { accountId, handle, now }: HandleClaim,
 ): Promise<void> => {
-  // The update changes nothing. It waits for a concurrent insert of the same handle, and returns
-  // the row only if it belongs to this account. `xmax` is 0 only for a row that was just inserted.
+  // On a conflict, the update leaves the row as it is. It waits for a concurrent insert of the same
+  // handle, and returns the row only if it belongs to this account. `xmax` is 0 only for a row that
+  // was just inserted.
   const isNew = await tx.maybeOneFirst(sql.type(ClaimedRow)`
     INSERT INTO handles AS h (handle, account_id, taken_at)
     VALUES (${handle}, ${accountId}, ${sql.timestamp(now)})

@@ -17,9 +17,9 @@ const columns = sql.fragment`
 `;
 
 /**
- * Matches identities that can sign in here: identities of the current provider, and contracts whose
- * chain has an RPC provider. Trailing slashes are ignored, because discovery accepts a configured
- * issuer that differs only by one.
+ * Matches identities that can sign in here: Ethereum keys, identities of the current provider, and
+ * contracts whose chain has an RPC provider. Trailing slashes are ignored, because discovery
+ * accepts a configured issuer that differs from the provider's only by a slash.
  */
 export const isActiveIssuer = (
   row: FragmentSqlToken,
@@ -33,9 +33,9 @@ export const isActiveIssuer = (
 type IdentityKey = Pick<ProvenIdentity, "method" | "issuer" | "subject">;
 
 /**
- * Locks an identity's name and returns the identity. The lock works even if the identity does not
- * exist yet. The second of two concurrent first sign-ins therefore finds the account of the first.
- * Must be taken before the lock on an account's row.
+ * Locks an identity by its key (method, issuer and subject) and returns it. The lock also works if
+ * the identity does not exist yet. The second of two concurrent first sign-ins therefore finds the
+ * account that the first one created. Call it before locking an account's row.
  */
 export const lockIdentity = async (
   tx: Transaction,
@@ -43,7 +43,7 @@ export const lockIdentity = async (
 ): Promise<Identity | undefined> => {
   const lockKey = JSON.stringify(["identity", method, issuer, subject]);
   await tx.query(sqlVoid`SELECT FROM pg_advisory_xact_lock(hashtextextended(${lockKey}, 0))`);
-  // A separate statement, so that it sees what was committed during the wait.
+  // This is a separate statement, so that it sees what was committed while the lock was awaited.
   return (
     (await tx.maybeOne(sql.type(IdentityRow)`
     SELECT ${columns} FROM identities
@@ -53,7 +53,7 @@ export const lockIdentity = async (
   );
 };
 
-/** Links an identity to an account. The identity's name must be locked. */
+/** Links an identity to an account. The caller must hold the lock of {@link lockIdentity}. */
 export const insertIdentity = async (
   tx: Transaction,
   { id, accountId, method, issuer, subject, dateCreated }: Identity,

@@ -9,9 +9,9 @@ const useColumns = {
 } as const;
 
 /**
- * Updates when credentials of one kind were last used, and keys' addresses, in one statement. A use
- * older than the stored one changes nothing. Locks rows in a fixed order, because replicas write
- * the same rows.
+ * Updates when credentials of one kind were last used and, for API keys, the client address, in one
+ * statement. Ignores a use that is older than the stored one. Locks rows in a fixed order, because
+ * replicas write the same rows.
  */
 export const saveLastUses = async (
   db: Db,
@@ -26,8 +26,8 @@ export const saveLastUses = async (
     addressColumn === undefined
       ? sql.fragment``
       : sql.fragment`, ${sql.identifier([addressColumn])} = used.address`;
-  // Takes no stronger lock than the update itself, because a concurrent rotation references a key's
-  // row.
+  // Takes `FOR NO KEY UPDATE`, the same lock as the update itself. A stronger lock would block a
+  // concurrent rotation, which references a key's row.
   await db.query(sqlVoid`
     WITH used AS (
       SELECT * FROM ${sql.unnest(

@@ -55,9 +55,9 @@ export const insertPasskey = async (tx: Transaction, passkey: Passkey): Promise<
 };
 
 /**
- * Updates a passkey's counter and last use, locks it, and returns its account. Checks the counter
- * again, because another response may have raised it since. Returns undefined if the counter is not
- * above the stored one or the passkey no longer exists.
+ * Updates a passkey's counter and last use, which locks the passkey, and returns its account.
+ * Checks the counter again, because another response may have raised it in the meantime. Returns
+ * undefined if the counter is not above the stored one or the passkey no longer exists.
  */
 export const updatePasskeyCounter = async (
   tx: Transaction,
@@ -106,7 +106,7 @@ type MethodQuery = {
 };
 
 /**
- * Counts the account's own sign-in methods among those that are enabled. An operator's link does
+ * Counts the enabled sign-in methods that the account has itself. Sign-in links from operators do
  * not count.
  */
 export const countSignInMethods = (

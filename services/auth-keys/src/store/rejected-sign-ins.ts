@@ -43,7 +43,7 @@ export const saveRejectedSignIns = (
   attempts: RejectedAttempts,
 ): Promise<void> => transact(pool, (tx) => insertRejectedSignIns(tx, accountId, attempts));
 
-/** Counts an account's rejected attempts, and stores audit events for those to be logged. */
+/** Counts an account's rejected attempts, and stores audit events for those that are logged. */
 export const insertRejectedSignIns = async (
   tx: Transaction,
   accountId: string,

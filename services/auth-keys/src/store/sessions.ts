@@ -34,7 +34,7 @@ type NewSession = {
   /** The identity or the passkey that signed in, if any. */
   identityId: string | undefined;
   now: Date;
-  /** When the user authenticated, which may have been earlier. */
+  /** When the user authenticated. This can be earlier than the sign-in. */
   provenAt: Date;
   expiresAt: Date;
 };
@@ -71,7 +71,8 @@ const SessionEndRow = z.object({ expiresAt: z.date() });
 
 /**
  * Stores a proof of presence and replaces the session's tokens. The account must be locked. Returns
- * when the session ends. A proof older than the stored one does not change the time.
+ * the session's absolute expiry. Keeps the stored time of the proof if it is newer than the given
+ * one.
  */
 export const renewSession = async (
   tx: Transaction,
@@ -87,8 +88,9 @@ export const renewSession = async (
   `);
 
 /**
- * Deletes and returns a token's session, if any. Deletes it by id, because a concurrent proof of
- * presence, for which this waits, replaces its token.
+ * Deletes and returns the session of a token, if there is one. Deletes it by its id: a concurrent
+ * proof of presence, for which this statement waits, replaces the token, so a condition on the
+ * token would no longer match.
  */
 export const deleteSessionByHash = async (
   tx: Transaction,
@@ -133,14 +135,14 @@ export const deleteSessionsOfAccount = (
 /**
  * Locks and reads the account of a caller who was authenticated before the lock. Throws
  * UNAUTHENTICATED or ACCOUNT_SUSPENDED if the session ended or the account was suspended in
- * between, so that a revocation also stops requests in progress. Locks the session's row until the
- * transaction ends. The end of a session waits for this lock, so that the session changes nothing
- * after its end was confirmed.
+ * between, so a revocation also stops requests in progress. Locks the session's row until the
+ * transaction ends. Code that ends the session waits for this lock, so the session cannot change
+ * anything after its end was confirmed.
  *
  * The lock order is always account, then session. Code that deletes sessions under their account's
- * lock never runs concurrently with this. Code that deletes a session without that lock holds no
- * lock that a change of the account needs later. The job that deletes many sessions skips locked
- * ones. Recording a use does not conflict with this lock.
+ * lock never runs concurrently with this function. Code that deletes a session without that lock
+ * does not hold any lock that a change to the account needs later. The job that deletes expired
+ * sessions skips locked ones. Recording a use does not conflict with this lock.
  */
 export const lockCallerAccount = async (
   tx: Transaction,
@@ -181,9 +183,9 @@ const FoundSessionRow = AccountRow.extend({
 });
 
 /**
- * Matches a service's token. Only that service's column is searched, so that a token does not work
- * at another service (rule CALLER-40). A session without the other hashes comes from an older
- * release, which sent one token to all services. Such sessions have ended.
+ * Matches a service's token. Compares it only with that service's column, so that a token does not
+ * work at another service (rule CALLER-40). A session without the other hashes is from an older
+ * release, which sent one token to all services. It is treated as ended.
  */
 const matchesTokenHash = (service: SessionService, hash: Buffer) =>
   ({
@@ -218,8 +220,9 @@ export const findSessionByHash = async (
   `)) ?? undefined;
 
 /**
- * Deletes up to `rowsMax` sessions past their absolute end. Returns how many. Skips sessions that a
- * transaction has locked, because waiting while holding other locks could deadlock.
+ * Deletes up to `rowsMax` sessions whose absolute timeout has passed. Returns how many. Skips
+ * sessions that a transaction has locked, because waiting for them while holding other locks could
+ * cause a deadlock.
  */
 export const deleteExpiredSessions = async (
   db: Db,

@@ -36,8 +36,9 @@ export const insertSignInAttempt = async (
 
 /**
  * Consumes an attempt of this browser. Returns the session for which it links an identity or proves
- * presence, if any. Returns undefined if the attempt does not exist, is expired or was already
- * consumed. Only one of several concurrent calls succeeds. Another browser's attempt stays valid.
+ * presence, if there is one. Returns undefined if the attempt does not exist, has expired or was
+ * already consumed. Only one of several concurrent calls succeeds. Another browser cannot consume
+ * the attempt, so it stays valid.
  */
 export const consumeSignInAttempt = async (
   db: Db,

@@ -7,7 +7,10 @@ const AddressesRow = z.object({ id: z.string(), firstAddresses: z.array(z.string
 
 type StoredWallet = { accountId: string; chainId: string; wallet: Wallet };
 
-/** Inserts a wallet and moves the default flags to it that it sets. The account's row must be locked. */
+/**
+ * Inserts a wallet. If it becomes a default, clears the flag of the previous default. The account's
+ * row must be locked.
+ */
 export const insertWallet = async (
   tx: Transaction,
   {
@@ -49,8 +52,8 @@ export const findFirstAddresses = async (
 };
 
 /**
- * Updates a wallet's default flags, and clears the flags of the wallets that had them. The
- * account's row must be locked.
+ * Updates a wallet's default flags. If it becomes a default, clears the flag of the previous
+ * default. The account's row must be locked.
  */
 export const updateDefaults = async (
   tx: Transaction,
@@ -71,7 +74,10 @@ export const deleteWallet = async (
   await tx.query(sqlVoid`DELETE FROM wallets WHERE id = ${walletId} AND account_id = ${accountId}`);
 };
 
-/** Clears the flags of the other wallets first, because the unique indexes allow only one each. */
+/**
+ * Clears the default flags of other wallets. Must run first, because the unique indexes allow only
+ * one default each.
+ */
 const clearOtherDefaults = async (
   tx: Transaction,
   { accountId, chainId, wallet }: StoredWallet,

@@ -19,8 +19,8 @@ const sha256 = (data: string | Buffer): Buffer => createHash("sha256").update(da
 const base64url = (data: string | Buffer): string => Buffer.from(data).toString("base64url");
 
 /**
- * Creates an authenticator with a P-256 key, for tests that need responses that a real one would
- * not give. The counter stays 0 unless given.
+ * Creates an authenticator with a P-256 key, for tests that need responses that a real
+ * authenticator would not give. The counter stays 0 unless one is given.
  */
 export const createAuthenticator = (relyingParty: { origin: string; rpId: string }) => {
   const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
@@ -74,7 +74,7 @@ export const createAuthenticator = (relyingParty: { origin: string; rpId: string
         },
       };
     },
-    /** Returns what a browser sends for a passkey's response. */
+    /** Returns what a browser sends when a passkey answers a challenge. */
     sign: (options: CeremonyOptions) => {
       const data = buildAuthenticatorData(options);
       const clientDataBytes = buildClientData(options, "webauthn.get");

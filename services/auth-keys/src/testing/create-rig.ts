@@ -126,7 +126,7 @@ export const createRig = async ({
     publicUrl,
     service,
     signIn,
-    /** settlement-listener's responses about Solana. By default, no chain is watched. */
+    /** What settlement-listener responds about Solana. By default, no chain is watched. */
     solana,
     /** Creates an account and signs in. */
     signUp: async (options: { handle?: string; username?: string } = {}) => {
@@ -178,7 +178,7 @@ export const getCookies = (headers: Headers): string => {
   return [...new Set(pairs)].filter((pair) => !/^[^=]*-(links|webhooks)=/.test(pair)).join("; ");
 };
 
-// Untyped, because the shape of a response is what a test asserts.
+// The body is not typed, because its shape is what tests assert.
 type ApiResponse = {
   status: number;
   headers: Headers;

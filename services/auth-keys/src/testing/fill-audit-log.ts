@@ -2,7 +2,10 @@ import { sql } from "slonik";
 import { sqlVoid } from "@payment-links/postgres";
 import type { Rig } from "./create-rig.ts";
 
-/** Inserts `count` entries into an account's audit log, as if it had been in use for a long time. */
+/**
+ * Inserts `count` entries into an account's audit log, as if the account had been used for a long
+ * time.
+ */
 export const fillAuditLog = (
   { clock, pool }: Pick<Rig, "clock" | "pool">,
   accountId: string,

@@ -1,4 +1,4 @@
-/** Typos and attacks in place of a handle. All of them are invalid. */
+/** Invalid handles: typos and attempted attacks. */
 export const hostileHandles: readonly (readonly [why: string, typed: string])[] = [
   ["empty", ""],
   ["one character", "a"],

@@ -91,7 +91,7 @@ const createProvider = ({ issuer, redirectUri, key, user }: ProviderSetup): Prov
         groups: user.groups,
       }),
     }),
-    // Every user who signs in has given consent.
+    // The provider treats every user who signs in as having given consent.
     loadExistingGrant: async ({ oidc }) => {
       const { session } = oidc;
       const grantId = session?.grantIdFor(clientId);

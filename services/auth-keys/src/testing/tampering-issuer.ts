@@ -19,9 +19,9 @@ const createJsonResponse = (status: number, body: unknown): IssuerResponse => ({
 const createKey = async () => generateKeyPair("RS256", { extractable: true });
 
 /**
- * Starts an issuer on loopback that responds with whatever a test needs, unlike a certified one.
- * The test itself creates the ID token, the keys and the responses. There are no users, and the
- * codes are invented.
+ * Starts an issuer on loopback that responds with whatever a test needs, which a certified one
+ * cannot. The test itself creates the ID token, the keys and the responses. There are no users, and
+ * the authorization codes are made up.
  */
 export const startTamperingIssuer = async () => {
   const keys = await createKey();

@@ -1,29 +1,35 @@
 import type { ChainAdvance, Decimal } from "@payment-links/contracts";
 
-/** A chain's last reported progress, and how many blocks a payment needs on top of its own. */
+/**
+ * A chain's last reported progress. `neededBlocks` is the number of blocks that a payment needs on
+ * top of its own block.
+ */
 export type ChainProgress = Omit<ChainAdvance, "neededBlocks"> & { neededBlocks: number };
 
-/** The number of blocks on top of a payment's own block, and the number needed until it settles. */
+/**
+ * The number of blocks on top of a payment's own block (`seen`), and the number that it needs to
+ * settle (`needed`).
+ */
 export type Confirmations = { seen: number; needed: number };
 
-/** Two updates further apart than this say nothing about the blocks needed in between. */
+/** If two updates are further apart than this, the gap between them cannot be estimated. */
 const gapWindowMs = 60_000;
 
 const clockSkewMsMax = 60_000;
 
 /**
- * Returns the latest time that is plausible for an update at `now`. A stored update with a later
- * time came from a wrong clock, so any newer update replaces it.
+ * Returns the latest time that an update received at `now` can plausibly have. If a stored update
+ * has a later time, its clock was wrong, so any newer update replaces it.
  */
 export const latestPlausibleTime = (now: Date): Date => new Date(now.getTime() + clockSkewMsMax);
 
 /**
- * Returns the chain's progress after an update at `now`, or undefined if a later plausible update
- * is already stored.
+ * Returns the chain's progress after an update received at `now`. Returns undefined if a later
+ * update with a plausible time is already stored.
  *
- * If a chain tag (for example `finalized`) decides when payments settle, `neededBlocks` is an
- * estimate. The tag moves in jumps and is furthest behind the head just before a jump. The estimate
- * is therefore the largest gap between tag and head since just before the last jump.
+ * If a block tag such as `finalized` decides when payments settle, `neededBlocks` is an estimate.
+ * The tag moves in jumps and is furthest behind the head just before each jump. The estimate is
+ * therefore the largest gap between the tag and the head since just before the last jump.
  */
 export const updateChainProgress = (
   storedProgress: ChainProgress | undefined,
@@ -56,8 +62,8 @@ const estimateRecentlyNeeded = (
 };
 
 /**
- * Returns how far a payment is from settling; null if its block or the chain's head is unknown, or
- * if no blocks are needed.
+ * Returns how far a payment is from settling. Returns null if the payment's block or the chain's
+ * head is unknown, or if the payment does not need any blocks.
  */
 export const computeConfirmations = ({
   blockNumber,

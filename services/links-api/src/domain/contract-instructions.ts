@@ -15,7 +15,7 @@ import {
 
 type Hex = `0x${string}`;
 
-/** A call in the form that Tron wallets take, with the limits of what it may cost the payer. */
+/** A call in the form that Tron wallets accept, with limits on what it can cost the payer. */
 export type TronCall = {
   functionSelector: string;
   parameter: string;
@@ -23,7 +23,7 @@ export type TronCall = {
   feeLimitSun: bigint;
 };
 
-/** One transaction that a payer sends; `value` is in base units of the native coin. */
+/** One transaction that a payer sends. `value` is in base units of the native coin. */
 export type PaymentStep = {
   kind: "reset_allowance" | "approve" | "pay";
   /** In the address format of the chain's family. */
@@ -34,8 +34,8 @@ export type PaymentStep = {
 };
 
 /**
- * A way to pay: its steps, and the maximum number of signatures. A payer with an existing allowance
- * signs fewer.
+ * One way to pay: its steps and the maximum number of signatures. A payer who has already approved
+ * enough of the token needs fewer signatures.
  */
 type PaymentWay = {
   kind: (typeof paymentWays)[number];
@@ -44,8 +44,8 @@ type PaymentWay = {
 };
 
 /**
- * The transactions that a payer sends through a fee proxy, in order, and all ways to pay by
- * preference.
+ * The transactions that a payer sends through a fee proxy, in order, and all ways to pay, with the
+ * preferred one first.
  */
 export type ContractCalls = {
   proxyAddress: string;
@@ -64,8 +64,8 @@ type ContractPayment = {
 };
 
 /**
- * Builds the calls that pay a link through its chain's fee proxy; undefined if the chain has no
- * proxy for the token.
+ * Builds the calls that pay a link through the fee proxy of the link's chain. Returns undefined if
+ * the chain has no proxy for the token.
  */
 export const buildContractCalls = (contractPayment: ContractPayment): ContractCalls | undefined => {
   const { link, token, amountBaseUnits: amount } = contractPayment;
@@ -125,26 +125,29 @@ export const buildContractCalls = (contractPayment: ContractPayment): ContractCa
 };
 
 /**
- * Returns whether settlement-listener would find a transfer that names its link by a calldata
- * suffix (rule CHAIN-22). An EIP-2612 permit is not offered: the fee proxy does not accept permits,
- * so a permit would add a transaction instead of saving one.
+ * Returns whether a link can be paid by a direct transfer whose calldata suffix contains the
+ * payment reference. settlement-listener has to be able to detect this transfer (rule CHAIN-22).
+ * EIP-2612 permits are not offered because the fee proxy does not accept them. A permit would add a
+ * transaction instead of saving one.
  */
 const canUseSuffix = ({ amount, isTransferTracked, token }: ContractPayment): boolean =>
   isTransferTracked && token.takesSuffix !== undefined && amount.gte(getSmallestDeposit(token));
 
 /**
- * The highest energy price that Tron has had, in sun. Tron charges for the energy used, not for the
- * limit.
+ * The highest price of one unit of energy that Tron has ever had, in sun. Payers pay for the energy
+ * that they use, not for the limit.
  */
 const sunPerEnergy = 420n;
 
 /**
- * Upper limits for the energy of a call. An EVM node measures 25,131 gas for an allowance of the
- * local token and 46,291 for its payment through the proxy. The 21,000 gas of any transaction are
- * not included (`test/checkout-browser/tron.test.ts`). For a heavily used contract such as USDT,
- * Tron charges up to 4.4 times that. Source: TIP-491, with the network's
- * `getDynamicEnergyMaxFactor` of 34000, read on 2026-11-23. The rest is headroom: neither Tron
- * itself nor USDT's own code was measured.
+ * Upper limits for the energy of a call.
+ *
+ * On an EVM node, an approval of the test token uses 25,131 gas, and its payment through the proxy
+ * uses 46,291 gas, without the 21,000 gas that every transaction costs
+ * (`test/checkout-browser/tron.test.ts`). Tron charges up to 4.4 times as much energy for a heavily
+ * used contract such as USDT (TIP-491, with the network parameter `getDynamicEnergyMaxFactor` at
+ * 34000 on 2026-11-23). The rest is a safety margin, because neither Tron nor the USDT contract was
+ * measured.
  */
 const energyMax = { allowance: 120_000, pay: 400_000 };
 
@@ -167,5 +170,5 @@ const withTronCall = (step: PaymentStep): PaymentStep => {
   };
 };
 
-// On EVM chains, the addresses in the catalogue and in links' wallets are in EIP-55 form.
+// On EVM chains, the catalogue and the wallets of links contain addresses in EIP-55 form.
 const toHex = (address: string): Hex => `0x${address.slice(2)}`;

@@ -18,13 +18,19 @@ export type DepositDecision = (typeof depositDecisions)[number];
 
 /** The state of a deposit on its chain. */
 export type ObservedDeposit = DepositState & {
-  /** When an orphaned deposit was received as back on its chain; null if it is orphaned or never was. */
+  /**
+   * When this service received the news that an orphaned deposit is back on its chain. Null if the
+   * deposit is orphaned now or has never been orphaned.
+   */
   returnedAt: Date | null;
-  /** When the last change to or from `orphaned` was published; null if there was none. */
+  /**
+   * When the last change to or from `orphaned` was published. Null if the deposit has never been
+   * orphaned.
+   */
   orphanChangePublishedAt: Date | null;
 };
 
-/** A deposit of one account: its reported state, and the account's decision. */
+/** A deposit as one account sees it: its reported state, and the account's decision. */
 export type Deposit = ObservedDeposit & {
   userId: string;
   decision: DepositDecision;
@@ -35,7 +41,10 @@ export type Deposit = ObservedDeposit & {
 
 const statusRanks: Record<DepositState["status"], number> = { seen: 0, settled: 1, orphaned: 2 };
 
-/** Returns a deposit after an update that was published at `publishedAt`; the same object if it is not news. */
+/**
+ * Returns a deposit after an update that was published at `publishedAt`. Returns the same object if
+ * the update does not contain anything new.
+ */
 export const applyDepositState = <Observed extends ObservedDeposit>(
   observed: Observed,
   update: DepositState,
@@ -46,7 +55,8 @@ export const applyDepositState = <Observed extends ObservedDeposit>(
   const isNews =
     update.version > observed.version ||
     isLaterStatus(observed, update) ||
-    // The listener was restored from a backup (rule EVENT-7).
+    // An orphan change that was published much later comes from a listener that was restored from a
+    // backup (rule EVENT-7).
     (hasOrphanChange && isPublishedLongAfter(publishedAt, observed.orphanChangePublishedAt));
   if (!isNews) return observed;
   const returnedAt = hasOrphanChange ? now : observed.returnedAt;
@@ -60,8 +70,9 @@ export const applyDepositState = <Observed extends ObservedDeposit>(
 };
 
 /**
- * A later status is accepted under any version because a listener restored from a dump restarts its
- * versions. `orphaned` is accepted this way only once: for a deposit that has returned, it may be
+ * Returns whether an update has a later status than the deposit. Such an update is accepted even if
+ * its version is lower, because a listener that was restored from a dump restarts its versions. For
+ * a deposit that has returned to its chain, `orphaned` is not accepted this way, because it can be
  * an older update.
  */
 const isLaterStatus = (observed: ObservedDeposit, { status }: DepositState): boolean =>
@@ -72,9 +83,9 @@ const isLaterStatus = (observed: ObservedDeposit, { status }: DepositState): boo
 export const depositSource = "deposit";
 
 /**
- * Builds the settlement for an assigned deposit. It has a source of its own, so it differs from
- * payments on chain, and its `sourceId` is deposit and account. Its id cannot be guessed without
- * the link's id.
+ * Builds the settlement for an assigned deposit. Its `source` and `sourceId` differ from those of
+ * all payments on chain: the source is `deposit`, and the `sourceId` consists of the deposit and
+ * the account. Its id cannot be guessed without knowing the link's id.
  */
 export const createDepositSettlement = (
   deposit: DepositState & Pick<Deposit, "userId">,
@@ -97,9 +108,9 @@ export const createDepositSettlement = (
 });
 
 /**
- * Decides an assignment. Returns the payment and the credited link. Throws `ApiError` if the
- * deposit cannot be assigned or the link cannot take it (rule CALLER-29). `reports` are all
- * payments of the owner in the same transaction.
+ * Evaluates the assignment of a deposit to a link. Returns the payment and the credited link.
+ * Throws `ApiError` if the deposit cannot be assigned or if the link cannot accept it (rule
+ * CALLER-29). `reports` contains all of the owner's payments in the same transaction.
  */
 export const assignDeposit = (
   deposit: Deposit,
@@ -134,14 +145,14 @@ export const assignDeposit = (
   });
   if (typeof result?.payment.duplicateOf === "string")
     throw createApiError("DEPOSIT_ALREADY_APPLIED");
-  // The link had already ended at the chain's own time of the deposit.
+  // By its time on the chain, the deposit was made after the link had ended.
   if (result?.credit === undefined) throw createApiError("PAYMENT_LINK_NOT_ACTIVE");
   return { result: { ...result, credit: result.credit }, reevaluated };
 };
 
 /**
- * Returns the latest time at which a deposit may have been made. Block times are whole seconds, and
- * a link may be created and paid within the same second.
+ * Returns the latest time at which a deposit can have been made. Block times are whole seconds, so
+ * a link can be created and paid within the second that the block reports.
  */
 export const getLatestArrival = ({ occurredAt }: Pick<DepositState, "occurredAt">): Date =>
   new Date(Math.floor(occurredAt.getTime() / 1_000) * 1_000 + 999);
@@ -149,10 +160,10 @@ export const getLatestArrival = ({ occurredAt }: Pick<DepositState, "occurredAt"
 /** Why a link is a likely match. */
 export type LikelyLinkReason = (typeof likelyLinkReasons)[number];
 
-/** The fields of a link that decide how well it matches a deposit. */
+/** The fields of a link that determine how well it matches a deposit. */
 export type LikelyLink = Pick<Link, "id" | "toAmount" | "receivedAmount" | "createdAt"> & {
   description: string | null;
-  /** Whether another deposit from the same sender was assigned to it. */
+  /** Whether another deposit from the same sender is already assigned to this link. */
   isOfSender: boolean;
 };
 
@@ -160,8 +171,8 @@ const likelyLinksMax = 3;
 const dayMs = 24 * 60 * 60 * 1000;
 
 /**
- * Returns the most likely links for a deposit with their reasons: best match first, then the
- * newest.
+ * Returns the most likely links for a deposit, each with the reasons for the match. The best match
+ * comes first. Equal matches are ordered from newest to oldest.
  */
 export const rankLinks = (
   { amount, occurredAt }: Pick<Deposit, "amount" | "occurredAt">,

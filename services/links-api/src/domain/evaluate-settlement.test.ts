@@ -25,7 +25,10 @@ const withOverrides = (overrides: Partial<SettlementState>): SettlementState => 
   ...overrides,
 });
 
-/** Evaluates the states in order, one minute apart, and returns the resulting payment and link. */
+/**
+ * Evaluates the states in order, one minute apart. Returns the payment and the link after the last
+ * one.
+ */
 const evaluateAll = (...states: readonly SettlementState[]) => {
   let link = initialLink;
   let storedPayment: Parameters<typeof evaluateSettlement>[1]["storedPayment"];

@@ -16,17 +16,19 @@ import {
 } from "./same-transfer.ts";
 import { isPublishedLongAfter } from "./restored-source.ts";
 
-/** The effect of a settlement on a payment and on its link. */
+/** The effect of a settlement on one payment and on its link. */
 export type SettlementResult = {
-  /** The payment with its evaluation. */
+  /** The payment after its evaluation. */
   payment: Payment;
-  /** The link with the payment's credit; undefined if this settlement does not credit it. */
+  /**
+   * The link with the payment credited. Undefined if this settlement does not credit the payment.
+   */
   credit: { link: Link; isCompleted: boolean } | undefined;
 };
 
 type EvaluationContext = {
   link: Link;
-  /** All payments of the link's owner in the same transaction. */
+  /** All of the link owner's payments in the same transaction. */
   reports: readonly Payment[];
   getToken: (tokenId: string) => CatalogueToken;
   /** When the settlement's event was published. */
@@ -35,13 +37,13 @@ type EvaluationContext = {
 };
 
 /**
- * Decides what a settlement changes: its payment first, then earlier reports of the same
- * transaction that must be evaluated again because of it (rule STATE-14). Returns an empty list if
- * the settlement contains nothing new.
+ * Returns the changes that a settlement causes: first the change to its own payment, then the
+ * changes to earlier reports of the same transaction that have to be evaluated again (rule
+ * STATE-14). Returns an empty list if the settlement does not contain anything new.
  *
- * A payment is evaluated when it settles, even if it failed before (rule STATE-6). After that it
- * stays settled. A later version can report that its chain orphaned the payment or has it again.
- * This is shown to the owner and does not change the link (rule STATE-10).
+ * A payment is evaluated when it settles, even if it has failed before (rule STATE-6). After that
+ * it stays settled. A later version can only report that the payment was orphaned or is back on its
+ * chain. The owner sees this, but it does not change the link (rule STATE-10).
  */
 export const evaluateSettlement = (
   settlement: SettlementState,
@@ -94,9 +96,9 @@ const applyCredit = (link: Link, payment: Payment): SettlementResult => ({
 });
 
 /**
- * Returns when a payment was made: the earlier of its block's time and the time when a quorum first
- * saw it (rule STATE-15). For records from before `witnessedAt` existed, the payment's first step
- * supplies that time. A provider's notice states the time itself.
+ * Returns the time of a payment: its block's time, or the time when a quorum first saw the payment
+ * if that is earlier (rule STATE-15). Older records do not have `witnessedAt`, so the time of the
+ * payment's first stored state is used instead. A provider's notice contains the payment's time.
  */
 const getPaymentTime = (
   { occurredAt, source, witnessedAt }: SettlementState,
@@ -108,8 +110,9 @@ const getPaymentTime = (
 };
 
 /**
- * Evaluates a settled payment, unless another report of the same transfer was evaluated first (rule
- * STATE-14). An unapplied earlier report gives way to one that can be applied.
+ * Evaluates a settled payment. If another report of the same transfer was evaluated first, the
+ * payment is a duplicate (rule STATE-14). An exception is an earlier report that was not applied:
+ * it is superseded by a report that can be applied.
  */
 const evaluateReport = (
   report: TransferReport & Pick<Payment, "occurredAt">,
@@ -126,7 +129,7 @@ const evaluateReport = (
   };
 };
 
-/** Evaluates earlier reports again, each against the state that the previous one left. */
+/** Evaluates earlier reports again, each based on the result of the previous one. */
 const reevaluateReports = (
   { credit, payment: evaluatedPayment }: SettlementResult,
   context: EvaluationContext,
@@ -138,7 +141,7 @@ const reevaluateReports = (
   const results: SettlementResult[] = [];
   for (const report of listReportsToReevaluate(evaluatedPayment, context.reports)) {
     const verdict = evaluateReport(report, { ...context, link, reports: [...reports.values()] });
-    // A report that does not duplicate the applied payment keeps its reason.
+    // If a report does not duplicate the applied payment, its reason stays the same.
     if (evaluatedPayment.isApplied && verdict.duplicateOf !== evaluatedPayment.id) continue;
     const result = applyCredit(link, applyVerdict(report, verdict, context.now));
     reports.set(report.id, result.payment);
@@ -149,8 +152,8 @@ const reevaluateReports = (
 };
 
 /**
- * Returns the changes to a settled payment's orphaned flag. Reports for the processing status
- * describe an earlier time, so they are ignored. A settlement without the flag leaves it unchanged.
+ * Returns the changes to a settled payment's orphaned flag. Updates with the status `processing`
+ * describe an earlier time, so they are ignored. A settlement without the flag does not change it.
  */
 const getOrphanChange = (
   storedPayment: Payment,
@@ -170,7 +173,10 @@ const getOrphanChange = (
   };
 };
 
-/** Returns whether a settlement, published at `publishedAt`, says nothing new about a payment. */
+/**
+ * Returns whether a settlement that was published at `publishedAt` does not contain anything new
+ * about a payment.
+ */
 export const isStale = (
   storedPayment: Payment,
   settlement: SettlementState,
@@ -181,8 +187,8 @@ export const isStale = (
   !isOrphanedDifferently(storedPayment, settlement, publishedAt);
 
 /**
- * Returns whether a listener that was restored from a backup reports a payment as orphaned, or not, unlike
- * before the restore (rule EVENT-7).
+ * Returns whether a listener that was restored from a backup reports an orphaned flag that differs
+ * from the stored one (rule EVENT-7).
  */
 const isOrphanedDifferently = (
   { isOrphaned, orphanChangePublishedAt, status }: Payment,
@@ -194,10 +200,11 @@ const isOrphanedDifferently = (
   isPublishedLongAfter(publishedAt, orphanChangePublishedAt);
 
 /**
- * A payment's status only moves forward (rule STATE-6), so a later status is accepted under any
- * version: a listener restored from a dump finds the payment again and restarts its versions. An
- * orphaned flag is accepted this way only once: for a payment that has returned, it may be an older
- * report.
+ * Returns whether a settlement has a later status than the stored payment. A status only moves
+ * forward (rule STATE-6), so such a settlement is accepted even if its version is lower: a listener
+ * that was restored from a dump finds the payment again and restarts its versions. For a payment
+ * that has returned to its chain after settling, an orphaned flag is not accepted this way, because
+ * it can be an older update.
  */
 const isLaterStatus = (
   storedPayment: Payment,
@@ -209,10 +216,13 @@ const isLaterStatus = (
   return isOrphaned && !storedPayment.isOrphaned && !hasReturnedAfterSettling(storedPayment);
 };
 
-/** A failed payment is evaluated if its chain reports it as settled later (rule STATE-6). */
+/** Returns whether a failed payment has settled after all. It is then evaluated (rule STATE-6). */
 const isSettledAfterFailure = (storedPayment: Payment, { status }: SettlementState): boolean =>
   storedPayment.status === "failed" && status === "settled";
 
-/** A return before settling says nothing about an orphaned flag after settling. */
+/**
+ * Returns whether a payment returned to its chain after it had settled. A return before settling
+ * does not say anything about a later orphaned flag.
+ */
 const hasReturnedAfterSettling = ({ endedAt, returnedAt }: Payment): boolean =>
   returnedAt !== null && (endedAt === null || returnedAt >= endedAt);

@@ -1,6 +1,9 @@
-/** The number of addresses that a wallet app scans beyond the last used one. */
+/** The number of unused addresses that a wallet app scans after the last used one. */
 const gapLimit = 20;
-/** The scan stops here. An account with more used addresses is not dedicated to the shop. */
+/**
+ * The maximum number of scanned indexes. An account with more used addresses is probably not only
+ * used for payment links.
+ */
 const scannedIndexesMax = 1_000;
 /**
  * The number of unused addresses left to the wallet app, which shows one of them under "Receive".
@@ -10,9 +13,9 @@ const indexesLeftToOwner = 5;
 type FindUsedIndexes = (range: { startIndex: number; count: number }) => Promise<readonly number[]>;
 
 /**
- * Suggests the index of the first address for links: a few above the last used one.
- * `findUsedIndexes` returns the used indexes in a range. Returns undefined if the scan finds no end
- * of the used addresses.
+ * Suggests the index of the first address for links, a few indexes after the last used one.
+ * `findUsedIndexes` returns the used indexes in a range. Returns undefined if the scan reaches its
+ * limit before it finds unused addresses.
  */
 export const suggestFirstAddressIndex = async (
   findUsedIndexes: FindUsedIndexes,
@@ -26,5 +29,5 @@ export const suggestFirstAddressIndex = async (
   return undefined;
 };
 
-/** The suggestion if no node is available. The owner has to check the wallet. */
+/** The suggested index if no node is available. The owner has to check it in the wallet app. */
 export const defaultFirstAddressIndex = indexesLeftToOwner;

@@ -1,9 +1,9 @@
 import type { SourceIdPrefix } from "./source-id-prefix.ts";
 
-/** What a checkout stream follows: a link, and optionally the payment that its viewer made. */
+/** What a checkout stream follows: a link, and optionally the payment that the viewer made. */
 export type FollowedLink = { linkId: string; payment: SourceIdPrefix | null };
 
-/** Returns a key that is equal for all streams that follow the same thing. */
+/** Returns a key that is the same for all streams that follow the same link and payment. */
 export const formatFollowedKey = ({ linkId, payment }: FollowedLink): string =>
   payment === null ? linkId : [linkId, payment.source, payment.prefix].join(" ");
 

@@ -6,21 +6,21 @@ export type TimelineEntryKind = (typeof timelineEntryKinds)[number];
 
 /**
  * The position of an entry in a link's timeline: its time, its kind, and its payment, if any. If
- * the time was not recorded, the entry uses the time of the entry before it.
+ * the time was not recorded, the position uses the time of the previous entry.
  */
 export type TimelinePosition = { at: Date; kind: TimelineEntryKind; paymentId: string | null };
 
-/** The fields of a link from which its own timeline entries follow. */
+/** The fields of a link that determine the timeline entries of the link itself. */
 export type LinkLifecycle = Pick<
   Link,
   "createdAt" | "deactivatedAt" | "expiresAt" | "lastTransactionId" | "status"
 > & { lastAppliedAt: Date | null };
 
-/** Returns the timeline positions of the link itself, without its payments. */
+/** Returns the timeline positions of the link itself, without those of its payments. */
 export const listLinkPositions = (link: LinkLifecycle, now: Date): TimelinePosition[] => {
   const { createdAt, deactivatedAt, expiresAt, lastAppliedAt, lastTransactionId } = link;
   const completedAt = link.status === "completed" ? lastAppliedAt : null;
-  // A completed link accepts no more payments, so the last applied payment completed it.
+  // A completed link does not accept more payments, so the last applied payment completed it.
   const isExpired =
     expiresAt !== null &&
     expiresAt <= now &&
@@ -39,10 +39,10 @@ export const listLinkPositions = (link: LinkLifecycle, now: Date): TimelinePosit
   return positions.filter((position) => position !== undefined);
 };
 
-/** Returns the order of a kind among entries of the same instant. */
+/** Returns the sort order of a kind among entries with the same time. */
 export const getKindRank = (kind: TimelineEntryKind): number => timelineEntryKinds.indexOf(kind);
 
-/** Formats a position as the cursor from which a caller continues. */
+/** Formats a position as a pagination cursor. */
 export const formatTimelineCursor = ({ at, kind, paymentId }: TimelinePosition): string =>
   [at.getTime(), kind, paymentId ?? ""].join(".");
 

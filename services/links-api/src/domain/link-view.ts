@@ -1,8 +1,8 @@
 import type { LinkStatus, LinkTexts } from "@payment-links/contracts";
 
 /**
- * A payment link as read for responses and pages. No decisions are based on it, so its amounts stay
- * decimal strings, as in the row and on the wire.
+ * A payment link as read for responses and pages. It is not used for decisions, so its amounts stay
+ * decimal strings, as in the database and in the API.
  */
 export type LinkView = LinkTexts & {
   id: string;
@@ -23,7 +23,10 @@ export type LinkView = LinkTexts & {
   lastTransactionId: string | null;
 };
 
-/** The public fields of a link's owner, as last received. An owner of links always has a handle. */
+/**
+ * The public fields of a link's owner, as last received. An account that owns links always has a
+ * handle.
+ */
 export type OwnerView = {
   id: string;
   handle: string;
@@ -40,8 +43,8 @@ export type OwnerView = {
 };
 
 /**
- * Returns whether the operator vouches for a seller. Records of earlier releases lack `isVerified`
- * and cause no warning.
+ * Returns whether the operator has verified a seller. Records from earlier releases do not have
+ * `isVerified`. They count as verified, so the checkout does not show a warning.
  */
 export const isVerifiedSeller = ({ isVerified }: Pick<OwnerView, "isVerified">): boolean =>
   isVerified !== false;

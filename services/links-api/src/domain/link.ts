@@ -19,8 +19,9 @@ import {
 import { isNeverPayable } from "./payable-amount.ts";
 
 /**
- * A payment link as stored. `status` is the value last written. After the expiry has passed, only
- * {@link statusAt} returns the current status. Destination, chain and token never change.
+ * A payment link as stored. `status` is the last stored value: a link whose expiry has passed can
+ * still be stored as active. {@link statusAt} returns the current status. Destination, chain and
+ * token never change.
  */
 export type Link = LinkTexts & {
   id: string;
@@ -41,22 +42,23 @@ export type Link = LinkTexts & {
   chainId: string;
   tokenAddress: string;
   /**
-   * 16 random bytes in hex. A payment on chain names its link by them. The `/v1` API never returns
-   * them.
+   * 16 random bytes in hex. A payment on chain contains them to identify its link. The `/v1` API
+   * never returns them.
    */
   paymentReference: string;
   lastTransactionId: string | null;
 };
 
 /**
- * An account that can be paid: its handle, the wallet to which new links settle, and the wallet's
- * token.
+ * An account that can be paid: its handle, the wallet that receives the payments of new links, and
+ * the wallet's token.
  */
 export type PayableAccount = { id: string; handle: string; wallet: Wallet; token: CatalogueToken };
 
 /**
- * Returns how an account is paid. Throws a 409 error if it has no handle or no default wallet. On
- * Bitcoin it also throws if the default wallet is an address instead of an extended public key.
+ * Returns how an account is paid. Throws a 409 error if the account does not have a handle or a
+ * default wallet, or if its default wallet is a single Bitcoin address instead of an extended
+ * public key.
  */
 export const requirePayableAccount = (account: Account, catalogue: Catalogue): PayableAccount => {
   const wallet = findDefaultWallet(account);
@@ -71,10 +73,10 @@ export const requirePayableAccount = (account: Account, catalogue: Catalogue): P
 };
 
 /**
- * Builds a link from a request. The caller adds the destination, because a Bitcoin address is
- * allocated only when the link is stored. Rejects an amount with too many decimals or digits for
- * the owner's token (rule API-14). Rejects an amount that no payment on its chain can have (rule
- * API-36).
+ * Builds a link from a request. The caller adds the destination, because a Bitcoin address is not
+ * allocated until the link is stored. Rejects an amount with too many decimals or digits for the
+ * owner's token (rule API-14), and an amount that payments on the token's chain can never add up to
+ * (rule API-36).
  */
 export const buildLink = (
   { toAmount, ...details }: CreateLinkBody,
@@ -109,7 +111,7 @@ export const buildLink = (
 };
 
 /**
- * Returns a link's status at an instant. An active link is inactive from its expiry on (rule
+ * Returns a link's status at a given time. An active link becomes inactive when it expires (rule
  * STATE-3).
  */
 export const statusAt = (link: Pick<Link, "status" | "expiresAt">, now: Date): LinkStatus =>
@@ -125,7 +127,7 @@ export const deactivateLink = (link: Link, now: Date): Link => {
   return { ...link, status: "inactive", deactivatedAt: now, version: link.version + 1 };
 };
 
-/** Returns a link's full state at an instant, as its events carry it. */
+/** Returns a link's full state at a given time, in the form that events contain. */
 export const toLinkState = (link: Link, now: Date): PaymentLinkState => ({
   id: link.id,
   version: link.version,

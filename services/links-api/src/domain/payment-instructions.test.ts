@@ -119,7 +119,7 @@ const requireContractCalls = (link: SampleLink, options?: SampleOptions) => {
   return instructions;
 };
 
-/** Uses the interfaces from Request Network's own package instead of our copies. */
+/** Uses the ABIs from Request Network's own package instead of our copies. */
 const require = createRequire(import.meta.url);
 const {
   abi: erc20FeeProxyAbi,
@@ -223,8 +223,8 @@ describe("the ways to pay (rule CHAIN-10)", () => {
     expect(data.length).toBe(2 + 2 * (4 + 32 + 32 + 16));
   });
 
-  // Guards money: a suffix is not offered if the listener would not find it or the token may reject
-  // it.
+  // Guards against lost payments: a suffix must not be offered if settlement-listener would not
+  // find the transfer or if the token might reject it.
   test.each<[string, SampleOptions]>([
     ["transfers are not tracked", { isTransferTracked: false }],
     ["suffix support of the token is unknown", { token: findToken("usdt-avalanche") }],
@@ -244,8 +244,8 @@ describe("the ways to pay (rule CHAIN-10)", () => {
     ]);
   });
 
-  // A permit (EIP-2612) would need the proxy, or a contract of ours, to redeem it in the same
-  // transaction.
+  // A permit (EIP-2612) would have to be redeemed in the same transaction, by the proxy or by a
+  // contract of ours.
   test("omit permits because the proxy's only entry point takes no signature", () => {
     const entries = erc20FeeProxyAbi.flatMap((abiEntry) =>
       abiEntry.type === "function"

@@ -21,7 +21,10 @@ import {
 
 type PaymentAmount = { amount: Decimal; amountBaseUnits: bigint };
 
-/** A transfer that a Solana wallet makes from one request. A reference key names the link. */
+/**
+ * A Solana transfer, as a transfer request URL and as its parts. The `reference` key identifies the
+ * link.
+ */
 type SolanaTransfer = {
   transferRequestUrl: string;
   recipient: string;
@@ -36,13 +39,14 @@ type BitcoinPayment = { uri: string; address: string };
 /** The amount and the calls that a payer sends through a fee proxy. */
 export type CallInstructions = PaymentAmount & ContractCalls;
 
-/** Everything a payer needs to pay a link, in the convention of the chain's family. */
+/** Everything that a payer needs to pay a link, in a form that depends on the chain family. */
 export type PaymentInstructions =
   | CallInstructions
   | (PaymentAmount & (SolanaTransfer | BitcoinPayment));
 
 /**
- * Returns the payment URI that a wallet opens or scans; undefined if the chain's family has none.
+ * Returns the payment URI that a wallet opens or scans. Returns undefined if the chain family does
+ * not have one.
  */
 export const getPaymentUri = (instructions: PaymentInstructions): string | undefined => {
   if ("uri" in instructions) return instructions.uri;
@@ -57,14 +61,14 @@ export type InstructionsResult =
   | { instructions: PaymentInstructions }
   | { reason: NoInstructionsReason };
 
-/** The payer's wishes and the time of the request. */
+/** The options that a payer can choose, and the time of the request. */
 export type InstructionsOptions = {
   /** The amount that the payer wants to pay; defaults to the remaining amount. */
   amount?: Decimal | undefined;
   now: Date;
   /**
-   * Builds instructions for an ended link as well. Only development uses it, to test overpaid and
-   * late payments.
+   * Whether to build instructions for an ended link too. Only development uses this, to test
+   * overpaid and late payments.
    */
   isEndedLinkAllowed?: boolean | undefined;
 };
@@ -79,8 +83,9 @@ type PayableLink = LinkView & { owner: Pick<OwnerView, "isSuspended" | "username
 
 /**
  * Builds the payment instructions for a link, or returns why there are none. Throws `ApiError` if
- * the token cannot express the requested amount. Money goes from payer to owner. On EVM and Tron it
- * passes through the proxy, which keeps nothing.
+ * the requested amount has too many decimals or digits for the token. The money goes directly from
+ * the payer to the owner. On EVM and Tron it passes through the fee proxy, which does not keep any
+ * of it.
  */
 export const buildPaymentInstructions = (
   link: PayableLink,
@@ -122,13 +127,14 @@ export const buildPaymentInstructions = (
 };
 
 /**
- * Cameras may fail to read the QR code of a longer text, or no code exists: a character can take
- * twelve bytes in a URL.
+ * The maximum lengths of the texts in a payment URI. If the URI is longer, cameras may fail to read
+ * its QR code, or it may not fit into a QR code at all. One character can take up to 12 bytes in a
+ * URL.
  */
 const messageCharsMax = 80;
 const labelCharsMax = 60;
 
-/** Returns the description that a wallet shows next to the owner. */
+/** Returns the description of a link that a wallet shows next to the owner's name. */
 export const getPayerMessage = ({
   description,
 }: Pick<LinkView, "description">): string | undefined =>
@@ -149,7 +155,7 @@ const buildSolanaTransfer = (
   const reference = deriveSolanaReference(link.paymentReference);
   const transferRequest = { recipient, amount, splToken: splToken ?? undefined, reference };
   return {
-    // The memo also identifies the link for a person who reads the chain.
+    // The memo lets a person who looks at the chain identify the link.
     transferRequestUrl: buildSolanaTransferRequestUrl({
       ...transferRequest,
       ...getPayerTexts(link),
@@ -167,10 +173,13 @@ const buildBitcoinPayment = (link: PayableLink, amount: Decimal): BitcoinPayment
   address: link.destinationAddress,
 });
 
-/** The remaining amount of a link, and the smallest amount that its chain can send. */
+/** The remaining amount of a link, and the smallest amount that can be sent on its chain. */
 export type UnsendableRemainder = { amount: Decimal; smallestPayment: Decimal };
 
-/** Returns a link's remaining amount if it is too small to be sent on its chain (rule STATE-16). */
+/**
+ * Returns a link's remaining amount if it is too small to be sent on the link's chain (rule
+ * STATE-16).
+ */
 export const getUnsendableRemainder = (
   link: Pick<LinkView, "toAmount" | "receivedAmount">,
   token: TokenUnits,
@@ -181,7 +190,7 @@ export const getUnsendableRemainder = (
   return { amount, smallestPayment: smallestAmount };
 };
 
-/** Returns the remaining amount of a link; 0 if it is fully paid or overpaid. */
+/** Returns the remaining amount of a link, or 0 if it is fully paid or overpaid. */
 export const getRemainingAmount = (link: Pick<LinkView, "toAmount" | "receivedAmount">): Decimal =>
   Decimal.max(0, new Decimal(link.toAmount).minus(link.receivedAmount));
 
@@ -192,7 +201,7 @@ const checkRequestedAmount = (amount: Decimal, { decimals }: CatalogueToken): vo
   if (toBaseUnits(amount, decimals) > uint256Max) throw createValidationError("decimal_max_digits");
 };
 
-/** Returns whether the reason is that the link has ended. */
+/** Returns whether a reason means that the link has ended. */
 const isEndReason = (reason: NoInstructionsReason): boolean =>
   reason === "completed" || reason === "expired" || reason === "inactive";
 

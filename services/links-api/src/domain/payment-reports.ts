@@ -1,12 +1,15 @@
 import type { Payment } from "./payment.ts";
 import { toTransactionKey } from "./same-transfer.ts";
 
-/** A payment with the owner of its link. */
+/** A payment, and the owner of its link. */
 export type PaymentReport = { userId: string; payment: Payment };
 
 type Transaction = Pick<Payment, "chainId" | "sourceTransaction">;
 
-/** The reported payments by transaction. Callers update them while they evaluate a chunk. */
+/**
+ * All reported payments, indexed by transaction. Callers add each result while they evaluate a
+ * chunk.
+ */
 export type PaymentReports = {
   /** Lists an owner's payments in the same transaction as another payment. */
   list: (userId: string, transaction: Transaction) => readonly Payment[];

@@ -13,7 +13,10 @@ import type { Link } from "./link.ts";
 /** Why a settled payment is not applied. */
 export type UnappliedReason = (typeof unappliedReasons)[number];
 
-/** A payment as stored: the state that settlement-listener reported, and its evaluation here. */
+/**
+ * A stored payment: the state that settlement-listener reported, and the result of its evaluation
+ * in this service.
+ */
 export type Payment = {
   id: string;
   linkId: string;
@@ -23,11 +26,11 @@ export type Payment = {
   status: PaymentStatus;
   isApplied: boolean;
   reason: UnappliedReason | null;
-  /** The payment that reported the same transfer first (rule STATE-14). */
+  /** The id of the payment that was the first report of the same transfer (rule STATE-14). */
   duplicateOf: string | null;
   /**
-   * Whether its chain orphaned it. A payment orphaned after settling keeps its credit (rule
-   * STATE-10).
+   * Whether the payment is orphaned. A payment that was orphaned after settling keeps its credit
+   * (rule STATE-10).
    */
   isOrphaned: boolean;
   amount: Decimal;
@@ -38,26 +41,30 @@ export type Payment = {
   occurredAt: Date;
   firstSeenAt: Date;
   appliedAt: Date | null;
-  /** When it settled or failed here; null also for payments from before this was recorded. */
+  /**
+   * When this service stored that the payment settled or failed. Null before that, and for payments
+   * from before this field existed.
+   */
   endedAt: Date | null;
   /**
-   * When it was last reported as orphaned; null also for payments from before this was recorded.
+   * When the payment was last reported as orphaned. Null if it never was, and for payments from
+   * before this field existed.
    */
   orphanedAt: Date | null;
   /**
-   * When a report said that its chain has it again, or that it failed; null if it was never
-   * orphaned or is orphaned now.
+   * When an orphaned payment was reported as back on its chain or as failed. Null if the payment is
+   * orphaned now or has never been orphaned.
    */
   returnedAt: Date | null;
   /** When the last change of `isOrphaned` was published; null if it never changed. */
   orphanChangePublishedAt: Date | null;
-  /** The block that contained it when it was reported; null for a provider's notice. */
+  /** The block that contained the payment when it was reported. Null for a provider's notice. */
   blockNumber: number | null;
 };
 
 /**
- * Returns why a settled payment is not applied to its link; undefined if it is applied (rules
- * STATE-7, STATE-8).
+ * Returns why a settled payment is not applied to its link. Returns undefined if it is applied
+ * (rules STATE-7, STATE-8).
  */
 export const findUnappliedReason = (
   link: Link,
@@ -82,9 +89,9 @@ export const findUnappliedReason = (
 };
 
 /**
- * Credits an applied payment. The version grows by one for the payment's own event, and by one more
- * if the payment completes the link (rule STATE-2). An expired link that is not completed keeps its
- * status.
+ * Credits an applied payment to its link. The version increases by one for the payment's own event,
+ * and by one more if the payment completes the link (rule STATE-2). If the payment does not
+ * complete the link, the status does not change.
  */
 export const creditPayment = (
   link: Link,
@@ -108,18 +115,20 @@ export const creditPayment = (
   };
 };
 
-/** The result of evaluating a settled payment: why it is not applied; undefined if it is. */
+/**
+ * The result of evaluating a settled payment. `reason` says why the payment is not applied, and is
+ * undefined if it is applied.
+ */
 export type Verdict = { reason: UnappliedReason | undefined; duplicateOf?: string };
 
-/** Returns a settled payment with the result of a repeated evaluation. */
+/** Returns a settled payment after it was evaluated again. */
 export const applyVerdict = (payment: Payment, verdict: Verdict, now: Date): Payment => ({
   ...payment,
   ...toVerdictFields(verdict, now),
 });
 
 /**
- * Returns the fields that depend on the verdict; `verdict` is undefined while the payment has not
- * settled.
+ * Returns the fields that depend on the verdict. `verdict` is undefined until the payment settles.
  */
 const toVerdictFields = (
   verdict: Verdict | undefined,
@@ -135,8 +144,8 @@ const toVerdictFields = (
 };
 
 /**
- * Builds the stored payment from a settlement. `verdict` is undefined while it has not settled, and
- * `storedPayment` is its state while it was processing.
+ * Builds the stored payment from a settlement. `verdict` is undefined until the payment settles,
+ * and `storedPayment` is the payment's previous state.
  */
 export const buildPayment = (
   settlement: SettlementState,
@@ -172,9 +181,10 @@ export const buildPayment = (
 });
 
 /**
- * Keeps the record that a chain orphaned a payment before it ended, after the chain has it again
- * (rule CALLER-26). The return is recorded 1 ms before `now` because the payment may end at the
- * same instant. A return at or after the end means that the payment returned after settling.
+ * Returns the orphan fields of a payment. If the payment was orphaned before it settled or failed,
+ * and is back on its chain now, the record of this is kept (rule CALLER-26). The return is recorded
+ * 1 ms before `now`, because the payment can settle or fail at the same time. A recorded return
+ * that is not before that time means that the payment returned after settling.
  */
 const getOrphanFields = (
   { isOrphaned = false }: SettlementState,
@@ -205,7 +215,7 @@ const getOrphanFields = (
   };
 };
 
-/** Returns a payment in the form of a link's events (rule HOOK-9). */
+/** Returns a payment in the form that a link's events contain (rule HOOK-9). */
 export const toLinkTransaction = (payment: Payment): LinkTransaction => ({
   id: payment.id,
   status: payment.status,

@@ -9,12 +9,12 @@ const ethereumFeeProxyAbi = parseAbi([
   "function transferWithReferenceAndFee(address to, bytes paymentReference, uint256 feeAmount, address feeAddress) payable",
 ]);
 
-/** The proxy charges no fee: the owner receives the full payment. */
+/** The proxy does not charge a fee, so the owner receives the full payment. */
 const noFee = [0n, zeroAddress] as const;
 
 type Transfer = { to: Address; amount: bigint; reference: Hex };
 
-/** Encodes the call that approves a spender for an exact number of base units of a token. */
+/** Encodes the call that lets a spender transfer exactly this amount of a token, in base units. */
 export const encodeApprove = (spender: Address, amount: bigint): Hex =>
   encodeFunctionData({ abi: erc20Abi, functionName: "approve", args: [spender, amount] });
 
@@ -36,7 +36,7 @@ export const encodeNativePayment = ({ to, reference }: Omit<Transfer, "amount">)
 
 /**
  * Encodes a direct token transfer to a link's destination, with the payment reference appended to
- * the arguments. Tokens that accept a suffix ignore it.
+ * the arguments. Token contracts that accept such a suffix ignore it.
  */
 export const encodeSuffixTransfer = ({ to, amount, reference }: Transfer): Hex =>
   concat([

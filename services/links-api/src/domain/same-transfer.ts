@@ -14,25 +14,26 @@ export type TransferReport = Pick<
   | "sourceTransaction"
 >;
 
-/** A settled payment that reports the same transfer, and whether the match is unambiguous. */
+/** A settled payment that reports the same transfer, and whether the match is certain. */
 export type SameTransfer = { original: Payment; isCertain: boolean };
 
 /**
- * Returns a normalized transaction hash in which different spellings are equal. Hexadecimal hashes
- * ignore case and the `0x` prefix. Base58 hashes are case-sensitive. The SQL function
- * `transaction_key` returns the same.
+ * Returns a normalized transaction hash that is the same for all spellings of the hash. Hexadecimal
+ * hashes are compared without case and `0x` prefix. Base58 hashes are case-sensitive. The SQL
+ * function `transaction_key` returns the same value.
  */
 export const toTransactionKey = (hash: string): string =>
   /^(0x)?[0-9a-f]{64}$/i.test(hash) ? hash.toLowerCase().slice(-64) : hash;
 
 /**
  * Finds the settled payment that reports the same transfer as `report` (rule STATE-14).
- * `otherPayments` are all payments of the same owner in the same transaction.
+ * `otherPayments` contains all of the same owner's payments in the same transaction.
  *
- * Our own watch numbers its transfers, so two of its reports are two transfers. A provider's notice
- * has no number, so the amount and the link decide which transfer it means. A report by one
- * reporter covers at most one report by each other reporter. It may cover several if their sum fits
- * into its amount, because providers may add up the transfers of a transaction.
+ * settlement-listener numbers the transfers of a transaction, so two of its reports are always two
+ * transfers. A provider's notice does not have a number, so the amount and the link decide which
+ * transfer it means. For each other reporter, a payment matches one report, or several whose sum
+ * does not exceed the payment's amount, because a provider can add up the transfers of a
+ * transaction.
  */
 export const findSameTransfer = (
   report: TransferReport,
@@ -68,8 +69,8 @@ const matchRanks = ["exact", "other_amount", "other_link"] as const;
 type MatchRank = (typeof matchRanks)[number];
 
 /**
- * Ranks how well a report fits another reporter's payment; undefined if they are different
- * transfers.
+ * Ranks how well a report matches another reporter's payment. Returns undefined if they are
+ * different transfers.
  */
 const rankMatch = (
   report: TransferReport,
@@ -79,8 +80,8 @@ const rankMatch = (
   const coveredReports = sameReporterPayments.filter(
     ({ duplicateOf }) => duplicateOf === original.id,
   );
-  // An exact match replaces a report that does not match exactly. That report is then evaluated
-  // again.
+  // An exact match takes precedence over reports that matched the payment less well. Those reports
+  // are then evaluated again.
   if (isExactFit(report, original)) {
     return coveredReports.some((coveredReport) => isExactFit(coveredReport, original))
       ? undefined
@@ -89,7 +90,7 @@ const rankMatch = (
   const coveredAmount = Decimal.sum(0, ...coveredReports.map(({ amount }) => amount));
   const fits = coveredAmount.plus(report.amount).lessThanOrEqualTo(original.amount);
   if (coveredReports.length > 0 && !fits) return undefined;
-  // An exact match by the same reporter is still processing.
+  // The same reporter has an exact match that is still processing.
   const isReserved = sameReporterPayments.some(
     ({ amount, linkId, status }) =>
       status === "processing" && linkId === original.linkId && amount.equals(original.amount),
@@ -103,10 +104,14 @@ const isExactFit = (report: TransferReport, original: Payment): boolean =>
   original.linkId === report.linkId && original.amount.equals(report.amount);
 
 /**
- * Lists the reports of the same transaction to evaluate again because of a report that was just
- * evaluated. Reports that were not applied or were doubtful may duplicate one that is applied. If a
- * report matches another one exactly, reports that it displaced are separate transfers. Reports for
- * other links stay unchanged because those links are not locked.
+ * Lists the reports of the same transaction that have to be evaluated again after another report
+ * was evaluated:
+ * - If the evaluated payment was applied, reports that were not applied or had a conflict can be
+ *   duplicates of it.
+ * - If the evaluated payment is an exact duplicate, reports of the same reporter that matched the
+ *   original less well can be separate transfers.
+ *
+ * Reports for other links do not change, because those links are not locked.
  */
 export const listReportsToReevaluate = (
   evaluatedPayment: Payment,
@@ -136,8 +141,8 @@ export const listReportsToReevaluate = (
 };
 
 /**
- * Finds an equal notice of the same provider. Its two ids may mean one transfer or two, and nothing
- * shows which.
+ * Finds an equal notice of the same provider. The two notices can mean one transfer or two, which
+ * cannot be determined.
  */
 const findRepeatedNotice = (
   report: TransferReport,
@@ -156,12 +161,14 @@ const findRepeatedNotice = (
 };
 
 /**
- * Returns whether a payment comes from a provider's notice and not from our own watch of its chain.
+ * Returns whether a payment comes from a provider's notice and not from settlement-listener's own
+ * chain scan.
  */
 export const isProviderNotice = (source: string): boolean => source.startsWith("provider:");
 
 /**
- * Our own watch reports payments and deposits on all chains. Each provider reports its own notices.
+ * Returns who reported a payment: the provider of a notice, or settlement-listener for everything
+ * that it found on a chain.
  */
 const getReporter = ({ source }: Pick<Payment, "source">): string =>
   isProviderNotice(source) ? source : "watch";

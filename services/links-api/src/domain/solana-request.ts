@@ -16,8 +16,8 @@ export const isSolanaTokenPayment = (
   instructions.tokenProgram !== null;
 
 /**
- * Returns the Solana Pay transaction request URL for a link; null if wallets cannot use it, because
- * they accept only https.
+ * Returns the Solana Pay transaction request URL for a link. Returns null if wallets cannot use it,
+ * because they accept only https URLs.
  */
 export const buildTransactionRequestUrl = (
   checkoutUrl: string,
@@ -28,11 +28,11 @@ export const buildTransactionRequestUrl = (
     ? buildSolanaTransactionRequestUrl(`${checkoutUrl}/checkout/solana/${linkId}`)
     : null;
 
-/** Why an account gets no transaction. */
+/** Why no transaction is created for an account. */
 export type NoTransactionReason = "own_account" | "payment_seen" | "balance_too_low";
 
 /**
- * Returns why there is no transaction, as far as that is known before the chain is read.
+ * Returns why no transaction can be created, based on what is known without reading the chain.
  * `pendingAmount` is the sum of all pending payments.
  */
 export const findNoTransactionReason = (

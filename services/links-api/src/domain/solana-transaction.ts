@@ -14,11 +14,11 @@ type SolanaPayment = {
   /** In base units, at most 64 bits. */
   amount: bigint;
   decimals: number;
-  /** The key that names the link. */
+  /** The key that identifies the link. */
   reference: string;
   /** At most 127 bytes of ASCII. */
   memo: string;
-  /** Whether the owner's token account exists. If not, the payer creates it. */
+  /** Whether the owner's token account exists. If not, the payer's transaction creates it. */
   isOwnerReady: boolean;
   blockhash: string;
 };
@@ -44,7 +44,7 @@ export const encodeSolanaPayment = (payment: SolanaPayment): string => {
     deriveAssociatedTokenAccount({ owner, mint, program }),
   );
   if (from === undefined || to === undefined)
-    throw new Error("the token accounts were not derived");
+    throw new Error("could not derive the token accounts");
   const message = encodeMessage({ payer, blockhash }, [
     ...(isOwnerReady
       ? []
@@ -64,7 +64,7 @@ const transferCheckedOpcode = 12;
 const readonlyAccount = (key: string) => ({ key, isWritable: false });
 const writableAccount = (key: string) => ({ key, isWritable: true });
 
-/** Idempotent: does nothing if the account already exists. */
+/** Creates a token account. The instruction has no effect if the account already exists. */
 const createTokenAccountInstruction = (
   addresses: Record<"payer" | "account" | "owner" | "mint" | "program", string>,
 ): Instruction => ({
@@ -100,7 +100,10 @@ const createTransferInstruction = (
 
 const version0Prefix = 0x80;
 
-/** Only the payer signs, so its key is first. Writable accounts come before read-only ones. */
+/**
+ * Encodes a message. The payer's key comes first because only the payer signs. Writable accounts
+ * come before read-only ones.
+ */
 const encodeMessage = (
   { payer, blockhash }: { payer: string; blockhash: string },
   instructions: readonly Instruction[],
@@ -131,7 +134,7 @@ const encodeMessage = (
   ]);
 };
 
-/** A longer array would need a second length byte. */
+/** The maximum length of an array. A longer one would need a second byte for its length. */
 const encodedLengthMax = 127;
 
 const encodeLength = ({ length }: { readonly length: number }): Uint8Array => {

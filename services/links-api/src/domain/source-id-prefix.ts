@@ -1,15 +1,16 @@
 import { getChainSource } from "@payment-links/contracts";
 
 /**
- * The common prefix of the `sourceId` of all payments that one transaction makes on a link. A
- * number follows it.
+ * The source and the common prefix of the `sourceId` of all payments that one transaction makes on
+ * a link. A number follows the prefix.
  */
 export type SourceIdPrefix = { source: string; prefix: string };
 
 /**
  * Returns the prefix of the `sourceId` of the payments that a transaction makes on a link (rule
- * CHAIN-3). It depends only on what a payer knows, so it is known before anyone has seen the
- * payment. A payer need not know the number. On Bitcoin it is the output's index.
+ * CHAIN-3). It contains only values that a payer knows, so it is known before the payment is seen.
+ * A payer does not have to know the number after the prefix, for example the output's index on
+ * Bitcoin.
  */
 export const buildSourceIdPrefix = (payment: {
   chainId: string;

@@ -231,7 +231,7 @@ describe("applySettlements", () => {
     expect(payment).toMatchObject({ status: "settled", applied: true });
   });
 
-  // Guards against a restored listener, which restarts the versions of a payment.
+  // Guards against ignoring a restored listener, which restarts the versions of a payment.
   test.each(["settled", "failed"] as const)(
     "accepts %s for a processing payment under a lower version",
     async (status) => {
@@ -353,7 +353,7 @@ describe("a payment orphaned after settling", () => {
 
     await rig.settle({ ...settlement, version: 2, isOrphaned: true, amount: new Decimal(1) });
     await rig.settle({ ...settlement, version: 2, isOrphaned: true });
-    // A settlement without the flag leaves it unchanged.
+    // A settlement without the flag does not change it.
     await rig.settle({ ...settlement, version: 3 });
     expect((await listPayments(id))[0]).toMatchObject({
       applied: true,
@@ -389,7 +389,7 @@ describe("a payment orphaned after settling", () => {
     expect((await countOrphaned()) - countBefore).toBe(2);
   });
 
-  // Guards against replaying a topic from the beginning (rule KEEP-5).
+  // Guards against wrong flags when a topic is replayed from the beginning (rule KEEP-5).
   test("is not flagged again by replayed reports from before its return", async () => {
     const id = await rig.createLink(keyHeaders, { toAmount: "5" });
     const settlement = sampleSettlement(id, { amount: "5", isOrphaned: false });
@@ -415,7 +415,7 @@ describe("a payment orphaned after settling", () => {
       await rig.settle(...records);
     });
     expect(await readOrphanedFlag(id)).toBeUndefined();
-    // A restored listener may report the payment as it was before it settled.
+    // A restored listener can report the payment's state from before it settled.
     await rig.settle({ ...records[1], version: 6 });
     expect(await readOrphanedFlag(id)).toBeUndefined();
   });
@@ -498,7 +498,7 @@ describe("concurrent payments on one link", () => {
   test("keep sum, usage, events and versions exact for 50 payments (rules KEEP-1 and KEEP-2)", async () => {
     const id = await rig.createLink(keyHeaders, { toAmount: "1000", maxUsage: 50 });
     const settlements = Array.from({ length: 50 }, () => sampleSettlement(id, { amount: "0.1" }));
-    // Each event arrives twice, as after a redelivery.
+    // Each event arrives twice, as it would after a redelivery.
     await Promise.all([...settlements, ...settlements].map((settlement) => rig.settle(settlement)));
     expect(await rig.retrieve(id)).toMatchObject({ status: "completed", receivedAmount: "5" });
     const events = await rig.listEvents(id);

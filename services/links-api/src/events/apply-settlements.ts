@@ -25,7 +25,7 @@ import { lockReports } from "../store/payment-reports.ts";
 
 type SettlementEvent = ChunkEvent<typeof settlementSettled>;
 
-/** A settlement that contains something new, the state before it, and its result. */
+/** A settlement that contained something new, with the state before it and the result. */
 type AppliedSettlement = SettlementResult & {
   event: SettlementEvent;
   linkBefore: Link;
@@ -33,13 +33,13 @@ type AppliedSettlement = SettlementResult & {
 };
 
 /**
- * Applies settlements from settlement-listener in a few statements per chunk, while it holds the
- * locks of their links. Each settlement is evaluated against the state that the previous one left,
- * so the result is the same as for single settlements. Stores every payment regardless of its
- * status. Credits the applied ones and publishes their events.
+ * Applies settlements from settlement-listener: stores every payment regardless of its status,
+ * credits the applied ones to their links, and publishes their events. A chunk takes a few
+ * statements and locks its links. Each settlement is evaluated after the previous one has been
+ * applied, so the result is the same as for single settlements.
  *
- * Throws for an unknown link, which dead-letters the record: settlement-listener defers payments
- * until their link is known.
+ * Throws if a link is unknown, so the record is dead-lettered. This is not expected, because
+ * settlement-listener defers a payment until its link is known.
  */
 export const applySettlements =
   (dependencies: Dependencies): ChunkHandler<typeof settlementSettled> =>
@@ -69,8 +69,9 @@ export const applySettlements =
   };
 
 /**
- * Returns whether every event in a chunk is a duplicate, for example during a republish. Such a
- * chunk changes nothing, so it needs no link locks. A single event is checked only under the lock.
+ * Returns whether all events in a chunk are duplicates, for example during a republish. Such a
+ * chunk does not change anything, so it does not need to lock its links. For a single event this
+ * check is skipped, because it is checked while its link is locked.
  */
 const areAllStale = async (
   tx: Transaction,
@@ -87,7 +88,7 @@ const areAllStale = async (
   });
 };
 
-/** Returns the settlements of payments that have not settled before. Only these are evaluated. */
+/** Returns the settlements that settle a payment for the first time. Only these are evaluated. */
 const listReportsToEvaluate = (
   events: readonly SettlementEvent[],
   payments: ReadonlyMap<string, Payment>,
@@ -103,8 +104,8 @@ const toPaymentIds = (payments: readonly Pick<Payment, "id">[]): string[] =>
   payments.map(({ id }) => id);
 
 /**
- * Evaluates one settlement and updates the maps for the next one. Returns one step for each changed
- * payment.
+ * Evaluates one settlement and updates the maps, so that the next settlement is evaluated against
+ * the new state. Returns one entry for each changed payment.
  */
 const applySettlement = (
   dependencies: Dependencies,
@@ -154,7 +155,10 @@ const applySettlement = (
   });
 };
 
-/** Keeps the source id and the first-seen time under which a payment was first stored. */
+/**
+ * Preserves the source, the source id and the first-seen time with which a payment was first
+ * stored.
+ */
 const withStoredIdentity = (storedPayment: Payment, updatedPayment: Payment): Payment => ({
   ...updatedPayment,
   source: storedPayment.source,
@@ -162,7 +166,7 @@ const withStoredIdentity = (storedPayment: Payment, updatedPayment: Payment): Pa
   firstSeenAt: storedPayment.firstSeenAt,
 });
 
-/** Returns the Bitcoin addresses on which payments were seen. No other link may ever get them. */
+/** Returns the Bitcoin addresses of the links for which payments were seen. */
 const listBitcoinAddresses = (appliedSettlements: readonly AppliedSettlement[]): string[] =>
   appliedSettlements.flatMap(({ linkBefore }) =>
     isBitcoinChainId(linkBefore.chainId) ? [linkBefore.destinationAddress] : [],

@@ -36,7 +36,10 @@ const linksMax = 3;
 const paymentsMax = 6;
 const expiryMs = 10_000;
 
-/** A record of one of several payments: any status, any version, any order. */
+/**
+ * A record about one of several payments, with any status and version. Records can arrive in any
+ * order.
+ */
 const arbitraryRecord = fc.record({
   payment: fc.integer({ min: 0, max: paymentsMax - 1 }),
   version: fc.integer({ min: 1, max: 4 }),
@@ -102,7 +105,8 @@ const otherToken = "0x0000000000000000000000000000000000000001";
 const RowText = z.object({ row: z.string() });
 
 /**
- * Reads the stored and published state of links as text: the rows, and the events in outbox order.
+ * Reads the stored and published state of links as text: their rows, and their events in outbox
+ * order.
  */
 const readState = async (tx: Transaction, linkIds: readonly string[]) => {
   const ids = sql.array([...linkIds], "text");
@@ -192,7 +196,8 @@ describe("settlements applied in a chunk", () => {
 
 const Plans = z.object({ name: z.string(), custom: z.coerce.number(), kept: z.coerce.number() });
 
-// Guards against statements that Postgres plans again for every payment, which doubles their time.
+// Guards against statements that Postgres plans again for every payment, which would double their
+// duration.
 test("settlements use cached generic plans for any chunk size", async () => {
   const linkIds = await createLinks(12);
   const plans = await rig.pool.transaction(async (tx) => {
@@ -201,7 +206,7 @@ test("settlements use cached generic plans for any chunk size", async () => {
         SELECT name, custom_plans AS custom, generic_plans AS kept FROM pg_prepared_statements
         WHERE name IN ('find_payments', 'lock_links', 'keep_credits') ORDER BY name
       `);
-    // With few links, any plan is cheap.
+    // With only a few links, every plan would be cheap.
     await tx.query(sqlVoid`SAVEPOINT before_all`);
     await tx.query(sqlVoid`
       INSERT INTO links OVERRIDING SYSTEM VALUE
@@ -224,7 +229,8 @@ test("settlements use cached generic plans for any chunk size", async () => {
       generic: generic - (plansBefore[index]?.kept ?? 0),
     }));
   });
-  // A chunk first checks whether it contains anything new, which is one more `find_payments`.
+  // For a chunk, an additional `find_payments` first checks whether the chunk contains anything
+  // new.
   expect(plans).toEqual([
     { name: "find_payments", custom: 0, generic: 14 },
     { name: "keep_credits", custom: 0, generic: 13 },
@@ -271,7 +277,10 @@ const startTestConsumer = async () => {
   });
   return {
     group,
-    /** Publishes settlements as one chunk and returns the number of statements it took. */
+    /**
+     * Publishes settlements as one chunk and returns the number of statements that the consumer
+     * executed.
+     */
     publishSettlements: async (settlements: readonly SettlementState[]): Promise<number> => {
       const countBefore = statementCount;
       await bus.publish(
@@ -297,7 +306,7 @@ const startTestConsumer = async () => {
 describe("settlements that arrive together", () => {
   const consumer = useRig(startTestConsumer);
 
-  // Guards against a backlog of one account that delays another account's payment by a minute.
+  // Guards against one account's backlog delaying another account's payment by a minute.
   test("need as many statements as two of them, and fewer when replayed", async () => {
     const linkIds = await createLinks(20);
     const settlements = Array.from({ length: 250 }, (_, index) =>
@@ -332,7 +341,7 @@ describe("settlements that arrive together", () => {
     expect(await Promise.all(linkIds.map(getReceivedAmount))).toEqual(["1", "3", "1"]);
     const deadLetters = await listDeadLetters({ pool: rig.pool, group: consumer.group });
     expect(deadLetters.map((deadLetter) => deadLetter.key)).toEqual([failingLinkId, failingLinkId]);
-    // Rolled-back payments are not included in the metric.
+    // The metric does not include payments that were rolled back.
     expect((await countAppliedPayments()) - countBefore).toBe(4);
   });
 });

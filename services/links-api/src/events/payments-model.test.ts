@@ -18,8 +18,8 @@ beforeAll(async () => {
 const expiryMs = 10_000;
 
 /**
- * A payment may arrive in steps, twice, late or at a wrong destination. Other operations may happen
- * between payments.
+ * A payment can arrive in several steps, twice, late or at the wrong destination. Other operations
+ * can happen between payments.
  */
 const arbitraryPayment = fc.record({
   kind: fc.constant("payment" as const),
@@ -50,7 +50,9 @@ type Scenario = typeof arbitraryScenario extends fc.Arbitrary<infer Value> ? Val
 
 const toAmount = (micros: number): string => new Decimal(micros).div(1_000_000).toFixed();
 
-/** Implements the rules STATE-2 to STATE-9 again, with integers and without a database. */
+/**
+ * A second implementation of the rules STATE-2 to STATE-9, with integers and without a database.
+ */
 const createModel = (scenario: Scenario) => {
   const model = {
     status: "active" as LinkStatus,

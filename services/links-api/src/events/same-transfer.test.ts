@@ -57,7 +57,7 @@ const createShop = (address = newAddress(), wallet: Partial<Account["wallets"][n
         },
         body: JSON.stringify({ paymentLinkId }),
       }),
-    /** Lists a link's payments as sorted text: amount, then "applied" or the reason. */
+    /** Lists a link's payments as sorted text: the amount, then "applied" or the reason. */
     listPayments: async (linkId: string): Promise<string[]> =>
       (await readJson(`payment-links/${linkId}`)).payments
         .map((payment: { amount: string; reason: string | null; status: string }) =>
@@ -85,7 +85,10 @@ const createNotice = (
     ...overrides,
   });
 
-/** Creates a payment found by the chain watch, with its number in the transaction. */
+/**
+ * Creates a payment that settlement-listener found on the chain, with its number in the
+ * transaction.
+ */
 const createChainPayment = (
   transfer: Transfer,
   { number = 0, ...overrides }: Partial<Omit<SettlementState, "amount">> & { number?: number } = {},
@@ -122,7 +125,7 @@ const receiveDeposit = async (deposit: DepositState): Promise<void> => {
   afterCommit?.();
 };
 
-/** The expiry of the links that have one. */
+/** The expiry of those links that expire. */
 const expiry = new Date(testStartTime.getTime() + 60_000);
 
 const getReceivedAmount = async (linkId: string): Promise<string> =>
@@ -230,7 +233,7 @@ describe("a transfer reported by both the chain watch and a provider's notice", 
       const transfer = await createTransfer();
       const otherLinkId = isSameLink ? transfer.linkId : await transfer.shop.createLink();
       const { pendingWork } = await rig.pool.transaction(async (tx) => {
-        // Both must have started before either one can finish.
+        // Neither settlement can finish before both have started.
         await lockLinks(tx, [transfer.linkId, otherLinkId]);
         const reports = [
           createNotice(transfer),
@@ -255,7 +258,8 @@ describe("a transfer reported by both the chain watch and a provider's notice", 
     await rig.settle(createChainPayment(transfer));
     await rig.settle(createChainPayment({ ...transfer, hash: newHash() }));
     expect(await shop.listPayments(linkId)).toEqual(["10 applied", "10 completed", "10 duplicate"]);
-    // The owner decides about the second payment, not about the second report.
+    // The owner has to decide about the second payment, but not about the second report of the
+    // first one.
     const { unapplied } = await shop.readJson("overview");
     expect(unapplied).toMatchObject({ count: 1, payments: [{ reason: "completed" }] });
   });
@@ -269,7 +273,8 @@ describe("a transfer reported by both the chain watch and a provider's notice", 
     await rig.settle(lateNotice);
     await rig.settle(repeatedNotice);
     expect(await shop.listPayments(linkId)).toEqual(["10 duplicate", "10 expired"]);
-    // The chain watch saw it before the expiry, in a block after the expiry (rule STATE-15).
+    // settlement-listener saw the payment before the expiry, but its block is later than the expiry
+    // (rule STATE-15).
     const chainPayment = createChainPayment(transfer, {
       occurredAt: expiry,
       witnessedAt: new Date(expiry.getTime() - 1),

@@ -43,8 +43,9 @@ const countVersionJumps = async (): Promise<number> => {
   return Number(/\} (\d+)$/.exec(text)?.[1] ?? 0);
 };
 
-// Guards against an account that is never updated again after auth-keys was restored. Without this,
-// the links of an account suspended there would keep taking payments (rule EVENT-7).
+// Guards against accounts that are never updated again after auth-keys was restored from a backup.
+// For example, the links of an account that was suspended after the restore would still accept
+// payments (rule EVENT-7).
 describe("after auth-keys was restored", () => {
   test("a snapshot more than a minute newer replaces a higher version, and versions continue from there (rule EVENT-7)", async () => {
     const { linkId, readUsername, createState } = await createAccountWithLink();

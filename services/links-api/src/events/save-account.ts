@@ -15,9 +15,10 @@ import { saveKey } from "../store/bitcoin-addresses.ts";
 import { reserveAddresses } from "../store/reserve-addresses.ts";
 
 /**
- * Stores an account's published state. A higher version replaces the stored one. A snapshot
- * published much later also replaces it, because auth-keys may have been restored (rule EVENT-7).
- * Reserves the first addresses of a new Bitcoin key before a link gets one.
+ * Stores an account's published state. It replaces the stored state if its version is higher. A
+ * snapshot that was published much later also replaces it, because auth-keys may have been restored
+ * from a backup (rule EVENT-7). Also reserves the first addresses of a new Bitcoin key before any
+ * link gets one of them.
  */
 export const saveAccount =
   (dependencies: Dependencies): EventHandler<typeof accountUpdated> =>

@@ -18,8 +18,8 @@ import { findPayments } from "../store/payments.ts";
 type DepositEvent = ChunkEvent<typeof depositSettled>;
 
 /**
- * Stores the states of deposits for every account that is paid at their addresses. Flags the payments of
- * assigned deposits that were orphaned, and removes the flag when the chain has them again.
+ * Stores the states of deposits for every account that is paid at their addresses. If an assigned
+ * deposit is orphaned, flags its payment. Removes the flag when the deposit is back on its chain.
  */
 export const saveDeposits =
   (dependencies: Dependencies): ChunkHandler<typeof depositSettled> =>
@@ -49,7 +49,7 @@ export const saveDeposits =
     );
   };
 
-/** Applies events in order, because a chunk may contain several states of a deposit. */
+/** Applies a deposit's events in order, because a chunk can contain several of its states. */
 const applyDepositEvents = <Observed extends ObservedDeposit>(
   deposit: Observed,
   events: readonly DepositEvent[],
@@ -72,7 +72,7 @@ const createObservedDeposit = (
   return applyDepositEvents(deposit, laterEvents, now);
 };
 
-/** Updates the orphaned flag on the payments of assigned deposits (rule STATE-10). */
+/** Updates the orphaned flag of the payments of assigned deposits (rule STATE-10). */
 const updateAssignedPayments = async (
   dependencies: Dependencies,
   tx: Transaction,
@@ -94,7 +94,8 @@ const updateAssignedPayments = async (
     if (link === undefined || storedPayment === undefined) return [];
     const settlement = createDepositSettlement(deposit, link.id);
     const getToken = (tokenId: string) => dependencies.getToken(tokenId).token;
-    // Needs no other reports: the payment was evaluated when the deposit was assigned.
+    // Other reports are not needed, because the payment was evaluated when the deposit was
+    // assigned.
     return evaluateSettlement(settlement, {
       link,
       storedPayment,

@@ -21,9 +21,9 @@ import { serializeDeposit } from "./serialize-deposit.ts";
 import { serializePayment } from "./serialize-payment.ts";
 
 /**
- * POST /console/api/deposits/:id/assign: the owner assigns a deposit to an active link. The deposit
- * becomes a payment of that link. The same transaction credits it and publishes its events (rule
- * CALLER-29). The lock order is deposit first, then link.
+ * POST /console/api/deposits/:id/assign: assigns an own deposit to an active link. The deposit
+ * becomes a payment of that link, which is credited and published in the same transaction (rule
+ * CALLER-29). The deposit is locked before the link.
  */
 export const assignOwnDeposit =
   (dependencies: Dependencies) =>

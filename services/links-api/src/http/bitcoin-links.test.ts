@@ -274,7 +274,7 @@ describe("the first address index of a Bitcoin wallet", () => {
         shop.deriveAddress(7),
         shop.deriveAddress(8),
       ]);
-      // Lower indexes belong to the owner and are not part of the gap.
+      // Lower indexes belong to the owner's wallet app and do not count as a gap.
       expect(await shop.readAddressGap(secondLinkId)).toBe(2);
     },
   );

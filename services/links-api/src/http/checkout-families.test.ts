@@ -91,8 +91,8 @@ describe("the checkout outside EVM", () => {
     expect(page).toContain(approve.data);
     expect(page).toContain("/checkout/assets/tron.js");
     expect(page).not.toContain("checkout.js");
-    // Wallets call their nodes from the page, and the policy allows no other hosts. TronLink opens
-    // on a phone.
+    // Wallets call their nodes from within the page, so the policy has to allow these hosts. On a
+    // phone, the link opens TronLink.
     const { headers } = await rig.call(path);
     const policy = headers.get("content-security-policy");
     expect(policy).toContain("connect-src 'self' https://api.trongrid.io;");
@@ -120,7 +120,7 @@ describe("the checkout outside EVM", () => {
       expect(new URL(uri).searchParams.get("amount")).toBe("0.25");
       expect(new URL(uri).searchParams.get("message")).toBe(description);
       expect(new URL(uri).pathname).toBe(link.destinationAddress);
-      // In its HTML form: user text must not become markup.
+      // The attribute is HTML-escaped, because text from a user must not become markup.
       expect(page).toContain(`href="${uri.replaceAll("&", "&amp;").replaceAll("'", "&#39;")}"`);
       const image = await rig.call(`/checkout/qr/${id}/payment.svg`);
       expect(image.status).toBe(200);
@@ -206,7 +206,8 @@ describe("the checkout outside EVM", () => {
     expect(germanResponse.text).toContain("Diese Adresse ist nur für diesen Link.");
   });
 
-  // Guards against wallets that put the change output first: the payer would never see the payment.
+  // Guards against payments that the payer never sees because the wallet put the change output
+  // first.
   test("Bitcoin: finds the payment of a transaction at any output index", async () => {
     const { id, destinationAddress } = await createCheckout("btc");
     const otherCheckout = await createCheckout("btc");
@@ -277,7 +278,8 @@ describe("the checkout outside EVM", () => {
   });
 });
 
-// Guards against a caller that does not pass the tracked chains. No other test would notice.
+// Guards against code that builds instructions without the tracked chains. No other test would
+// detect it.
 test.each([
   ["usdc-base", ["batch", "suffix", "approve_and_pay"]],
   ["usdc-ethereum", ["batch", "approve_and_pay"]],

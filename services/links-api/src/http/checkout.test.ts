@@ -128,7 +128,7 @@ describe("GET /checkout/payment-links/:id (rule CHAIN-10)", () => {
     );
     const otherDestination = { destinationAddress: "0x8617E340B3D01FA5F11F306F4090FD50E238070D" };
     const otherToken = { tokenAddress: "0x60a3E35Cc302bFA44Cb288Bc5a4F316Fdb1adb42" };
-    // A provider's first notice. The final notice may name another destination.
+    // This is a provider's first notice. The final notice can name another destination.
     const providerNotice = sampleSettlement(id, { ...otherDestination, status: "processing" });
     const firstSeenAt = new Date(rig.clock.now().getTime() + 1);
     const newerPayments = Array.from({ length: 11 }, (_, count) =>

@@ -130,7 +130,7 @@ describe("the console's payment link endpoints", () => {
     const deactivation = await rig.pool.transaction(async (tx) => {
       await lockLinks(tx, [id]);
       const pendingDeactivation = post(`/${id}/deactivate`);
-      // The request saw an active link and waits for its row lock.
+      // The request has read the link as active and is waiting for its row lock.
       await rig.waitUntilBlocked(tx);
       await rig.settleInTransaction(tx, sampleSettlement(id, { amount: "5" }));
       return { pendingDeactivation };

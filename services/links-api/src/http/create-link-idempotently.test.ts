@@ -40,8 +40,8 @@ describe("Idempotency-Key (rule API-19)", () => {
     const owner = sampleAccount();
     const keyHeaders = rig.createKeyHeaders(owner);
     const firstResponse = await createLink("order-1", '{"toAmount":"5"}', keyHeaders);
-    // Idempotency keys belong to the owner, so a repeat may use another API key of the owner or the
-    // console.
+    // Idempotency keys belong to the owner, so a retry can use another of the owner's API keys or
+    // the console.
     const sessionHeaders = rig.createSessionHeaders({ ...owner, version: 2, handle: "moved_on" });
     const secondResponse = await createLink(
       "order-1",
@@ -109,7 +109,7 @@ describe("Idempotency-Key (rule API-19)", () => {
     const { brokenCall } = await rig.pool.transaction(async (tx) => {
       await tx.query(sqlVoid`LOCK TABLE idempotency_keys IN SHARE MODE`);
       const brokenCall = createLink("order-10", '{"toAmount":"5"}', ownKeyHeaders);
-      // The request has inserted its link and waits to insert its response.
+      // At this point the request has inserted its link and is waiting to insert its response.
       await rig.waitUntilBlocked(tx);
       await tx.query(sql.type(Terminated)`
         SELECT pg_terminate_backend(pid) AS "isTerminated" FROM pg_locks
@@ -120,7 +120,7 @@ describe("Idempotency-Key (rule API-19)", () => {
     });
     expect((await brokenCall).status).toBe(500);
     expect(await countLinks(ownKeyHeaders)).toBe(0);
-    // A different body is accepted only because the key is still unused.
+    // A different body would be rejected if the key had been used.
     expect((await createLink("order-10", '{"toAmount":"6"}', ownKeyHeaders)).status).toBe(200);
     expect(await countLinks(ownKeyHeaders)).toBe(1);
   });
@@ -140,7 +140,7 @@ describe("Idempotency-Key (rule API-19)", () => {
     const response = await createLink(idempotencyKey, '{"toAmount":"5"}');
     expect(response.status).toBe(status);
     if (status === 422) expect(response.json.errors[0].code).toBe("IDEMPOTENCY_KEY_INVALID");
-    // The key is checked before the body.
+    // The key is validated before the body.
     if (status === 422) expect((await createLink(idempotencyKey, "{")).text).toBe(response.text);
   });
 

@@ -14,8 +14,8 @@ import { type PreparedLink, insertPreparedLink } from "./insert-prepared-link.ts
 type IdempotentRequest = { ownerId: string; key: string; bodyBytes: Buffer };
 
 /**
- * Creates a link once per owner and idempotency key, and returns the first response for a repeat
- * (rules API-19, API-20).
+ * Creates at most one link for each owner and idempotency key. Returns the first response for a
+ * repeated request (rules API-19, API-20).
  */
 export const createLinkIdempotently = async (
   dependencies: Dependencies,
@@ -34,8 +34,8 @@ export const createLinkIdempotently = async (
       if (!storedResponse.bodyHash.equals(bodyHash)) throw createApiError("IDEMPOTENCY_KEY_REUSED");
       return { response: storedResponse.answer, isNew: false };
     }
-    // The body is parsed only now: a repeat gets its response even if the body has become invalid,
-    // for example because its expiry has passed.
+    // The body is not parsed before this point, so a repeated request gets its response even if its
+    // body is no longer valid, for example because its expiration date has passed.
     const { response } = await insertPreparedLink(tx, prepare());
     await saveResponse(tx, ownedKey, { bodyHash, answer: response }, now);
     return { response, isNew: true };

@@ -212,8 +212,8 @@ describe("POST /v1/payment-link, rejected requests", () => {
       [readOnlyKeyHeaders, 403, "INSUFFICIENT_API_SCOPE"],
     ];
     for (const [headers, status, code] of attempts) {
-      // Authentication comes first: an unauthenticated caller gets no errors about body or
-      // idempotency key.
+      // Authentication comes first, so an unauthenticated caller does not get errors about the body
+      // or the idempotency key.
       const response = await postLink({ ...headers, "idempotency-key": "\u00fc" }, "{");
       expect([response.status, listErrorCodes(response)]).toEqual([status, [code]]);
     }
@@ -228,7 +228,8 @@ describe("POST /v1/payment-link, rejected requests", () => {
     ];
     for (const account of accounts) {
       const headers = rig.createKeyHeaders(account);
-      // The wallet's token decides the precision, so this check comes after the wallet check.
+      // The number of decimals depends on the wallet's token, so this check comes after the wallet
+      // check.
       const walletErrorResponse = await postLink(headers, createBody({ toAmount: "0.1234567" }));
       expect([walletErrorResponse.status, listErrorCodes(walletErrorResponse)]).toEqual([
         409,
@@ -298,7 +299,7 @@ describe("POST /v1/payment-link, accepted requests", () => {
   });
 });
 
-// This runs last because services pause calls to auth-keys for a while after an outage.
+// This runs last, because after an outage the service stops calling auth-keys for a while.
 describe("POST /v1/payment-link during an auth-keys outage", () => {
   test("returns 500 CANNOT_CREATE_PAYMENT_LINK and creates nothing (rule ERROR-3)", async () => {
     const headers = rig.createKeyHeaders(sampleAccount());

@@ -31,10 +31,10 @@ import {
 } from "./insert-prepared-link.ts";
 
 /**
- * POST /v1/payment-link and POST /console/api/payment-links: creates a link that settles to the
- * owner's default wallet. Without an idempotency key, and except on Bitcoin, this takes one
- * statement. Links that a person creates are recorded in the audit log, links that a key creates
- * are not.
+ * POST /v1/payment-link and POST /console/api/payment-links: creates a link whose payments go to
+ * the owner's default wallet. This takes one statement, except with an idempotency key and on
+ * Bitcoin. The audit log records links that a person creates, but not links that are created with
+ * an API key.
  */
 export const createLink =
   (dependencies: Dependencies, callerKind: "key" | "person") =>

@@ -11,8 +11,8 @@ import { getOwnLink } from "./get-own-link.ts";
 import { requireHandle, serializeLink } from "./serialize-link.ts";
 
 /**
- * POST /console/api/payment-links/:id/deactivate: deactivates an active link, which then takes no
- * more payments (rule STATE-4).
+ * POST /console/api/payment-links/:id/deactivate: deactivates an active link, which then no longer
+ * accepts payments (rule STATE-4).
  */
 export const deactivateOwnLink =
   (dependencies: Dependencies) =>

@@ -12,7 +12,7 @@ const EmptyRow = z.object({});
 const path = "/v1/payment-link";
 const deepPath = `${path}?offset=1000000`;
 
-/** Runs `run` while reads of `links` are blocked. */
+/** Calls `run` while all reads of `links` are blocked. */
 const whileLinksLocked = async (run: () => Promise<void>): Promise<void> => {
   const lockReleased = Promise.withResolvers<void>();
   const lockAcquired = Promise.withResolvers<void>();
@@ -30,15 +30,15 @@ const whileLinksLocked = async (run: () => Promise<void>): Promise<void> => {
   }
 };
 
-/** Waits until `count` connections are blocked on `links`. */
+/** Waits until `count` connections are waiting for `links`. */
 const waitUntilConnectionsWait = (count: number) =>
   waitUntil(
     `${count} connections wait for the links table`,
     async () => rig.pool.state().acquiredConnections > count,
   );
 
-// Guards other accounts: if deep pages of lists could take every connection, all other requests
-// would wait for them.
+// Guards other accounts: without a limit, deep pages could occupy every connection and block all
+// other requests.
 test("deep pages of all accounts share one connection, so another account's list is not blocked (rule API-26)", async () => {
   const headers = Array.from({ length: 6 }, () => rig.createKeyHeaders(sampleAccount()));
   const neighbourKeyHeaders = rig.createKeyHeaders(sampleAccount());
@@ -47,13 +47,13 @@ test("deep pages of all accounts share one connection, so another account's list
   await whileLinksLocked(async () => {
     for (const keyHeaders of headers) {
       calls.push(rig.call(deepPath, { headers: keyHeaders }));
-      // When a later request has been answered, this one is in progress.
+      // When this later request has been answered, the deep page request is in progress.
       await rig.call(path);
     }
     await waitUntilConnectionsWait(1);
     calls.push(rig.call(path, { headers: neighbourKeyHeaders }));
     await waitUntilConnectionsWait(2);
-    // The third connection is the test's own.
+    // The test itself uses the third connection.
     const { acquiredConnections, waitingClients } = rig.pool.state();
     expect([acquiredConnections, waitingClients]).toEqual([3, 0]);
   });

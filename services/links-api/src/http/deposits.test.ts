@@ -22,7 +22,9 @@ const rig = useRig(createRig);
 
 const newAddress = () => toEip55(`0x${randomBytes(20).toString("hex")}`);
 
-/** Creates an account with its own payment address, with helpers that act on its behalf. */
+/**
+ * Creates an account with its own payment address, and helpers that act on behalf of the account.
+ */
 const createShop = (
   walletAddress = newAddress(),
   overrides: Partial<Account["wallets"][number]> = {},
@@ -76,7 +78,7 @@ const createDeposit = (
   ...overrides,
 });
 
-/** Receives deposits from the listener, all in one chunk. */
+/** Receives deposits from settlement-listener, all in one chunk. */
 const receiveDeposits = (...deposits: readonly DepositState[]): Promise<void> =>
   receiveDepositsPublishedAt(testStartTime, ...deposits);
 
@@ -101,7 +103,8 @@ const receiveDepositsPublishedAt = async (
 };
 
 /**
- * A deposit and its owner's wallet on chains other than EVM, as settlement-listener reports them.
+ * For each chain family other than EVM, a deposit as settlement-listener reports it, and its
+ * owner's wallet.
  */
 const nonEvmCases: readonly (readonly [
   chainId: string,
@@ -542,7 +545,7 @@ describe("a reported deposit", () => {
     ]);
   });
 
-  // Guards against replaying a topic from the beginning (rule KEEP-5).
+  // Guards against wrong states when a topic is replayed from the beginning (rule KEEP-5).
   test("is not orphaned again by replayed reports from before its return", async () => {
     const { deposit, linkId, shop } = await createShopWithDeposit();
     const orphaned = { ...deposit, version: 3, status: "orphaned" } as const;
@@ -602,7 +605,7 @@ describe("a reported deposit", () => {
     const { sessionHeaders: headers } = shop;
     const readPayments = async () =>
       (await rig.call(`/console/api/payment-links/${linkId}`, { headers })).json.payments;
-    // The record from before, read again from the log.
+    // An older record, consumed again from the log.
     await receiveDeposits(deposit);
     expect(await readPayments()).toMatchObject([{ applied: true, orphaned: true }]);
     const republishedAt = new Date(testStartTime.getTime() + 60_001);
@@ -655,7 +658,7 @@ describe("a deposit at an address that many other accounts claimed first", () =>
         likelyLinks: [expect.objectContaining({ id: linkId })],
       }),
     ]);
-    // A repeated request neither duplicates nor loses it.
+    // A repeated request does not duplicate or lose the deposit.
     expect((await shop.listDeposits()).data).toHaveLength(1);
     expect((await shop.assign(deposit.id, linkId)).status).toBe(200);
     expect(await rig.retrieve(linkId)).toMatchObject({ receivedAmount: "10" });

@@ -14,12 +14,12 @@ describe.each(["/v1/openapi.json", "/console/api/openapi.json"])("GET %s", (path
   test("is valid OpenAPI 3.1 with every reference resolved (rule API-1)", async () => {
     const { json } = await rig.call(path);
     expect(await new Validator().validate(json)).toMatchObject({ valid: true });
-    // Proves that the validator can fail.
+    // Verifies that the validator detects an invalid document.
     expect(await new Validator().validate({ ...json, info: {} })).toMatchObject({ valid: false });
   });
 });
 
-/** Returns the name of the security scheme of the session cookie for a path. */
+/** Returns the name of the security scheme for the session cookie that is sent to a path. */
 const getSessionScheme = (path: string): string => {
   if (path.startsWith("/console/api/webhook-")) return "sessionWebhooks";
   const isLinksPath = /^\/console\/api\/(payment-links|payments\.csv|deposits|overview)/.test(path);

@@ -12,9 +12,9 @@ import {
 type DocumentDependencies = Pick<Dependencies, "baseUrl" | "catalogue" | "clock">;
 
 /**
- * Describes the operations of the console and the checkout as OpenAPI 3.1. Other services serve
- * some of them. Their responses are described in the contracts package, from which they also take
- * their routes.
+ * Describes the API of the console and the checkout as OpenAPI 3.1. This includes operations that
+ * other services implement. All services take their routes and response schemas from the contracts
+ * package, and so does this document.
  */
 export const describeConsoleApi = ({ baseUrl, catalogue, clock }: DocumentDependencies) =>
   createDocument(
@@ -24,10 +24,10 @@ export const describeConsoleApi = ({ baseUrl, catalogue, clock }: DocumentDepend
         title: "Payment Links console and checkout",
         version: "1.0.0",
         description:
-          "The API of our own pages, for signed-in users and for payers. It changes with the pages: programs use " +
-          "the API under /v1 instead. Requests from another site are not allowed. Amounts are plain decimal " +
-          `strings.\n\n${errorGuide}`,
-        contact: { name: "Whoever runs this service", url: baseUrl },
+          "The API of our own pages, for signed-in users and for payers. It can change with every release of the " +
+          "pages, so programs should use the API under /v1 instead. Requests from another site are not allowed. " +
+          `Amounts are plain decimal strings.\n\n${errorGuide}`,
+        contact: { name: "The operator of this service", url: baseUrl },
       },
       servers: [{ url: baseUrl }],
       tags: Object.entries(tags).map(([name, description]) => ({ name, description })),

@@ -20,22 +20,25 @@ import { sessionCookiePaths } from "@payment-links/http";
 const describeErrorCode = (code: ApiErrorCode): string =>
   `\`${code}\`: ${createApiError(code).entries[0]?.message ?? ""}`;
 
-/** The text about errors of all operations and of requests outside of them. */
+/**
+ * The part of the document that explains errors, for all operations and for requests that do not
+ * match any.
+ */
 export const errorGuide = `Handle errors by their code, never by their message. New codes may be added. If a retry can
-help, the description of the error says so; any other error would repeat. Wait 1 second before the first retry, and
-twice as long before each further one, plus a random part of that time. Never wait less than \`Retry-After\`. If a
-write request gets a status of 500 or above, or no response, it may still have succeeded.
+help, the description of the error says so. Any other error would occur again. Wait 1 second before the first retry,
+double the wait before each further one, and add a random delay. Never wait less than \`Retry-After\`. If a write
+request gets a status of 500 or above, or no response, it may still have succeeded.
 
 Every response has an \`X-Request-Id\`: include it when you contact the operator of this service. \`RateLimit-Policy\`
 lists the limits that apply to a request, each with its burst (\`q\`) and the seconds in which it refills (\`w\`).
 \`RateLimit\` contains the remaining requests (\`r\`), and the seconds until the limit is fully restored or, if no
 requests remain, until the next request is allowed (\`t\`).
 
-Requests that match no operation do not count against any limit. Their errors have the same format:
+Requests that do not match an operation do not count against any limit. Their errors have the same format:
 
 ${(["NOT_FOUND", "METHOD_NOT_ALLOWED"] as const).map((code) => `- ${getApiErrorStatus(code)} ${describeErrorCode(code)}`).join("\n")}
 
-Requests that cannot be parsed do not count either. Their responses have no \`X-Request-Id\`:
+Requests that cannot be parsed do not count either. Their responses do not have an \`X-Request-Id\`:
 
 ${(["BAD_REQUEST", "REQUEST_TIMEOUT", "REQUEST_HEADERS_TOO_LARGE"] as const)
   .map((code) => `- ${getApiErrorStatus(code)} ${describeErrorCode(code)}`)
@@ -48,7 +51,7 @@ ${Object.entries(validationMessages)
   .map(([code, message]) => `- \`${code}\`: ${message}`)
   .join("\n")}`;
 
-/** Describes operations as the paths of an OpenAPI document, from the schemas that serve them. */
+/** Describes operations as the paths of an OpenAPI document. The routes use the same schemas. */
 export const describeOperations = (operations: readonly Operation[]): ZodOpenApiPathsObject => {
   const paths: Record<string, Record<string, ZodOpenApiOperationObject>> = {};
   for (const operation of operations) {
@@ -95,14 +98,14 @@ const buildSecurity = ({ caller, path }: Operation): Record<string, string[]>[] 
   return [caller === "session" ? { [getSessionScheme(path)]: [] } : { apiKey: [caller] }];
 };
 
-/** The names of the security schemes of the services' session cookies. */
+/** The names of the security schemes for the services' session cookies. */
 export const sessionSchemes = {
   "auth-keys": "session",
   "links-api": "sessionLinks",
   "webhook-dispatcher": "sessionWebhooks",
 } as const satisfies Record<SessionService, string>;
 
-/** Returns the security scheme of the service that serves a console path. */
+/** Returns the security scheme of the service that implements a console path. */
 const getSessionScheme = (path: string): string => {
   const service = sessionServices.find((candidate) =>
     sessionCookiePaths[candidate].some(
@@ -121,7 +124,7 @@ const IdempotencyHeader = z.object({
     .optional()
     .describe(
       "Makes retries safe. For 24 hours, a request of the same account with the same key and a byte-identical " +
-        "body gets the first response again and creates no second link. Use a new key, such as a random UUID, for " +
+        "body gets the first response again and does not create a second link. Use a new key, such as a random UUID, for " +
         "each link, and the same key for each retry. Only successful requests are stored: after an error, the key " +
         "can be used again, even with a different body.",
     ),
@@ -141,7 +144,7 @@ const describeResponses = ({ responses, mediaTypes = [] }: Operation): ZodOpenAp
     ]),
   );
 
-/** Describes content other than JSON as text. */
+/** Describes content that is not JSON as text. */
 const buildTextContent = (mediaTypes: readonly string[]) =>
   mediaTypes.length === 0
     ? {}
@@ -182,14 +185,19 @@ const describeErrorStatus = (operation: Operation, status: number): string => {
 };
 
 const errorCodeAdvice: Partial<Record<ApiErrorCode, string>> = {
-  IDEMPOTENCY_KEY_IN_USE: "This request changed nothing. Try again after 1 second.",
-  IDEMPOTENCY_KEY_REUSED: "This request changed nothing. Use a new key for a different request.",
+  IDEMPOTENCY_KEY_IN_USE: "This request did not change anything. Try again after 1 second.",
+  IDEMPOTENCY_KEY_REUSED:
+    "This request did not change anything. Use a new key for a different request.",
 };
 
-/** Describes whether a status is worth a retry, and how to retry safely (rule ERROR-4). */
+/**
+ * Describes whether a request with this status is worth retrying, and how to retry it safely (rule
+ * ERROR-4).
+ */
 const describeRetry = (operation: Operation, status: number): string[] => {
   const { acceptsIdempotencyKey, unexpectedError = "INTERNAL_ERROR", method } = operation;
-  if (status === 429) return ["Try again after `Retry-After`. This request changed nothing."];
+  if (status === 429)
+    return ["Try again after `Retry-After`. This request did not change anything."];
   if (status < 500 && status !== getApiErrorStatus(unexpectedError)) return [];
   if (method === "get") return ["Try again, waiting longer each time."];
   return acceptsIdempotencyKey === true
@@ -200,8 +208,8 @@ const describeRetry = (operation: Operation, status: number): string[] => {
 };
 
 /**
- * The response headers of an error. A path that cannot be decoded is rejected before any rate
- * limit.
+ * Returns the response headers of an error. A path that cannot be decoded is rejected before rate
+ * limiting, so a 404 response does not always have the rate limit headers.
  */
 const getErrorHeaders = (operation: Operation, status: number) => {
   if (status === 429) return RetryHeaders;
@@ -216,8 +224,10 @@ const Errors = z
     errors: z
       .array(
         z.object({
-          message: z.string().meta({ description: "A text for people. It may change." }),
-          code: z.string().meta({ description: "A code for programs. New codes may be added." }),
+          message: z.string().meta({ description: "A human-readable message. It may change." }),
+          code: z
+            .string()
+            .meta({ description: "A machine-readable code. New codes may be added." }),
           methods: z.array(z.string()).optional().meta({
             description:
               "With `REAUTHENTICATION_REQUIRED`, the methods by which the user can prove presence.",
@@ -232,7 +242,7 @@ const Errors = z
   .meta({ id: "Errors" });
 
 const rateLimitHeader = z.string().meta({
-  description: "What remains of the limits that apply to this request (IETF draft).",
+  description: "The remaining quotas of the limits that apply to this request (IETF draft).",
   examples: ['"key";r=99;t=1, "ip";r=199;t=1'],
 });
 const rateLimitPolicyHeader = z.string().meta({
@@ -265,17 +275,17 @@ const RetryHeaders = LimitHeaders.extend({
 const OptionalRetryHeaders = LimitHeaders.extend({ "Retry-After": retryAfterHeader.optional() });
 
 const RedirectHeaders = LimitHeaders.extend({
-  Location: z.string().meta({ description: "The URL to go to." }),
+  Location: z.string().meta({ description: "The URL of the redirect." }),
 });
 
 /**
- * Options for the schemas. Responses stay open to new fields because an added field is not a
+ * Options for the schemas. Responses allow additional fields, because adding a field is not a
  * breaking change (rule API-1).
  */
 export const documentOptions: CreateDocumentOptions = {
   override: ({ jsonSchema }) => {
     if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
-    // The bounds of JavaScript's safe integers are not limits of the API.
+    // JavaScript's limits for safe integers are not limits of the API.
     if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
     if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
   },

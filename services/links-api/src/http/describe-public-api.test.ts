@@ -20,7 +20,7 @@ beforeAll(async () => {
 
 const resolveReference = (ref: string): Json => resolveRef(document, ref);
 
-/** Visits every object in the document with its key. */
+/** Visits every object in the document, with its key. */
 const walk = (value: Json, visit: (value: Json, key: string) => void, key = ""): void => {
   if (typeof value !== "object" || value === null) return;
   visit(value, key);
@@ -32,7 +32,10 @@ const operations = (): Json[] =>
     Object.values(item),
   );
 
-/** Checks a value against a schema of the document: types, fields and nulls. Returns the errors. */
+/**
+ * Validates the types, the fields and the null values of a value against a schema of the document.
+ * Returns the errors.
+ */
 const findSchemaErrors = (value: Json, schema: Json, path = "$"): string[] => {
   if (schema.$ref !== undefined)
     return findSchemaErrors(value, resolveReference(schema.$ref), path);
@@ -269,7 +272,7 @@ describe("GET /v1/openapi.json", () => {
     expect(findSchemaErrors(page, getResponseSchema("/v1/payment-link", "get"))).toEqual([]);
     const retrievedSchema = getResponseSchema("/v1/payment-link/{id}", "get");
     expect(findSchemaErrors(link, retrievedSchema)).toEqual([]);
-    // Proves that the check can fail.
+    // Verifies that the check detects an invalid value.
     expect(findSchemaErrors({ ...link, toAmount: 5, extra: 1 }, retrievedSchema)).toEqual([
       "$.toAmount is a integer",
       "$.extra is unknown",

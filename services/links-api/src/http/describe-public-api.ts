@@ -25,7 +25,7 @@ export const describePublicApi = ({
         title: "Payment Links",
         version: "1.0.0",
         description: introduction,
-        contact: { name: "Whoever runs this service", url: baseUrl },
+        contact: { name: "The operator of this service", url: baseUrl },
       },
       servers: [{ url: baseUrl }],
       tags: [
@@ -65,7 +65,7 @@ const apiKeyScheme = {
     .join(", ")}.`,
 } as const;
 
-/** The webhooks: all current types, and the form of future ones. */
+/** The webhooks: all current event types, and the general format for future ones. */
 const webhooks = {
   "payment_link.transaction.succeeded": {
     operationId: "paymentLinkTransactionSucceeded",

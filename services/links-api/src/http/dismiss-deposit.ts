@@ -10,7 +10,8 @@ import { updateDepositDecision, lockOwnDeposit } from "../store/deposits.ts";
 import { serializeDeposit } from "./serialize-deposit.ts";
 
 /**
- * POST /console/api/deposits/:id/dismiss: removes a deposit that belongs to no link from the list.
+ * POST /console/api/deposits/:id/dismiss: removes a deposit from the list of undecided deposits
+ * without assigning it to a link.
  */
 export const dismissOwnDeposit =
   (dependencies: Dependencies) =>

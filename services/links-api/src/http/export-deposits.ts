@@ -48,12 +48,13 @@ type ExportSource = {
   formatRow: (deposit: Deposit) => string;
 };
 
-/** Small enough that formatting a chunk does not delay other requests. */
+/** A chunk of this size is formatted quickly enough not to delay other requests. */
 const depositsPerChunk = 250;
 
 async function* streamChunks({ header, formatRow, readPart, filter }: ExportSource) {
   yield header;
-  // The loop ends because each part contains only deposits older than those before.
+  // The loop terminates, because each part contains only deposits that are older than the previous
+  // part.
   for (let last: Deposit | undefined; ;) {
     const page = { ...filter, last, limit: depositsPerChunk };
     const { rows, text } = await readPart(async (db) =>

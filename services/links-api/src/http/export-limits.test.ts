@@ -16,7 +16,10 @@ const rig = useRig(createRig);
 const linksPath = "/console/api/payment-links.csv";
 const paths = [linksPath, "/console/api/payments.csv", "/console/api/deposits.csv"];
 
-/** Creates an account whose export is far larger than all buffers between service and client. */
+/**
+ * Creates an account whose export is far larger than all buffers between the service and the
+ * client.
+ */
 const createLargeShop = async () => {
   const account = sampleAccount();
   const id = await rig.createLink(rig.createKeyHeaders(account), { toAmount: "5" });
@@ -40,11 +43,12 @@ const readMetric = async (name: string, labels: string): Promise<number> => {
 const countExports = (outcome: string) =>
   readMetric("payment_links_exports_total", `outcome="${outcome}"`);
 
-/** The upper limit of a part plus the piece that is being written. */
+/** The maximum size of one part plus the piece that is being written. */
 const bufferedBytesMax = (128 + 32) * 1_024;
 
 /**
- * Waits until all exports wait for their clients. Meanwhile checks the number of buffered bytes.
+ * Waits until all exports are waiting for their clients, and checks the number of buffered bytes
+ * meanwhile.
  */
 const waitUntilExportsWait = async (exportCount: number): Promise<void> => {
   let stablePollCount = 0;
@@ -92,7 +96,7 @@ describe("exports", () => {
     const { exportRequest } = await rig.pool.transaction(async (tx) => {
       await tx.query(sqlVoid`LOCK TABLE links, deposits, paid_addresses IN ACCESS EXCLUSIVE MODE`);
       const exportRequest = fetch(`${rig.publicUrl}${path}`, { headers: sessionHeaders });
-      // The only connection in use is the one of this transaction.
+      // The pool's only connection in use belongs to this transaction.
       await waitUntil("the export reads on its own connection", async () => {
         const lockWaits = await countLockWaits(tx);
         return lockWaits > 0 && rig.pool.state().acquiredConnections === 1;

@@ -37,7 +37,7 @@ export const exportLinks =
     });
   };
 
-/** A link, and the time at which its row is written. */
+/** A link, and the time that determines its status in the export. */
 type CsvRow = { link: LinkView; now: Date };
 
 const createCsvFormat = ({ checkoutUrl, getToken }: Dependencies, handle: string) =>
@@ -62,14 +62,14 @@ const createCsvFormat = ({ checkoutUrl, getToken }: Dependencies, handle: string
 
 type ExportSource = {
   query: Omit<LinkQuery, "now">;
-  /** The start of the export; undefined if there is no link. */
+  /** The position at which the export starts. Undefined if there are no links. */
   start: LinkCursor | undefined;
   readPart: ReadPart<Pool>;
   header: string;
   formatRow: (row: CsvRow) => string;
 };
 
-/** Small enough that formatting a chunk does not delay other requests. */
+/** A chunk of this size is formatted quickly enough not to delay other requests. */
 const linksPerChunk = 250;
 
 async function* streamChunks(
@@ -77,11 +77,13 @@ async function* streamChunks(
   { header, formatRow, readPart, start, query }: ExportSource,
 ) {
   yield header;
-  // The loop ends because each part contains only links older than those before.
+  // The loop terminates, because each part contains only links that are older than the previous
+  // part.
   for (let before = start; before !== undefined;) {
     const page = { ...query, before, limit: linksPerChunk, offset: 0 };
     const { nextCursor, text } = await readPart(async (db) => {
-      // An export may take an hour, during which links expire.
+      // The time is read for each part, because an export can take an hour and links can expire
+      // during it.
       const now = clock.now();
       const { lastScannedId, links } = await searchLinks(db, { ...page, now });
       const { rows, text } = formatPart(links, (link) => formatRow({ link, now }));

@@ -40,11 +40,14 @@ export const exportPayments =
     });
   };
 
-/** Exports all payments except those on links created after this call. */
+/** Exports all payments, except those on links that are created after this call. */
 const exportAllPayments = async (source: ExportSource, userId: string) =>
   streamAllPayments(source, userId, await source.readPart((db) => findStartCursor(db, userId)));
 
-/** Exports the payments that one link has now, with their count. */
+/**
+ * Exports the payments that one link has at the time of the call, and sends their number in a
+ * header.
+ */
 const exportLinkPayments = async (
   source: ExportSource,
   res: Response,
@@ -90,9 +93,12 @@ type ExportSource = {
   formatRow: (row: CsvRow) => string;
 };
 
-/** Small enough that formatting a chunk does not delay other requests. */
+/** A chunk of this size is formatted quickly enough not to delay other requests. */
 const paymentsPerChunk = 250;
-/** The step grows while links have few payments. */
+/**
+ * The number of links that are read in one step. It doubles up to the maximum while a step's
+ * payments fit into one part.
+ */
 const linksPerStep = { min: 250, max: 1_000 };
 
 async function* streamAllPayments(
@@ -101,7 +107,8 @@ async function* streamAllPayments(
   start: LinkCursor | undefined,
 ) {
   let limit = linksPerStep.min;
-  // The loop ends because each step contains only links older than those before.
+  // The loop terminates, because each step contains only links that are older than the previous
+  // step.
   for (let before = start; before !== undefined;) {
     const cursor = before;
     const { firstPart, links } = await source.readPart(async (db) => {
@@ -109,8 +116,8 @@ async function* streamAllPayments(
       return { links: nextLinks, firstPart: await readFirstPart(db, source, nextLinks) };
     });
     const lastPayment = yield* streamPayments(source, links, firstPart);
-    // With `hasMore`, the part ended with all payments of one link, and the next step starts after
-    // that link.
+    // If `hasMore` is true, `streamPayments` has also yielded all other payments of the last link,
+    // so the next step starts after that link.
     before = firstPart.hasMore ? links.find(({ id }) => id === lastPayment?.linkId) : links.at(-1);
     limit = firstPart.hasMore ? linksPerStep.min : Math.min(2 * limit, linksPerStep.max);
   }
@@ -126,7 +133,7 @@ async function* streamLinkPayments(
   yield* streamPayments(source, [link], firstPart);
 }
 
-/** The CSV text of some payments, the last of them, and whether more may follow. */
+/** Some payments as CSV text, the last of these payments, and whether there can be more. */
 type ExportPart = { text: string; lastPayment: Payment | undefined; hasMore: boolean };
 
 const createPart = (
@@ -154,8 +161,8 @@ const readFirstPart = async (
 };
 
 /**
- * Yields the first payments of links, and then the remaining payments of the last of these links.
- * Returns the last payment of the first part.
+ * Yields the first payments of some links. If they end in the middle of a link, also yields the
+ * remaining payments of that link. Returns the last payment of the first part.
  */
 async function* streamPayments(
   source: ExportSource,

@@ -27,7 +27,7 @@ const createShop = (account: Account = sampleAccount()) => {
     account,
     fetchExport,
     createLink: (body: object = {}) => rig.createLink(keyHeaders, { toAmount: "5", ...body }),
-    /** Reads the lines of an export without the header. */
+    /** Reads the lines of an export, without the header. */
     readLines: async (path: string): Promise<string[]> => {
       const [, ...lines] = (await (await fetchExport(path)).text()).trimEnd().split("\r\n");
       return lines;
@@ -82,7 +82,8 @@ describe("GET /console/api/payment-links.csv (rule CALLER-27)", () => {
       await createLink({ description: "Grüße, 東京" });
       const bytes = new Uint8Array(await (await fetchExport(path)).arrayBuffer());
       expect(Array.from(bytes.subarray(0, 3))).toEqual([0xef, 0xbb, 0xbf]);
-      // Exactly one mark: a second one would be part of the first column's name.
+      // There must be exactly one byte order mark, because a second one would become part of the
+      // first column's name.
       const text = new TextDecoder().decode(bytes);
       expect(text).toMatch(/^id,/);
       if (path === linksPath) expect(text).toContain(`"Grüße, 東京"`);
@@ -233,8 +234,8 @@ describe("GET /console/api/payments.csv (rule CALLER-27)", () => {
 });
 
 /**
- * Sends an export request whose first statement waits one second for a table lock. Later reads wait
- * until the clock has advanced by the same time.
+ * Sends an export request whose first statement takes one second, because it waits for a table lock.
+ * The next read starts only after the clock has advanced by another second.
  */
 const requestDuringLock = async (
   table: "links" | "payments",

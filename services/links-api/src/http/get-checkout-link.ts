@@ -5,9 +5,9 @@ import type { Dependencies } from "../dependencies.ts";
 import { readCheckoutLink } from "./read-checkout-link.ts";
 
 /**
- * GET /checkout/payment-links/:id: returns a link's current status and its payment instructions,
- * for anyone. `?amount=` requests instructions for another amount than the remaining one.
- * `?sourceTransaction=` requests the payment in that transaction.
+ * GET /checkout/payment-links/:id: returns a link's current status and its payment instructions.
+ * Anyone can call it. `?amount=` requests instructions for an amount other than the remaining one.
+ * `?sourceTransaction=` requests the payment that was made in that transaction.
  */
 export const getCheckoutLink =
   (dependencies: Dependencies) =>

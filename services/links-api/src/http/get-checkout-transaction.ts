@@ -6,7 +6,7 @@ import { findPayment } from "../store/payments.ts";
 import { serializeCheckoutTransaction } from "./serialize-checkout-transaction.ts";
 
 /**
- * GET /checkout/transactions/:id: returns the current status of a payment, for anyone who knows its
+ * GET /checkout/transactions/:id: returns the current status of a payment to anyone who knows its
  * id.
  */
 export const getCheckoutTransaction =

@@ -15,8 +15,8 @@ import { serializePayment } from "./serialize-payment.ts";
 const paymentsMax = 100;
 
 /**
- * GET /console/api/payment-links/:id: returns an own link with its newest payments, including
- * unapplied ones.
+ * GET /console/api/payment-links/:id: returns one of the account's links with its newest payments,
+ * including those that were not applied.
  */
 export const getConsoleLink =
   (dependencies: Dependencies) =>
@@ -37,7 +37,9 @@ export const getConsoleLink =
     });
   };
 
-/** Serializes an active link's remaining amount if it is too small to be sent (rule STATE-16). */
+/**
+ * Serializes the remaining amount of an active link if it is too small to be sent (rule STATE-16).
+ */
 const serializeRemainder = ({ getToken }: Dependencies, link: LinkView, now: Date) => {
   if (statusAt(link, now) !== "active") return {};
   const remainder = getUnsendableRemainder(link, getToken(link.tokenId).token);

@@ -33,7 +33,7 @@ const advanceClock = (ms = 1000): string => {
   return rig.clock.now().toISOString();
 };
 
-/** Summarizes entries as kind and time, with the payment's id and result. */
+/** Summarizes each entry as its kind and time, and its payment's id and result. */
 const summarize = (entries: readonly TimelineEntry[]) =>
   entries.map(({ at, kind, payment }) => [
     kind,
@@ -85,13 +85,14 @@ describe("GET /console/api/payment-links/:id/story (rule CALLER-26)", () => {
     await rig.settle({ ...secondSettlement, version: 2, status: "settled" });
     const t7 = advanceClock();
     await rig.settle({ ...firstSettlement, version: 3, status: "settled", isOrphaned: true });
-    // The same report in a later version changes nothing.
+    // Repeating the report with a later version does not change anything.
     advanceClock();
     await rig.settle({ ...firstSettlement, version: 4, status: "settled", isOrphaned: true });
     await rig.settle({ ...failingSettlement, version: 3, status: "failed" });
     const orphanedEntry = (await readEntries(id)).at(-1);
     expect(orphanedEntry?.payment).toMatchObject({ id: firstSettlement.id, orphaned: true });
-    // After the payment returns, the orphaned entry stays and shows the payment's current state.
+    // After the payment returns, the orphaned entry is still listed and contains the payment's
+    // current state.
     await rig.settle({ ...firstSettlement, version: 5, status: "settled", isOrphaned: false });
     const { orphaned: _, ...returnedPayment } = orphanedEntry?.payment ?? {};
     expect((await readEntries(id)).at(-1)).toEqual({ ...orphanedEntry, payment: returnedPayment });
@@ -187,7 +188,8 @@ describe("GET /console/api/payment-links/:id/story (rule CALLER-26)", () => {
   test("returns every entry exactly once and in order across pages", async () => {
     const { fetchTimeline, createLink } = createShop();
     const id = await createLink({ toAmount: "100000" });
-    // Entries with equal times, and some with a different time.
+    // Most entries have the same time as others, so pages also end between entries with equal
+    // times.
     for (let round = 0; round < 3; round += 1) {
       rig.clock.advance(round === 1 ? 0 : 1000);
       await rig.settle(
@@ -239,12 +241,12 @@ describe("GET /console/api/payment-links/:id/story (rule CALLER-26)", () => {
     );
   });
 
-  // Guards other accounts: anyone may send many payments to a link.
+  // Guards other accounts, because anyone can send many payments to a link.
   test("reads few database pages at any position of 60,000 payments", async () => {
     const { createLink } = createShop();
     const id = await createLink();
     await insertUnappliedPayments(rig.pool, id, 60_000);
-    // Otherwise the planner may rely on statistics that autovacuum took between two inserts.
+    // Without this, the planner could use statistics that autovacuum collected between two inserts.
     await rig.pool.query(sqlVoid`ANALYZE payments`);
     const middle = new Date(testStartTime.getTime() + 30_000);
     for (const kind of [undefined, "payment_seen", "payment_orphaned"] as const) {

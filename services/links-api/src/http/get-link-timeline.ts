@@ -22,7 +22,8 @@ import { serializePayment } from "./serialize-payment.ts";
 const entriesMax = 50;
 
 /**
- * GET /console/api/payment-links/:id/story: returns the timeline of an own link (rule CALLER-26).
+ * GET /console/api/payment-links/:id/story: returns the timeline of one of the account's links
+ * (rule CALLER-26).
  */
 export const getLinkTimeline =
   ({ clock, pool }: Dependencies) =>
@@ -35,7 +36,7 @@ export const getLinkTimeline =
       : undefined;
     if (lifecycle === undefined) throw createApiError("NOT_FOUND");
     const linkPositions = listLinkPositions(lifecycle, clock.now());
-    // One more than a page contains, to find out whether another page follows.
+    // Reads one entry more than a page contains, to find out whether there is another page.
     const positions = await listTimeline(pool, {
       linkId,
       linkPositions,
@@ -60,7 +61,7 @@ const serializeTimelineEntry = (
   payment: payment === undefined ? null : serializePayment(payment),
 });
 
-/** Some times were first recorded only after payments existed. */
+/** Returns whether the time of an entry is known. Older payments do not have all times. */
 const isTimeKnown = (kind: TimelineEntryKind, payment: Payment | undefined): boolean => {
   if (payment === undefined) return true;
   if (kind === "payment_orphaned") return payment.orphanedAt !== null;

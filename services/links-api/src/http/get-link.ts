@@ -4,7 +4,7 @@ import type { Dependencies } from "../dependencies.ts";
 import { readLink } from "../store/read-link.ts";
 import { serializeRetrievedLink } from "./serialize-link.ts";
 
-/** GET /v1/payment-link/:id: returns one link with its owner's public profile, for anyone. */
+/** GET /v1/payment-link/:id: returns a link with its owner's public profile. Anyone can call it. */
 export const getLink =
   (dependencies: Dependencies) =>
   async (req: Request, res: Response): Promise<void> => {

@@ -1,7 +1,7 @@
 import type { Request, Response } from "express";
 
 /**
- * GET /v1/openapi.json and GET /console/api/openapi.json: returns a document serialized once at
+ * GET /v1/openapi.json and GET /console/api/openapi.json: returns a document that was serialized at
  * startup.
  */
 export const getOpenapi = (document: object) => {

@@ -23,7 +23,8 @@ export const getOverview =
     const userId = account.id;
     const now = clock.now();
     const fromDay = new Date(now.getTime() - (days - 1) * dayMs).toISOString().slice(0, 10);
-    // Sequential, so that this frequently loaded page uses one connection instead of four.
+    // The queries run one after the other, because this page is loaded often and would otherwise
+    // use four connections.
     const received = await listDailyReceived(pool, { fromDay, userId });
     const links = await countLinks(pool, { now, userId });
     const unapplied = await countUnappliedPayments(pool, userId);

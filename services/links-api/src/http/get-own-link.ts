@@ -7,8 +7,8 @@ import type { LinkView } from "../domain/link-view.ts";
 import { findOwnLinkView } from "../store/link-views.ts";
 
 /**
- * Returns the link that a console path names. Throws `NOT_FOUND` for another account's link, as if
- * it did not exist.
+ * Returns the link in a console path. If it belongs to another account, throws the same `NOT_FOUND`
+ * as for a link that does not exist.
  */
 export const getOwnLink = async (
   dependencies: Dependencies,

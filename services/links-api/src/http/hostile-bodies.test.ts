@@ -11,7 +11,7 @@ beforeAll(async () => {
   keyHeaders = rig.createKeyHeaders(sampleAccount());
 });
 
-/** CPU time, because elapsed time also depends on the machine's other load. */
+/** This is CPU time, because elapsed time also depends on the load of the machine. */
 const batchCpuMsMax = 1_000;
 const concurrentRequests = 8;
 const batches = getPropertyRunOptions({ soak: 1_250 });
@@ -29,7 +29,7 @@ const arbitraryHostileText = fc.oneof(
   fc.constantFrom("\0", "\ud800", "NaN", "Infinity", "2027-01-01", "2027-02-30T25:00Z", "'; --"),
   fc.date({ noInvalidDate: true }).map((date) => date.toISOString()),
 );
-/** JSON text, so that numbers beyond the precision of a float arrive unchanged. */
+/** JSON as text, so that numbers with more digits than a float can hold are sent unchanged. */
 const arbitraryJsonText = fc.oneof(
   arbitraryHostileText.map((text) => JSON.stringify(text)),
   arbitraryNumberText,
@@ -48,7 +48,10 @@ const arbitraryField = fc.constantFrom(
 const arbitraryObject = fc
   .array(fc.tuple(arbitraryField, arbitraryJsonText), { maxLength: 6 })
   .map((members) => `{${members.map(([name, value]) => `"${name}":${value}`).join(",")}}`);
-/** Valid except for random parts: what passes the first check must not break a later one. */
+/**
+ * Bodies that are valid except for some random parts, to test that a body that passes the first
+ * checks does not break later ones.
+ */
 const arbitraryNearlyValid = fc
   .record({
     amount: fc.oneof(
@@ -73,7 +76,7 @@ const arbitraryBody = fc.oneof(
   { weight: 1, arbitrary: fc.uint8Array({ maxLength: 400 }).map((bytes) => Buffer.from(bytes)) },
 );
 
-// Guards against bodies that our own code cannot parse or that cost too much CPU time.
+// Guards against bodies that make our own code fail or that cost too much CPU time.
 test(`given ${batches.numRuns * concurrentRequests} generated bodies, no response is a 5xx and no batch takes more than 1 s of CPU time`, async () => {
   const statuses = new Map<number, number>();
   const send = async (body: string | Buffer): Promise<void> => {
@@ -105,7 +108,8 @@ test(`given ${batches.numRuns * concurrentRequests} generated bodies, no respons
     }),
     { ...batches, endOnFailure: true },
   );
-  // Both kinds of response occurred; otherwise the bodies would be mere noise.
+  // Both statuses must occur often. Otherwise the generated bodies would not test both the success
+  // and the validation paths.
   expect(statuses.get(200)).toBeGreaterThan(batches.numRuns / 20);
   expect(statuses.get(422)).toBeGreaterThan(batches.numRuns);
 });

@@ -11,22 +11,25 @@ import type { StoredResponse } from "../store/idempotency-keys.ts";
 import { type NewLink, insertLink } from "../store/links.ts";
 import { reserveAddresses } from "../store/reserve-addresses.ts";
 
-/** A link to insert, and the response for its creator. */
+/** A link to insert, and the response to its creator. */
 export type NewLinkWithResponse = NewLink & { response: StoredResponse["answer"] };
 
-/** A validated request. It becomes a link once its destination is known. */
+/** A validated request, which becomes a link once its destination address is known. */
 export type PreparedLink = {
   owner: PayableAccount;
   buildNewLink: (destinationAddress: string) => NewLinkWithResponse;
 };
 
-/** Returns whether the link needs its own address, allocated in the transaction that inserts it. */
+/**
+ * Returns whether the link needs its own address, which is allocated in the transaction that
+ * inserts the link.
+ */
 export const needsOwnAddress = ({ owner }: PreparedLink): boolean =>
   isBitcoinChainId(owner.token.chain.id);
 
 /**
- * Inserts a link. On Bitcoin it gets an address of its owner's key that no other link ever gets
- * (rule API-33).
+ * Inserts a link. On Bitcoin, allocates an address of the owner's key that no other link has had or
+ * will get (rule API-33).
  */
 export const insertPreparedLink = async (
   tx: Transaction,

@@ -6,7 +6,9 @@ import type { Dependencies } from "../dependencies.ts";
 import { copySharedDeposits, listDeposits } from "../store/deposits.ts";
 import { createDepositSerializer } from "./serialize-deposit.ts";
 
-/** GET /console/api/deposits: lists money that arrived without naming a link (rule CALLER-29). */
+/**
+ * GET /console/api/deposits: lists received money that does not identify a link (rule CALLER-29).
+ */
 export const listOwnDeposits =
   (dependencies: Dependencies) =>
   async (req: Request, res: Response, { account }: Caller): Promise<void> => {

@@ -7,7 +7,10 @@ import { listPayments } from "../store/payments.ts";
 import { getOwnLink } from "./get-own-link.ts";
 import { serializePayment } from "./serialize-payment.ts";
 
-/** GET /console/api/payment-links/:id/payments: lists all payments of an own link, newest first. */
+/**
+ * GET /console/api/payment-links/:id/payments: lists all payments of one of the account's links,
+ * newest first.
+ */
 export const listLinkPayments =
   (dependencies: Dependencies) =>
   async (req: Request, res: Response, caller: Caller): Promise<void> => {

@@ -51,7 +51,8 @@ describe("GET /v1/payment-link", () => {
       const headers = rig.createKeyHeaders(sampleAccount());
       const created: string[] = [];
       for (let index = 0; index < count; index += 1) {
-        // Some links share a millisecond. They must still be in order of creation.
+        // Some links are created in the same millisecond. They must still be listed in the order of
+        // creation.
         if (index % 3 === 0) rig.clock.advance(1);
         created.unshift(await rig.createLink(headers, { toAmount: "1" }));
       }

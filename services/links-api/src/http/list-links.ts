@@ -6,7 +6,7 @@ import type { Dependencies } from "../dependencies.ts";
 import { requirePayableAccount } from "../domain/link.ts";
 import { serializeListedLink } from "./serialize-link.ts";
 
-/** GET /v1/payment-link: lists the links of the key's owner, newest first. */
+/** GET /v1/payment-link: lists the links of the API key's owner, newest first. */
 export const listOwnLinks =
   (dependencies: Dependencies) =>
   async (req: Request, res: Response, { account }: Caller): Promise<void> => {
@@ -19,7 +19,7 @@ export const listOwnLinks =
       status: query.status ?? null,
       now,
       offset,
-      // One more than a page contains, to find out whether another page follows.
+      // Reads one link more than a page contains, to find out whether there is another page.
       limit: pageSize + 1,
     };
     const links = await dependencies.deepPages.read(res, { accountId: account.id, offset }, () =>

@@ -4,9 +4,9 @@ const referenceBytes = 16;
 const referencesPerFill = 256;
 
 /**
- * Creates a generator of payment references: 16 random bytes in hex, each returned once. It draws
- * many at a time because requesting randomness from the system is one of the most expensive steps
- * of a create.
+ * Creates a generator of payment references. A reference is 16 random bytes in hex and is returned
+ * only once. The generator fetches random bytes for many references at a time, because fetching
+ * them is one of the most expensive steps of creating a link.
  */
 export const createReferenceGenerator = (): (() => string) => {
   const randomBuffer = Buffer.alloc(referenceBytes * referencesPerFill);

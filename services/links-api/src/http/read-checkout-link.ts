@@ -8,7 +8,9 @@ import { findPaymentBySourceIdPrefix } from "../store/payments.ts";
 import { readLink } from "../store/read-link.ts";
 import { serializeCheckoutLink } from "./serialize-checkout-link.ts";
 
-/** Returns the `sourceId` prefix of the payments that a transaction makes on a link. */
+/**
+ * Returns the common prefix of the `sourceId` of all payments that a transaction makes on a link.
+ */
 export const getSourceIdPrefix = (
   dependencies: Dependencies,
   link: OwnedLinkView,

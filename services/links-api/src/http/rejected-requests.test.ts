@@ -51,7 +51,8 @@ describe("200 rejected requests", () => {
           headers,
           ...(body === undefined ? {} : { body }),
         });
-        // Up to four requests run concurrently, so two may also conflict on their idempotency key.
+        // Up to four requests run concurrently, so some can conflict because they use the same
+        // idempotency key.
         const allowedResults = [expected, "409 IDEMPOTENCY_KEY_IN_USE"];
         expect(allowedResults).toContain(`${response.status} ${response.json.errors[0].code}`);
       });

@@ -14,7 +14,7 @@ const ReferenceRow = z.object({ reference: z.string() });
 
 type LinkBody = { description?: string; expirationDate?: string; toAmount?: string };
 
-/** Creates a signed-in person with these links, created a second apart, the newest last. */
+/** Creates a signed-in person with these links, created one second apart, with the newest last. */
 const createShop = async (bodies: readonly LinkBody[] = []) => {
   const account = sampleAccount();
   const headers = rig.createKeyHeaders(account);

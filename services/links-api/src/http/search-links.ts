@@ -15,8 +15,8 @@ import {
 import { serializeListedLink } from "./serialize-link.ts";
 
 /**
- * GET /console/api/payment-links: lists all links of the owner, or those that match a search (rule
- * CALLER-24).
+ * GET /console/api/payment-links: lists all of the owner's links, or those that match a search
+ * (rule CALLER-24).
  */
 export const searchOwnLinks =
   (dependencies: Dependencies) =>
@@ -54,10 +54,13 @@ const requireLinkCursor = async (
   return cursor;
 };
 
-/** One more than a page contains, to find out whether another page follows. */
+/** Reads one link more than a page contains, to find out whether there is another page. */
 const limit = pageSize + 1;
 
-/** Without filters other than the status, a list has its own index and is fast at any offset. */
+/**
+ * Finds a page of links. If only the status is filtered, this is a list with its own index, which
+ * is fast at any offset. Otherwise it is a search.
+ */
 const findPage = async (
   dependencies: Dependencies,
   res: Response,

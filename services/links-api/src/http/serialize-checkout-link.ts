@@ -16,9 +16,9 @@ import { serializeCheckoutTransaction } from "./serialize-checkout-transaction.t
 
 type CheckoutState = {
   instructionsResult: InstructionsResult;
-  /** Payments that are seen but have not settled. */
+  /** Payments that were seen but have not settled. */
   pendingPayments: readonly PendingPayment[];
-  /** The payment in the requested transaction, if it was seen. */
+  /** The payment that was made in the requested transaction, if it was seen. */
   followedPayment: Payment | undefined;
   wrongToken: WrongToken | undefined;
   now: Date;

@@ -4,8 +4,8 @@ import type { Payment } from "../domain/payment.ts";
 import { serializePublicPayment } from "./serialize-payment.ts";
 
 /**
- * Serializes a payment for its payer. It reveals nothing about the payer but the public transaction
- * hash.
+ * Serializes a payment for its payer. Apart from the public transaction hash, the response does not
+ * contain anything about the payer.
  */
 export const serializeCheckoutTransaction = (
   dependencies: Dependencies,

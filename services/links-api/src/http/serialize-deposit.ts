@@ -19,8 +19,8 @@ import { listLikelyLinks } from "../store/deposits.ts";
 import { listReports } from "../store/payment-reports.ts";
 
 /**
- * Creates a serializer for deposits as their owner sees them. Undecided deposits include their
- * likely links.
+ * Creates a function that serializes deposits for their owner. Undecided deposits include the links
+ * that they are likely meant for.
  */
 export const createDepositSerializer = async (
   dependencies: Dependencies,
@@ -62,8 +62,8 @@ export const createDepositSerializer = async (
 };
 
 /**
- * Finds the payment that already credits an undecided deposit because a notice reported it (rule
- * STATE-14).
+ * Finds the payment to which an undecided deposit is already credited, because a provider's notice
+ * reported the same transfer (rule STATE-14).
  */
 const findCreditedPayment = (
   { catalogue }: Dependencies,
@@ -77,7 +77,7 @@ const findCreditedPayment = (
   return sameTransfer?.original.isApplied === true ? sameTransfer.original : undefined;
 };
 
-/** Serializes a deposit without any links. */
+/** Serializes a deposit without its likely links. */
 export const serializeDeposit = (
   { catalogue, checkoutUrl }: Dependencies,
   deposit: Deposit,

@@ -13,7 +13,7 @@ import { statusAt } from "../domain/link.ts";
 
 type SerializationContext = { handle: string; now: Date };
 
-/** Serializes a link in the form of lists (rules API-7, API-10). */
+/** Serializes a link as it appears in lists (rules API-7, API-10). */
 export const serializeListedLink = (
   dependencies: Dependencies,
   link: LinkView,
@@ -34,7 +34,10 @@ export const serializeListedLink = (
   transactionUrl: null,
 });
 
-/** Serializes one link, with the receipt of its last payment once it is completed (rule API-10). */
+/**
+ * Serializes a single link. A completed link includes the URL of its last payment's receipt (rule
+ * API-10).
+ */
 export const serializeLink = (
   dependencies: Dependencies,
   link: LinkView,
@@ -58,7 +61,8 @@ export const serializeRetrievedLink = (
 };
 
 /**
- * Returns the handle of an account that has links. A handle can only be replaced, never removed.
+ * Returns the handle of an account that has links. Such an account always has a handle, because a
+ * handle can be replaced but not removed.
  */
 export const requireHandle = (account: Account): string => {
   if (account.handle === null) throw new Error("the account has payment links but no handle");
@@ -68,7 +72,7 @@ export const requireHandle = (account: Account): string => {
 const serializeOwner = (dependencies: Dependencies, link: OwnedLinkView): UserData => {
   const { owner } = link;
   const { token, tokenData } = dependencies.getToken(link.tokenId);
-  // The link's own wallet with its current flags (rule API-11).
+  // The wallet of the link, with the wallet's current flags (rule API-11).
   const wallet = owner.wallets.find(({ id }) => id === link.walletId);
   return {
     id: owner.id,

@@ -1,7 +1,9 @@
 import { type OwnPaymentData, type PaymentData, formatAmount } from "@payment-links/contracts";
 import type { Payment } from "../domain/payment.ts";
 
-/** Serializes the fields of a payment that both the link's owner and the payer may see. */
+/**
+ * Serializes the fields of a payment that both the link's owner and the payer are allowed to see.
+ */
 export const serializePublicPayment = (
   payment: Payment,
 ): Omit<PaymentData, "orphaned" | "duplicateOf"> => ({
@@ -17,9 +19,9 @@ export const serializePublicPayment = (
 });
 
 /**
- * Serializes a payment for the link's owner (rule CALLER-7). An orphaned payment has the field
- * `orphaned: true`. If it had settled, it is still applied, but the money is gone. A further report
- * of the same transfer has `duplicateOf`.
+ * Serializes a payment for the link's owner (rule CALLER-7). An orphaned payment has `orphaned:
+ * true`. If it had settled, it stays applied, although the owner no longer has the money. Another
+ * report of the same transfer has `duplicateOf`.
  */
 export const serializePayment = (payment: Payment): PaymentData => ({
   ...serializePublicPayment(payment),

@@ -18,9 +18,9 @@ import {
 import { findNextIndex } from "../store/bitcoin-addresses.ts";
 
 /**
- * POST /console/api/payment-links/first-address-index: suggests the index of the first link address
- * for a Bitcoin wallet, before the wallet is added. A node reports the used addresses. Addresses
- * that links already had are excluded too.
+ * POST /console/api/payment-links/first-address-index: suggests the index of the first address for
+ * links before a Bitcoin wallet is added. The suggested index is above the addresses that a node
+ * reports as used, and above the addresses that links already have.
  */
 export const suggestOwnFirstAddressIndex =
   (dependencies: Dependencies) =>
@@ -57,7 +57,7 @@ const suggestFromUsedAddresses = async (
       });
     });
   } catch (error) {
-    log.info({ err: error, chain: chainId }, "no node can list used addresses");
+    log.info({ err: error, chain: chainId }, "could not list used addresses");
     return undefined;
   }
 };

@@ -2,8 +2,8 @@ import type { BackgroundJob } from "@payment-links/process";
 import type { Dependencies } from "../dependencies.ts";
 
 /**
- * Sends heartbeats to event streams and ends those past their limits. Calls no other system, so it
- * works during any outage.
+ * Sends heartbeats to event streams and ends streams that exceed their limits. It does not depend
+ * on other systems, so it works during any outage.
  */
 export const createEventStreamHeartbeatJob = ({
   eventStreams,

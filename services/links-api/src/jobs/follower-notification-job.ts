@@ -4,12 +4,12 @@ import { parseFollowedKey } from "../domain/followed-link.ts";
 import { findChangedFingerprints } from "../store/link-fingerprints.ts";
 
 const linksPerQueryMax = 1_000;
-/** Links in one batch are read concurrently. */
+/** The maximum number of links that are read concurrently. */
 const concurrentReadsMax = 100;
 
 /**
- * Checks once a second whether followed links have changed, and notifies their streams. Costs
- * nothing while no link is followed.
+ * Checks once a second whether followed links have changed, and sends the changes to their streams.
+ * Does not query the database while no link is followed.
  */
 export const createFollowerNotificationJob = (
   dependencies: Pick<Dependencies, "clock" | "counters" | "eventStreams" | "log" | "pool">,
@@ -40,8 +40,8 @@ export const createFollowerNotificationJob = (
 });
 
 /**
- * Catches read errors, so one unreadable link does not block updates of others. The next run
- * retries it.
+ * Sends the current state of a link to its streams. Catches errors, so that one link that cannot be
+ * read does not block the updates of other links. The next run retries it.
  */
 const notifyFollowers = async (
   { counters, eventStreams, log }: Pick<Dependencies, "counters" | "eventStreams" | "log">,

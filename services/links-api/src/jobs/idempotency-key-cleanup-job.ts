@@ -6,7 +6,7 @@ import { createLowerBound } from "./lower-bound.ts";
 
 const responsesMax = 1_000;
 
-/** Deletes the stored responses of idempotency keys after 24 hours. */
+/** Deletes stored responses of idempotency keys once they are 24 hours old. */
 export const createIdempotencyKeyCleanupJob = ({
   clock,
   pool,

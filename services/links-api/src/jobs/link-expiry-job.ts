@@ -6,10 +6,10 @@ import { createLowerBound } from "./lower-bound.ts";
 const linksMax = 1_000;
 
 /**
- * Marks expired links as inactive soon after their expiry, so lists of active links do not scan
- * expired ones. Nothing else depends on it: readers compare the expiry with their own clock (rule
- * STATE-3). But they trust a link that is marked. If a fast clock marked links too early, the job
- * reverts that once the clock is right.
+ * Marks links as inactive soon after they expire, so that lists of active links do not scan expired
+ * ones. Statuses in responses do not depend on this job, because readers compare the expiry with
+ * their own clock (rule STATE-3). But readers do trust the mark. If a process with a fast clock has
+ * marked links too early, the job reactivates them once its own clock is correct.
  */
 export const createLinkExpiryJob = ({
   clock,
@@ -17,7 +17,10 @@ export const createLinkExpiryJob = ({
   pool,
 }: Pick<Dependencies, "clock" | "counters" | "pool">): BackgroundJob => {
   let lowerBound = createLowerBound(clock);
-  /** Undefined until it is read: the previous process may have had a fast clock. */
+  /**
+   * The latest expiry that any process has marked. Undefined until it is read. It can be in the
+   * future, because another process may have had a fast clock.
+   */
   let markedUntil: Date | undefined;
 
   return {

@@ -21,7 +21,8 @@ const insertStoredResponse = (key: string, ageHours: number) =>
   `);
 
 /**
- * Expects remaining work before the lower bound to be done only by the hourly run from the start.
+ * Expects that rows from before the lower bound are only processed by the hourly run from the
+ * start.
  */
 const expectDoneWithinAnHour = async (job: BackgroundJob, isDone: () => Promise<boolean>) => {
   await job.run();

@@ -14,14 +14,14 @@ const importPattern = /^import (?:(\{[^}]*\}) from )?"(\.\/[\w-]+\.js)";$/gm;
 const readAssetText = (name: string): string =>
   readFileSync(new URL(`assets/${name}`, import.meta.url), "utf8");
 
-/** Lists a module after all modules that it imports, each once. */
+/** Lists all modules that a module imports, each only once, and then the module itself. */
 const listModules = (collected: readonly string[], name: string): readonly string[] => {
   if (collected.includes(name)) return collected;
   const imported = [...readAssetText(name).matchAll(importPattern)].map(([, , path = ""]) => path);
   return [...imported.reduce(listModules, collected), name];
 };
 
-/** Wraps a module in a function that hides its names and returns its exports. */
+/** Wraps a module in a function that returns its exports and hides its other names. */
 const wrapModule = (name: string): string => {
   const text = readAssetText(name);
   const exportedNames = [...text.matchAll(/^export const (\w+)/gm)].map(
@@ -36,8 +36,8 @@ const wrapModule = (name: string): string => {
 };
 
 /**
- * Bundles a script with everything it imports. With a single file, a page cannot mix modules of two
- * versions.
+ * Bundles a script with all modules that it imports. Because the bundle is a single file, a page
+ * cannot load modules from two different versions.
  */
 const bundleModules = (name: string): string => {
   const modules = listModules([], `./${name}`).map(wrapModule);
@@ -51,7 +51,7 @@ const loadAsset = (name: string): Asset => {
   return { name, type: mediaTypes[extension] ?? "", text, digest };
 };
 
-/** The files that pages refer to, read once. */
+/** The static files that pages refer to, read at startup. */
 const assets = ["icon.svg", "page.css", "page.js", "followed.js", "checkout.js", "tron.js"].map(
   loadAsset,
 );
@@ -61,11 +61,11 @@ export const findAsset = (name: string): Asset | undefined =>
   assets.find((asset) => asset.name === name);
 
 /**
- * Returns the URL of a static file. It changes with the content, so browsers may cache the file
- * forever.
+ * Returns the URL of a static file. The URL changes when the content changes, so browsers can cache
+ * the file permanently.
  */
 export const buildAssetUrl = (name: string): string => {
   const asset = findAsset(name);
-  if (asset === undefined) throw new Error(`no file ${name} of the pages was read`);
+  if (asset === undefined) throw new Error(`unknown static file ${name}`);
   return `/checkout/assets/${name}?v=${asset.digest}`;
 };

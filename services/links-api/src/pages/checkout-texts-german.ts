@@ -1,6 +1,6 @@
 import type { CheckoutTexts } from "./checkout-texts.ts";
 
-/** Every German text of the checkout. */
+/** All German texts of the checkout. */
 export const checkoutTextsGerman: CheckoutTexts = {
   badges: {
     active: "Aktiv",

@@ -2,8 +2,8 @@ import type { NoInstructionsReason } from "../domain/payment-instructions.ts";
 import type { Translated } from "@payment-links/http";
 
 /**
- * Every English text of the checkout; `{name}` is a placeholder. Each other language has its own
- * such file.
+ * All English texts of the checkout. `{name}` is a placeholder. Each other language has a similar
+ * file.
  */
 export const checkoutTexts = {
   badges: {
@@ -25,7 +25,7 @@ export const checkoutTexts = {
     inactive: "The seller closed this payment link. Do not send anything to it.",
     suspended: "This payment link is on hold. Do not send anything to it.",
   },
-  /** Why a link that is active cannot be paid here. */
+  /** Why an active link cannot be paid on this page. */
   unpayable: {
     chain_not_watched:
       "You cannot pay here: this page does not track payments on {chain}. Ask the seller how to " +
@@ -181,5 +181,5 @@ export const checkoutTexts = {
   },
 } as const;
 
-/** The texts that every language of the checkout must provide. */
+/** The texts that each language of the checkout must provide. */
 export type CheckoutTexts = Translated<typeof checkoutTexts>;

@@ -16,10 +16,10 @@ const Manifest = z.record(
 );
 type Manifest = z.output<typeof Manifest>;
 
-/** One file of the console in each encoding in which it may be sent. */
+/** A file of the console, uncompressed and in each encoding in which it can be sent. */
 export type ConsoleFile = { type: string; bytes: Buffer; br: Buffer; gzip: Buffer };
 
-/** The built console: its files, and those that its page loads first. */
+/** The built console: all files, and those that its page loads first. */
 export type ConsoleFiles = {
   version: string;
   icon: string;
@@ -36,8 +36,9 @@ const mediaTypes: Readonly<Record<string, string>> = {
 };
 
 /**
- * Creates a function that reads the console's files on first use, so processes and tests that do
- * not serve the console need no build. The function throws if the console is not built.
+ * Creates a function that returns the console's files and reads them when it is first called.
+ * Processes and tests that do not serve the console therefore do not need a build. The function
+ * throws if the console is not built.
  */
 export const createConsoleFilesLoader = (directory = consoleDirectory): (() => ConsoleFiles) => {
   let files: ConsoleFiles | undefined;
@@ -69,7 +70,7 @@ const readFiles = (directory: string): ConsoleFiles => {
   };
 };
 
-/** Collects a chunk and its static imports, the chunk itself first. */
+/** Collects a chunk and all chunks that it statically imports, beginning with the chunk itself. */
 const collectImports = (
   manifest: Manifest,
   name: string,

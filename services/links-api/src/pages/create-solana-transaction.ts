@@ -23,8 +23,8 @@ import type { WalletTexts } from "./wallet-texts.ts";
 import { fillPlaceholders } from "./localization.ts";
 
 /**
- * POST /checkout/solana/:id: returns the unsigned transaction with which an account pays the
- * remaining amount of a link. A wallet shows the `message` of an error (rule CHAIN-23).
+ * POST /checkout/solana/:id: returns an unsigned transaction that pays the remaining amount of a
+ * link from an account. If there is an error, the wallet shows its `message` (rule CHAIN-23).
  */
 export const createSolanaTransaction =
   (dependencies: Dependencies) =>

@@ -6,7 +6,7 @@ import type { Dependencies } from "../dependencies.ts";
 const hueCount = 360;
 
 /**
- * GET /checkout/logos/:chainId.svg: returns a monogram for a chain of the catalogue, not the
+ * GET /checkout/logos/:chainId.svg: returns a monogram for a chain in the catalogue. It is not the
  * chain's own logo.
  */
 export const getChainLogo = ({ catalogue }: Pick<Dependencies, "catalogue">) => {

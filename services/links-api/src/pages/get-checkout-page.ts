@@ -37,8 +37,8 @@ import { renderTokenContract, renderToken } from "./render-token.ts";
 import { type Localization, fillPlaceholders, getLocalization } from "./localization.ts";
 
 /**
- * GET /@:handle/pay/:id: returns the checkout of a link. Redirects if the handle is not the owner's
- * current one (rule API-9).
+ * GET /@:handle/pay/:id: returns the checkout page of a link. If the handle is not the owner's
+ * current one, redirects to the page with the current handle (rule API-9).
  */
 export const getCheckoutPage =
   (dependencies: Dependencies) =>
@@ -80,7 +80,7 @@ export const getCheckoutPage =
     sendPage(res, { language: localization.language, title, head, body, ...delivery });
   };
 
-/** The payment section of the page, and the headers and script that it needs. */
+/** The payment section of the page, and the headers and the script that it needs. */
 type PaymentView = Required<Pick<CheckoutPage, "paymentSection">> &
   Pick<Parameters<typeof sendPage>[1], "script" | "policy" | "connectSources">;
 
@@ -140,8 +140,8 @@ const buildPaymentView = (
 };
 
 /**
- * Returns the origins from which a wallet may read the chain on this page: the nodes in the
- * catalogue.
+ * Returns the origins of the chain's nodes in the catalogue, which a wallet can call from within
+ * this page.
  */
 const getWalletOrigins = ({ publicRpcUrl, walletNodes }: CatalogueChain): readonly string[] => {
   const publicOrigins = publicRpcUrl === undefined ? [] : [new URL(publicRpcUrl).origin];
@@ -149,8 +149,8 @@ const getWalletOrigins = ({ publicRpcUrl, walletNodes }: CatalogueChain): readon
 };
 
 /**
- * Returns whether nothing on the page can change any more. A completed link stays completed, so
- * only a pending payment could still change.
+ * Returns whether the page can no longer change. A completed link stays completed, so only a
+ * pending payment could still change the page.
  */
 const isFinished = (reason: NoInstructionsReason, pendingPayments: readonly Payment[]): boolean =>
   reason === "completed" && pendingPayments.length === 0;
@@ -178,7 +178,9 @@ type CheckoutPage = {
   token: TokenData;
   status: LinkStatus;
   instructionsResult: InstructionsResult;
-  /** The payment instructions or the followed state; undefined once nothing can change. */
+  /**
+   * The payment instructions or the state of the link. Undefined if the page can no longer change.
+   */
   paymentSection?: Html | undefined;
   wrongToken: WrongToken | undefined;
   now: Date;
@@ -234,8 +236,8 @@ const renderCheckout = (
 };
 
 /**
- * Renders a warning about a seller that the operator does not vouch for, if anyone may sign up
- * (rule CALLER-38).
+ * If anyone can sign up, renders a warning about a seller that the operator has not verified (rule
+ * CALLER-38).
  */
 const renderUnverifiedNotice = (
   { isSignUpOpen }: Dependencies,
@@ -245,7 +247,10 @@ const renderUnverifiedNotice = (
     ? html`<p class="notice">${texts.unverified}</p>`
     : undefined;
 
-/** Shows no state for an open link that can be paid and has no payments: the pay button says it. */
+/**
+ * Renders the link's state. For a link that can be paid and does not have any payments yet, nothing
+ * is rendered, because the pay button is enough.
+ */
 const renderState = (page: CheckoutPage): Html | undefined => {
   const { badge, badgeText, text } = getStateView(page);
   if (text === undefined) return undefined;
@@ -255,8 +260,8 @@ const renderState = (page: CheckoutPage): Html | undefined => {
 };
 
 /**
- * Renders a notice about money that arrived in a look-alike token. Otherwise its payer would keep
- * waiting for it.
+ * Renders a notice about money that arrived in a token that is easily mistaken for the link's own.
+ * Without it, the payer would keep waiting.
  */
 const renderWrongTokenNotice = ({
   token,
@@ -276,7 +281,7 @@ const renderWrongTokenNotice = ({
   </p>`;
 };
 
-/** Shows no countdown for a link that takes no payments. */
+/** Renders a countdown to the expiry, but only for a link that accepts payments. */
 const renderExpiryCountdown = (page: CheckoutPage): Html | undefined =>
   getStateView(page).badge === "active"
     ? renderExpiry({ ...page, expiresAt: page.link.expiresAt })

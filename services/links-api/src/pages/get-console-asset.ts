@@ -3,7 +3,10 @@ import { createApiError } from "@payment-links/contracts";
 import { parsePathParameter } from "@payment-links/http";
 import type { ConsoleFile, ConsoleFiles } from "./console-files.ts";
 
-/** GET /console/assets/:name: returns a file of the console. Its name changes with its content. */
+/**
+ * GET /console/assets/:name: returns a file of the console. The file's name changes when its
+ * content changes.
+ */
 export const getConsoleAsset =
   (getConsoleFiles: () => ConsoleFiles) =>
   (req: Request, res: Response): void => {
@@ -24,8 +27,8 @@ const chooseEncoding = (req: Request, { br, bytes, gzip }: ConsoleFile) => {
 };
 
 /**
- * GET /console/version: returns the version of the current console, so that an open page can detect
- * an update.
+ * GET /console/version: returns the version of the current console, with which an open page detects
+ * updates.
  */
 export const getConsoleVersion =
   (getConsoleFiles: () => ConsoleFiles) =>

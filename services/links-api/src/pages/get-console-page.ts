@@ -28,27 +28,32 @@ const renderBody = ({ console: texts }: SiteTexts): Html =>
 
 const isApiPath = ({ path }: Request): boolean => path.split("/")[2] === "api";
 
-/** Sends an error: below the console API in the API's envelope, otherwise as a page. */
+/**
+ * Sends an error. Under the console API's paths it is the API's error response, otherwise it is a
+ * page.
+ */
 export const sendConsoleError = (apiError: ApiError, req: Request, res: Response): void =>
   isApiPath(req) ? sendApiError(apiError, res) : sendPageError(apiError, req, res);
 
-/** The dependencies of the console page. */
+/** The dependencies of the handler for the console page. */
 type ConsolePageDependencies = Pick<Dependencies, "settlementChains"> & {
   getConsoleFiles: () => ConsoleFiles;
 };
 
 /**
- * GET /console and all paths below it outside the console API: returns the console's page. It is
- * the same for all paths and contains no user data. Its script selects the view by the URL.
+ * GET /console and all paths below it, except for the console API: returns the page of the console.
+ * The page is the same for all paths and does not contain any user data. Its script selects the
+ * view based on the URL.
  */
 export const getConsolePage =
   ({ getConsoleFiles, settlementChains }: ConsolePageDependencies) =>
   (req: Request, res: Response): void => {
-    // No service serves these paths of the console API, so the ingress routes them here.
+    // The ingress routes console API paths here if no service handles them.
     if (isApiPath(req)) throw createApiError("NOT_FOUND");
     const { icon, preloads, script, styles, version } = getConsoleFiles();
     const [styleUrl = "", ...otherStyleUrls] = styles;
-    // React Aria inserts an inline style with this id unless an element with the id exists.
+    // React Aria inserts an inline style element with this id, which the policy would block. It
+    // does not insert it if an element with this id exists.
     const head = html`<link rel="icon" id="react-aria-pressable-style" href="${icon}" />
       ${otherStyleUrls.map((url) => html`<link rel="stylesheet" href="${url}" /> `)}
       ${preloads.map((url) => html`<link rel="modulepreload" href="${url}" /> `)}

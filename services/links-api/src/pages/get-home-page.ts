@@ -3,7 +3,10 @@ import { negotiateLanguage, html } from "@payment-links/http";
 import { sendPage } from "./send-page.ts";
 import { getSiteTexts } from "./get-site-texts.ts";
 
-/** GET /: returns the start page for visitors without a link, with a link to the console. */
+/**
+ * GET /: returns the start page, for visitors who do not have a payment link. It links to the
+ * console.
+ */
 export const getHomePage = (req: Request, res: Response): void => {
   const { home: texts } = getSiteTexts(req);
   const body = html`<main class="card">

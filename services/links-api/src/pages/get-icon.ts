@@ -2,8 +2,8 @@ import type { Request, Response } from "express";
 import { findAsset } from "./assets.ts";
 
 /**
- * GET /favicon.svg, and GET /favicon.ico for clients that request it by default: returns the icon
- * of the pages.
+ * GET /favicon.svg and GET /favicon.ico: returns the icon of the pages. Some clients request the
+ * `.ico` path by default.
  */
 export const getIcon = (_req: Request, res: Response): void => {
   res.setHeader("Cache-Control", "public, max-age=86400");

@@ -7,7 +7,9 @@ const textsByLanguage: Readonly<Record<Localization["language"], ManualPaymentTe
   de: manualPaymentTextsGerman,
 };
 
-/** Returns the texts for payments by request or by hand, in the language of a page. */
+/**
+ * Returns the texts for payments that the page's script does not make, in the language of a page.
+ */
 export const getManualPaymentTexts = ({
   language,
 }: Pick<Localization, "language">): ManualPaymentTexts => textsByLanguage[language];

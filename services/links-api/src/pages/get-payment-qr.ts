@@ -8,8 +8,8 @@ import { sendQr } from "./get-qr.ts";
 
 /**
  * GET /checkout/qr/:id/payment.svg: returns the payment URI of a link on Solana or Bitcoin as a QR
- * code. It contains the current remaining amount, so it is not cached. Throws `NOT_FOUND` if there
- * is none.
+ * code. The response is not cached, because it contains the current remaining amount. Throws
+ * `NOT_FOUND` if there is no payment URI.
  */
 export const getPaymentQr =
   (dependencies: Dependencies) =>

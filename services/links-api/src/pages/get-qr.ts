@@ -5,12 +5,13 @@ import { type Html, html, parsePathParameter } from "@payment-links/http";
 import type { Dependencies } from "../dependencies.ts";
 import { readLink } from "../store/read-link.ts";
 
-/** The quiet zone that scanners need, in modules (ISO/IEC 18004, section 6.3.8). */
+/** The width of the blank margin that scanners need, in modules (ISO/IEC 18004, section 6.3.8). */
 const quietZoneModules = 4;
 
 /**
- * GET /checkout/qr/:id.svg: returns the URL of a link's page as a QR code for a phone's camera. It
- * is dark on light with a margin in every theme because some readers support nothing else.
+ * GET /checkout/qr/:id.svg: returns the URL of a link's page as a QR code for a phone's camera. In
+ * every theme the code is dark on a light background with a margin, because some scanners cannot
+ * read other codes.
  */
 export const getQr =
   (dependencies: Pick<Dependencies, "checkoutUrl" | "findLinkView">) =>
@@ -18,11 +19,11 @@ export const getQr =
     const linkId = parsePathParameter(req, "id", "CANNOT_FIND_PAYMENT_LINK");
     const link = await readLink(dependencies, linkId);
     const pageUrl = buildCheckoutPageUrl(dependencies.checkoutUrl, link.owner.handle, linkId);
-    // URLs with a former handle still lead to the page, so the image may be cached.
+    // The image can be cached, because URLs with a former handle still lead to the page.
     sendQr(res, pageUrl, "public, max-age=86400");
   };
 
-/** Sends a text as a QR code in an SVG without scripts. */
+/** Sends a text as a QR code in the SVG format. */
 export const sendQr = (res: Response, text: string, cacheControl: string): void => {
   res.setHeader("Cache-Control", cacheControl);
   res.setHeader("Content-Security-Policy", "default-src 'none'");
@@ -30,7 +31,9 @@ export const sendQr = (res: Response, text: string, cacheControl: string): void 
   res.type("image/svg+xml").send(renderQr(text).text);
 };
 
-/** All dark modules form one path, with one segment for each horizontal run. */
+/**
+ * Renders a QR code. All dark modules form a single path, with one segment for each horizontal run.
+ */
 const renderQr = (text: string): Html => {
   const modules = encodeQr(text, "raw", { ecc: "medium", border: quietZoneModules });
   const path = modules.flatMap(toPathSegments).join("");

@@ -8,7 +8,7 @@ import { sendQr } from "./get-qr.ts";
 
 /**
  * GET /checkout/qr/:id/request.svg: returns the transaction request of a link on Solana as a QR
- * code (rule CHAIN-23). Throws `NOT_FOUND` if there is none.
+ * code (rule CHAIN-23). Throws `NOT_FOUND` if there is no transaction request.
  */
 export const getRequestQr =
   (dependencies: Dependencies) =>

@@ -5,5 +5,8 @@ import { siteTextsGerman } from "./site-texts-german.ts";
 
 const textsByLanguage = { en: siteTexts, de: siteTextsGerman };
 
-/** Returns the texts of pages without a payment, in the language that the browser requests. */
+/**
+ * Returns the texts of pages that do not involve a payment, in the language that the browser
+ * requests.
+ */
 export const getSiteTexts = (req: Request): SiteTexts => textsByLanguage[negotiateLanguage(req)];

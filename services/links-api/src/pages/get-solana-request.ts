@@ -5,9 +5,9 @@ import type { Dependencies } from "../dependencies.ts";
 import { readLink } from "../store/read-link.ts";
 
 /**
- * GET /checkout/solana/:id: returns the name and icon of the link's owner for a wallet that scanned
- * the transaction request. The icon is ours because an owner's image may have a format that wallets
- * must reject.
+ * GET /checkout/solana/:id: returns the name of the link's owner and an icon for a wallet that has
+ * scanned the transaction request. The icon is that of this service, because an owner's image can
+ * have a format that wallets have to reject.
  */
 export const getSolanaRequest =
   (dependencies: Dependencies) =>

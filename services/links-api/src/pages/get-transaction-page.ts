@@ -21,7 +21,10 @@ import { renderTime } from "./render-time.ts";
 import { renderTokenContract, renderToken } from "./render-token.ts";
 import { type Localization, fillPlaceholders, getLocalization } from "./localization.ts";
 
-/** GET /tx/:id: returns the receipt of an applied payment. Other payments have none. */
+/**
+ * GET /tx/:id: returns the receipt of an applied payment. Payments that were not applied do not
+ * have a receipt.
+ */
 export const getTransactionPage =
   (dependencies: Dependencies) =>
   async (req: Request, res: Response): Promise<void> => {

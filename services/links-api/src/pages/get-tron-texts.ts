@@ -7,6 +7,6 @@ const textsByLanguage: Readonly<Record<Localization["language"], TronTexts>> = {
   de: tronTextsGerman,
 };
 
-/** Returns the texts that differ in the script of a Tron checkout, in the language of a page. */
+/** Returns the script texts that are different in a Tron checkout, in the language of a page. */
 export const getTronTexts = ({ language }: Pick<Localization, "language">): TronTexts =>
   textsByLanguage[language];

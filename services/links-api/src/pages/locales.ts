@@ -1,4 +1,4 @@
 import type { Language } from "@payment-links/http";
 
-/** The locale in which each language formats numbers and times. */
+/** The locale that formats numbers and times for each language. */
 export const locales = { en: "en-GB", de: "de-DE" } as const satisfies Record<Language, string>;

@@ -1,7 +1,8 @@
 import type { Translated } from "@payment-links/http";
 
 /**
- * The English texts of the checkout for payments by request or by hand, without this page's script.
+ * The English texts for payments that the page's script does not make: payment requests that a
+ * wallet opens, and manual payments.
  */
 export const manualPaymentTexts = {
   payInWallet: "Pay {amount} {symbol} in your wallet",
@@ -24,7 +25,7 @@ export const manualPaymentTexts = {
   },
   exchange: {
     title: "Pay from Coinbase, Kraken or another exchange",
-    /** Where the service tracks what the exchange sends. */
+    /** This text is for chains on which the service tracks plain transfers. */
     withdraw:
       "Withdraw to {address} on the {chain} network, without a memo. Exactly {amount} {symbol} must arrive.",
     addressNamesLink: "This link is paid once the network confirms the payment.",
@@ -39,8 +40,9 @@ export const manualPaymentTexts = {
     "The link is paid after confirmation.",
   tron:
     "To pay manually, send the two transactions under Details in order from a Tron wallet. They " +
-    "need up to {energy} energy. Without energy they burn up to {fee} TRX, usually much less.",
+    "need up to {energy} energy. If your account has no energy, they burn up to {fee} TRX, but " +
+    "usually much less.",
 } as const;
 
-/** The texts that every language must provide. */
+/** The texts that each language must provide. */
 export type ManualPaymentTexts = Translated<typeof manualPaymentTexts>;

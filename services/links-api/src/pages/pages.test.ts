@@ -47,7 +47,7 @@ const expectPageResponse = (
   ]) {
     expect(policy.split("; ")).toContain(directive);
   }
-  // Nothing inline that the policy would have to allow.
+  // The page must not contain inline code or styles, which the policy would have to allow.
   expect(response.text).not.toMatch(/<style|\sstyle=|\son\w+=|javascript:/i);
   expect(response.text).not.toMatch(/<script(?![^>]* src=)/i);
 };
@@ -170,7 +170,7 @@ describe("GET /@:handle/pay/:id", () => {
       expect(page.text).toContain("&lt;script&gt;alert(1)&lt;/script&gt;");
       expect(page.text).not.toMatch(/<script>|<b>|<img src=x|javascript:|data:text/);
       expect(page.text.match(/<a /g)?.length).toBe(2);
-      // A quote must not end its attribute.
+      // A quote must not end the attribute that contains it.
       expect(page.text).toContain("?a=1&amp;b=&quot;&gt;&lt;b&gt;");
     }
   });
@@ -250,8 +250,7 @@ describe("the checkout of a payable link", () => {
       toAmount: "25.5",
     });
     const page = await payableRig.call(`/@${account.handle}/pay/${id}`);
-    // The policy allows the icons that wallets provide and the nodes from which they read the
-    // chain.
+    // The policy allows icons from wallets, and the nodes that wallets call to read the chain.
     expectPageResponse(page, 200, "'self' data:", "'self' https://mainnet.base.org");
     expect(page.text).toContain('data-rpc="https://mainnet.base.org"');
     expect(page.headers.get("content-security-policy")).toContain("script-src 'self'");
@@ -268,7 +267,7 @@ describe("the checkout of a payable link", () => {
       const script = await payableRig.call(url ?? "");
       expect(script.headers.get("content-type")).toBe("text/javascript; charset=utf-8");
       expect(script.text).not.toMatch(/innerHTML|insertAdjacentHTML|document\.write|eval\(/);
-      // The script is a single file without imports and is cached forever.
+      // The script must be a single file without imports, because browsers cache it permanently.
       expect(script.text).not.toMatch(/^\s*(import|export)\b|\bimport\(/m);
       expect(() => new Script(script.text)).not.toThrow();
       expect(script.headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
@@ -283,7 +282,8 @@ describe("the checkout of a payable link", () => {
     const { text } = await payableRig.call(`/@${account.handle}/pay/${id}`);
     const address = encodeURIComponent(`https://pay.example/@${account.handle}/pay/${id}`);
     const links = [...text.matchAll(/<a\s+href="([^"]+)"([^>]*)>Open in ([^<]+)<\/a/g)];
-    // Once for visitors without a wallet, and once for those without script.
+    // The page contains the links twice: for visitors without a wallet, and for visitors without
+    // JavaScript.
     expect(new Set(links.map(([, href]) => href?.replaceAll("&amp;", "&")))).toEqual(
       new Set([
         `https://link.metamask.io/dapp/pay.example/@${account.handle}/pay/${id}`,
@@ -404,7 +404,7 @@ describe("GET /tx/:id", () => {
   });
 });
 
-/** The header that Chromium sends when a person enters a URL. */
+/** The `Accept` header that Chromium sends when a person enters a URL. */
 const accept = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8";
 
 describe("the preview of a page in a messenger (rule API-30)", () => {

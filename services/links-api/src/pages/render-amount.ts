@@ -13,13 +13,16 @@ const createAmountFormat = (language: Language): AmountFormat => {
   };
 };
 
-/** Built once: a number format takes longer to build than the rest of a page to render. */
+/** Built once, because building a number format takes longer than rendering the amount. */
 const formatByLanguage: Record<Language, AmountFormat> = {
   en: createAmountFormat("en"),
   de: createAmountFormat("de"),
 };
 
-/** Groups an amount's digits for a language. It never uses a float, which would lose digits. */
+/**
+ * Groups an amount's digits for a language. Does not convert it to a float, which would lose
+ * digits.
+ */
 export const groupDigits = (amount: string, language: Language): string => {
   const { groupInteger, decimalSeparator } = formatByLanguage[language];
   const [integerPart = "", fraction] = amount.split(".");

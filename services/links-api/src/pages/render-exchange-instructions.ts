@@ -16,8 +16,9 @@ type ExchangeOptions = {
 
 /**
  * Renders instructions for payers whose money is at an exchange. An exchange can only make plain
- * transfers. On Bitcoin the address names the link. On other chains nothing does, and the owner
- * assigns the transfer if it is tracked.
+ * transfers. On Bitcoin, the address identifies the link. On other chains, a plain transfer does
+ * not identify a link, so the owner has to assign it to one. This is only possible if plain
+ * transfers are tracked.
  */
 export const renderExchangeInstructions = (
   { instructions, destinationAddress, token, chain, isTransferTracked }: ExchangeOptions,

@@ -4,9 +4,9 @@ import type { Localization } from "./localization.ts";
 type ExpiryOptions = { expiresAt: Date | null; now: Date; localization: Localization };
 
 /**
- * Renders the expiry of an active link. The page's script counts down the last day, and then shows
- * this text instead of everything marked `until-expiry`. The script gets the remaining time,
- * because the visitor's clock may be wrong.
+ * Renders the expiry of an active link. During the last day the page's script shows a countdown,
+ * and after it shows this text instead of all elements with the class `until-expiry`. The page
+ * contains the remaining time instead of the expiry, because the visitor's clock can be wrong.
  */
 export const renderExpiry = ({
   expiresAt,

@@ -4,8 +4,9 @@ import type { Payment } from "../domain/payment.ts";
 import { type Localization, fillPlaceholders } from "./localization.ts";
 
 /**
- * Renders a link to a payment's transaction in its chain's explorer. A provider may report a
- * transaction of any chain. Only payments found by our own watch certainly exist on this chain.
+ * Renders a link to a payment's transaction in the explorer of its chain. A provider can report a
+ * transaction of another chain, so only payments that settlement-listener found on the chain get
+ * this link.
  */
 export const renderExplorerLink = (
   { source, sourceTransaction }: Payment,
@@ -21,8 +22,8 @@ export const renderExplorerLink = (
 };
 
 /**
- * Renders the hidden link that a script completes with the transaction just sent by a wallet; `{}`
- * is the placeholder of its hash.
+ * Renders a hidden explorer link. The page's script completes it with the hash of the transaction
+ * that a wallet has just sent. `{}` is the placeholder for the hash.
  */
 export const renderExplorerLinkTemplate = (
   { explorer }: CatalogueChain,

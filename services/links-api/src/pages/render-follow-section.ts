@@ -22,16 +22,18 @@ export const renderPendingPaymentNotice = (
 type FollowOptions = {
   link: { id: string; receivedAmount: string };
   status: string;
-  /** Why it cannot be paid; null if it is paid by hand. */
+  /**
+   * Why the link cannot be paid on this page. Null if it can be paid, but not by the page's script.
+   */
   reason: NoInstructionsReason | null;
   pendingPayments: readonly Payment[];
   token: TokenData;
 };
 
 /**
- * Renders the data with which `followed.js` follows a link that this page's script cannot pay.
- * `data-state` is the rendered state in the format of `renew.js`. `data-scripts` are the scripts
- * whose pages it can show.
+ * Renders the data that `followed.js` needs to follow a link. It is used if the page's script
+ * cannot pay the link. `data-state` is the rendered state in the format of `renew.js`.
+ * `data-scripts` contains the URLs of the scripts whose pages `followed.js` can show.
  */
 export const renderFollowSection = (
   { link, status, reason, pendingPayments, token }: FollowOptions,

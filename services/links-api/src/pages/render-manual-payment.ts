@@ -13,8 +13,8 @@ type ManualPaymentOptions = {
   pageUrl: string;
   chainId: string;
   /**
-   * The Solana transaction request if wallets can use it. It is shown first because of its
-   * advantages (rule CHAIN-23).
+   * The Solana transaction request URL, or null if wallets cannot use it. It is offered first
+   * because of its advantages (rule CHAIN-23).
    */
   requestUrl: string | null;
   instructions: PaymentInstructions;
@@ -22,8 +22,8 @@ type ManualPaymentOptions = {
 };
 
 /**
- * Renders how to pay outside EVM: by a request that a wallet opens or scans, or on Tron by two
- * calls.
+ * Renders how to pay a link on a chain that is not an EVM chain. On Solana and Bitcoin, a wallet
+ * opens or scans a request. On Tron, the payer makes two calls.
  */
 export const renderManualPayment = (
   options: ManualPaymentOptions,
@@ -75,8 +75,8 @@ export const renderManualPayment = (
 };
 
 /**
- * Older wallets support only the transfer request, in which the wallet chooses amount, program and
- * account.
+ * Renders the transfer request for older wallets, which do not support transaction requests. With a
+ * transfer request, the wallet itself creates the transfer.
  */
 const renderTransferRequest = (
   linkId: string,
@@ -123,7 +123,10 @@ const formatFee = (calls: readonly TronCall[]): string => {
   return new Decimal(sun.toString()).div(sunPerTrx).ceil().toFixed();
 };
 
-/** The page's script shows the button if the browser supports the clipboard. */
+/**
+ * Renders a value with a hidden copy button. The page's script shows the button if the browser
+ * supports the clipboard.
+ */
 const renderCopyableValue = (
   text: string,
   unit: string,

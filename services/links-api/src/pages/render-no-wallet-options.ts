@@ -5,9 +5,9 @@ import { type Localization, fillPlaceholders } from "./localization.ts";
 type NoWalletOptions = { linkId: string; pageUrl: string; chainId: string };
 
 /**
- * Renders options for visitors without a wallet in this browser: on a computer a QR code for the
- * phone's camera, on a phone links to wallet apps. The style sheet shows what fits the device.
- * Hidden images are not loaded.
+ * Renders options for visitors whose browser does not have a wallet: a QR code for the phone's
+ * camera on a computer, and links to wallet apps on a phone. The stylesheet shows the options that
+ * fit the device. Hidden images are not loaded.
  */
 export const renderNoWalletOptions = (
   { linkId, pageUrl, chainId }: NoWalletOptions,
@@ -25,7 +25,10 @@ export const renderNoWalletOptions = (
     </figure>
     ${renderWalletApps({ pageUrl, chainId }, localization)}`;
 
-/** Renders links that open the page in wallet apps; nothing if no known app supports the chain. */
+/**
+ * Renders links that open the page in wallet apps. Renders nothing if no known app supports the
+ * chain.
+ */
 export const renderWalletApps = (
   { pageUrl, chainId }: Pick<NoWalletOptions, "pageUrl" | "chainId">,
   { texts }: Localization,

@@ -5,8 +5,9 @@ import type { OwnerView } from "../domain/link-view.ts";
 const colourPattern = /^#[0-9a-f]{6}$/i;
 
 /**
- * Renders the owner's color behind the page. It is an attribute of an SVG because the policy blocks
- * inline styles. All text is on the card in front of it, so contrast does not depend on it.
+ * Renders the owner's color behind the page. It uses an SVG attribute because the policy blocks
+ * inline styles. All text is on the card in front of the color, so the color does not affect its
+ * contrast.
  */
 export const renderBackground = ({ backgroundColour: colour }: OwnerView): Html | undefined =>
   colour !== null && colourPattern.test(colour)
@@ -15,7 +16,7 @@ export const renderBackground = ({ backgroundColour: colour }: OwnerView): Html 
       </svg>`
     : undefined;
 
-/** Renders the owner at the top of a page, with a notice that payers must see. */
+/** Renders the owner at the top of a page, with a notice for payers if there is one. */
 export const renderOwner = (owner: OwnerView, notice?: Html): Html =>
   html`<header class="owner">
     ${renderImage(owner, owner.backgroundImage, "banner")}
@@ -32,7 +33,10 @@ export const renderProfile = (owner: OwnerView): Html =>
     ${renderLinks(owner.links ?? [])}
   </footer>`;
 
-/** Loads images through our own service, so their hosts do not learn who pays. */
+/**
+ * Renders an image. It is loaded through this service, so that the image's host does not learn who
+ * the payers are.
+ */
 const renderImage = (
   { id }: OwnerView,
   address: string | null,
@@ -56,6 +60,9 @@ const renderLinks = (addresses: readonly string[]): Html | undefined => {
       </ul>`;
 };
 
-/** A profile is untrusted: a URL with another scheme could run a script. */
+/**
+ * Returns whether an address is an `http` or `https` URL. Profiles are untrusted, and a URL with
+ * another scheme could run a script.
+ */
 const isWebAddress = (address: string): boolean =>
   URL.canParse(address) && /^https?:$/.test(new URL(address).protocol);

@@ -15,7 +15,7 @@ import { type Localization, fillPlaceholders } from "./localization.ts";
 type PaymentSectionOptions = {
   linkId: string;
   pageUrl: string;
-  /** The rendered state. The script compares it to detect changes. */
+  /** The rendered state. The script compares it with the current one to detect changes. */
   state: string;
   instructions: CallInstructions;
   pendingPayments: readonly PendingPayment[];
@@ -24,8 +24,9 @@ type PaymentSectionOptions = {
 };
 
 /**
- * Renders the section that pays. It is also correct without a script: the first HTML already
- * contains pending payments. The script shows the button only if the browser has a wallet.
+ * Renders the section in which the payer pays. It is also correct without JavaScript, because the
+ * HTML already contains pending payments. The script shows the pay button only if the browser has a
+ * wallet.
  */
 export const renderPaymentSection = (
   { linkId, pageUrl, state, instructions, pendingPayments, token, chain }: PaymentSectionOptions,
@@ -88,7 +89,10 @@ export const renderPaymentSection = (
   </section>`;
 };
 
-/** Renders outside the live region because the count changes with every block. */
+/**
+ * Renders the number of confirmations. It is outside the live region, because it changes with every
+ * block.
+ */
 const renderConfirmations = (
   pendingPayment: PendingPayment | undefined,
   { texts }: Localization,
@@ -112,7 +116,7 @@ const renderConfirmGoneDialog = ({ texts }: Localization): Html =>
     </form>
   </dialog>`;
 
-/** Renders how to pay by hand, transaction by transaction, with values to copy. */
+/** Renders how to pay manually: each transaction, with values to copy. */
 export const renderInstructions = (
   { proxyAddress, paymentReference, steps }: CallInstructions,
   token: TokenData,
@@ -161,7 +165,10 @@ const renderStep = (
   </li>`;
 };
 
-/** The page's script shows the button if the browser supports the clipboard. */
+/**
+ * Renders a value with a hidden copy button. The page's script shows the button if the browser
+ * supports the clipboard.
+ */
 const renderCopyableValue = (
   name: keyof CheckoutTexts["copy"],
   text: string,

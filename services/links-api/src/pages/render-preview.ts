@@ -12,8 +12,8 @@ type Preview = {
 };
 
 /**
- * Renders the Open Graph preview that a messenger shows for a shared URL: the page's main
- * information, and the owner's image through our own origin.
+ * Renders the Open Graph preview that messengers show for a shared URL. It contains the main
+ * information of the page, and the owner's image with a URL of this service.
  */
 export const renderPreview = ({ title, description, url, owner, checkoutUrl }: Preview): Html => {
   const { profileImage } = owner;
@@ -41,8 +41,8 @@ export const renderPreview = ({ title, description, url, owner, checkoutUrl }: P
 const plainLengthMax = 200;
 
 /**
- * Returns a text as one short line for places without markup. It contains no control characters
- * that could reorder the text around it.
+ * Returns a text as one short line, for places that do not support markup. Removes control
+ * characters that could reorder the surrounding text.
  */
 export const toPlainLine = (text: string): string => {
   const line = text

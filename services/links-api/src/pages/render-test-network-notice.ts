@@ -2,7 +2,9 @@ import type { CatalogueChain } from "@payment-links/contracts";
 import { type Html, html } from "@payment-links/http";
 import { type Localization, fillPlaceholders } from "./localization.ts";
 
-/** Renders the page's first notice: payments on a test network are worth nothing. */
+/**
+ * Renders the first notice on the page, which says that payments on a test network have no value.
+ */
 export const renderTestNetworkNotice = (
   { name, isTestNetwork }: CatalogueChain,
   { texts }: Localization,

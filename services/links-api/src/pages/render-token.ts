@@ -3,8 +3,8 @@ import { type Html, html } from "@payment-links/http";
 import type { Localization } from "./localization.ts";
 
 /**
- * Renders the list rows for the token and its network. The logo loads lazily so that it does not
- * delay the first frame.
+ * Renders list rows for the token and its network. The logo is loaded lazily, so that it does not
+ * delay the first paint.
  */
 export const renderToken = (token: TokenData, { texts }: Localization): Html =>
   html`<dt>${texts.labels.token}</dt>
@@ -15,13 +15,13 @@ export const renderToken = (token: TokenData, { texts }: Localization): Html =>
       ${token.chain.name}
     </dd>`;
 
-/** Renders the row with the token's contract. */
+/** Renders the list row for the token's contract. */
 export const renderTokenContract = (token: TokenData, { texts }: Localization): Html =>
   html`<dt>${texts.labels.tokenContract}</dt>
     <dd><code>${token.address}</code></dd>`;
 
 /**
- * Returns the logo's path without origin, because the page may load images only from its own
- * origin.
+ * Returns the path of the logo without an origin, because the page can only load images from its
+ * own origin.
  */
 const getLogoPath = ({ chain }: TokenData): string => new URL(chain.logo).pathname;

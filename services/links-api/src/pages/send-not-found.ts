@@ -6,8 +6,8 @@ import { sendPageError } from "./send-page.ts";
 const apiPaths = /^\/(?:v1|console\/api)(?:\/|$)/;
 
 /**
- * Sends a 404 for an unknown path: a page to browsers, the error envelope to programs and to all
- * clients below the APIs (rule ERROR-5).
+ * Sends a 404 response for an unknown path. Browsers get a page. Other clients, and all clients
+ * under the APIs' paths, get the API's error response (rule ERROR-5).
  */
 export const sendNotFound = (apiError: ApiError, req: Request, res: Response): void => {
   const isPageRequest = !apiPaths.test(req.path) && ["GET", "HEAD"].includes(req.method);

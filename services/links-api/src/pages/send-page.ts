@@ -12,13 +12,13 @@ import { getSiteTexts } from "./get-site-texts.ts";
 
 type PageOptions = Omit<HtmlDocument, "styleUrl" | "language"> & {
   language: Language;
-  /** The file name of the page's only script; none if omitted. */
+  /** The file name of the page's only script. If it is omitted, the page does not have a script. */
   script?: string;
 };
 
 /**
- * Sends a page in the common design, in the language that the browser requests. The script tag
- * comes last, so the content before it is rendered first. The pay button also works sooner this way
+ * Sends a page with the common design, in the language that the browser requests. The script tag is
+ * at the end, so that the content before it is rendered first. The pay button also works sooner
  * than with a deferred script or with modules.
  */
 export const sendPage = (res: Response, { script, ...page }: PageOptions): void => {
@@ -29,12 +29,12 @@ export const sendPage = (res: Response, { script, ...page }: PageOptions): void 
   sendDocument(res, { ...page, head, body, styleUrl: buildAssetUrl("page.css") });
 };
 
-/** The colors match `--ground` in `page.css`. */
+/** The theme colors are the same as `--ground` in `page.css`. */
 const commonHeadTags = html`<link rel="icon" href="/favicon.svg" type="image/svg+xml" />
   <meta name="theme-color" content="#f3f4f6" media="(prefers-color-scheme: light)" />
   <meta name="theme-color" content="#101216" media="(prefers-color-scheme: dark)" />`;
 
-/** Sends an error as a page, with its status and a text for visitors. */
+/** Sends an error as a page with the error's status and a text for visitors. */
 export const sendPageError = ({ status }: ApiError, req: Request, res: Response): void => {
   const { errorPages } = getSiteTexts(req);
   const { title, text } = status === 404 || status === 429 ? errorPages[status] : errorPages.failed;

@@ -9,11 +9,11 @@ const textsByLanguage: Readonly<Record<Language, WalletTexts>> = {
   de: walletTextsGerman,
 };
 
-/** Returns the texts that a wallet shows, in the language that it requests. */
+/** Returns the texts that a wallet shows, in the language that the wallet requests. */
 export const getWalletTexts = (req: Request): WalletTexts =>
   textsByLanguage[negotiateLanguage(req)];
 
-/** Creates an error with a message that a wallet shows. */
+/** Creates an error with a message that the wallet shows. */
 export const createWalletError = (code: ApiErrorCode, message: string): ApiError =>
   new ApiError(getApiErrorStatus(code), [{ message, code }]);
 
@@ -26,7 +26,7 @@ const textNamesByCode: Readonly<Partial<Record<string, keyof WalletTexts>>> = {
 };
 const validationErrorStatus = 422;
 
-/** Sends an error with the `message` of Solana Pay 1.1 in addition to the error envelope. */
+/** Sends the API's error response with an additional `message`, which Solana Pay 1.1 requires. */
 export const sendWalletError = (apiError: ApiError, req: Request, res: Response): void => {
   const texts = getWalletTexts(req);
   const { code, message } = apiError.entries[0] ?? { code: "", message: "" };

@@ -7,7 +7,7 @@ export const siteTexts = {
       "Request stablecoin payments with a link. Payments go straight to your own wallet.",
     console: "Open console",
     payerHint:
-      "Received a payment link? Open it exactly as it was sent. Its page shows who requests how much.",
+      "Received a payment link? Open it exactly as it was sent. The page shows who requests the payment and the amount.",
     apiDocument: "API reference (OpenAPI)",
   },
   console: {
@@ -25,5 +25,5 @@ export const siteTexts = {
   },
 } as const;
 
-/** The texts that every language must provide. */
+/** The texts that each language must provide. */
 export type SiteTexts = Translated<typeof siteTexts>;

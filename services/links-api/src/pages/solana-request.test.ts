@@ -27,7 +27,7 @@ const sufficientAccountState = {
   isTokenProgramAccount: false,
 };
 
-/** Lists the requests for payers. The others are checks of a destination. */
+/** Lists the requests for payers. All other requests check a destination. */
 const listPayerRequests = () =>
   rig.solana.requests.filter((request) => request.payer !== request.owner);
 
@@ -56,7 +56,7 @@ const post = (path: string, body: unknown = { account: payer }, headers = {}) =>
 const paymentFields = { chainId: "solana", destinationAddress: owner } as const;
 const usdc = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v";
 
-/** Returns 32 random bytes in base58, the form of all addresses here. */
+/** Returns 32 random bytes in base58, which is the format of all addresses in this test. */
 const randomAddress = (): string => getAddressDecoder().decode(randomBytes(32));
 
 describe("a transaction request of Solana Pay (rule CHAIN-23)", () => {
@@ -420,7 +420,7 @@ describe("a link whose destination on Solana is a token account or a mint (rule 
     expect(await readReason(id)).toBe("destination_not_payable");
   });
 
-  // The wallet was checked when it was added, so payers do not depend on a node here.
+  // The wallet was checked when it was added, so payers can pay even if no node responds now.
   test("can be paid if no check has found a problem, with at most one chain request in ten seconds", async () => {
     const { id } = await createLinkAtRandomAddress();
     for (let readCount = 0; readCount < 3; readCount += 1) expect(await readReason(id)).toBeNull();

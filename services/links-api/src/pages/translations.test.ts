@@ -9,7 +9,7 @@ import { siteTextsGerman } from "./site-texts-german.ts";
 import { tronTexts } from "./tron-texts.ts";
 import { tronTextsGerman } from "./tron-texts-german.ts";
 
-/** Lists each text's path and its placeholders. */
+/** Lists the path of each text with its placeholders. */
 const listPlaceholders = (texts: object, path = ""): [string, string[]][] =>
   Object.entries(texts).flatMap(([name, value]: [string, unknown]) => {
     if (typeof value === "object" && value !== null)

@@ -1,10 +1,12 @@
 import type { Translated } from "@payment-links/http";
 
-/** The texts of the checkout's script that differ or are added for links on Tron. */
+/**
+ * The texts that the checkout's script uses only for links on Tron, or that are different there.
+ */
 export const tronTexts = {
   noWallet: "No Tron wallet found. Choose how to pay.",
   account: "{account} has {balance} {symbol}, {coins} {coin} and {energy} energy",
-  /** Appended to the description of the step to confirm. */
+  /** This text is appended to the description of the step that the payer has to confirm. */
   fee: "This needs {needed} energy. Missing energy costs about {cost} {coin}, at most {limit}.",
   asked:
     "Your wallet has not reported a result. If you confirmed the payment there, wait here and do not " +
@@ -36,5 +38,5 @@ export const tronTexts = {
     "wallet's default node, use another wallet or pay manually under Details.",
 } as const;
 
-/** The texts that every language must provide. */
+/** The texts that each language must provide. */
 export type TronTexts = Translated<typeof tronTexts>;

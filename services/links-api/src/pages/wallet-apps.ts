@@ -1,18 +1,20 @@
-/** How a phone opens a URL in a wallet app's browser, as documented by its vendor. */
+/**
+ * A wallet app, and the link that opens a URL in the app's browser, as documented by its vendor.
+ */
 type WalletApp = {
   name: string;
-  /** Where the link format is documented, and when that page was read. */
+  /** The page that documents the link format, and the date on which it was read. */
   source: string;
   readOn: string;
-  /** The supported chains; every EVM chain if omitted. */
+  /** The supported chains. If omitted, the app supports every EVM chain. */
   chainIds?: readonly string[];
   buildLink: (pageUrl: string) => string;
 };
 
 /**
- * The wallet apps in which a phone may open a page. Only wallets whose vendor documents such a link
- * are included. Rainbow documents only WalletConnect pairing links (read 2026-11-23), whatever
- * other sources say.
+ * The wallet apps that can open a page on a phone. Only wallets whose vendors document such a link
+ * are included. Rainbow is not included: its documentation (read 2026-11-23) contains only
+ * WalletConnect pairing links, although other sources mention links to its browser.
  */
 const walletApps: readonly WalletApp[] = [
   {
@@ -20,7 +22,8 @@ const walletApps: readonly WalletApp[] = [
     source:
       "https://docs.metamask.io/metamask-connect/evm/guides/metamask-exclusive/use-deeplinks/",
     readOn: "2026-11-22",
-    // Not encoded, because the app opens an empty page otherwise. The scheme is always https.
+    // The URL is not encoded, because the app would then open an empty page. The scheme is always
+    // https.
     buildLink: (pageUrl) => `https://link.metamask.io/dapp/${pageUrl.replace(/^https?:\/\//, "")}`,
   },
   {
@@ -34,7 +37,7 @@ const walletApps: readonly WalletApp[] = [
     name: "Trust Wallet",
     source: "https://developer.trustwallet.com/developer/develop-for-trust/deeplinking",
     readOn: "2026-11-22",
-    // 60 is Ethereum's coin type (SLIP-44) and stands for all EVM chains.
+    // 60 is the coin type of Ethereum (SLIP-44), which the app uses for all EVM chains.
     buildLink: (pageUrl) =>
       `https://link.trustwallet.com/open_url?coin_id=60&url=${encodeURIComponent(pageUrl)}`,
   },
@@ -59,7 +62,7 @@ const walletApps: readonly WalletApp[] = [
   },
   {
     name: "Solflare",
-    // The documentation lists the link. Its format comes from wallet adapters for Solflare.
+    // The documentation mentions the link. Its format comes from wallet adapters for Solflare.
     source: "https://docs.solflare.com/solflare/technical/deeplinks/other-methods/browse",
     readOn: "2026-11-23",
     chainIds: ["solana"],
@@ -73,7 +76,7 @@ const walletApps: readonly WalletApp[] = [
     source: "https://docs.tronlink.org/mobile/deeplink/",
     readOn: "2026-11-23",
     chainIds: ["tron", "tron-nile"],
-    // TronLink documents no https link. If the app is not installed, nothing opens.
+    // The documentation does not contain an https link. If the app is not installed, nothing opens.
     buildLink: (pageUrl) => {
       const parameters = { url: pageUrl, action: "open", protocol: "TronLink", version: "1.0" };
       return `tronlinkoutside://pull.activity?param=${encodeURIComponent(JSON.stringify(parameters))}`;

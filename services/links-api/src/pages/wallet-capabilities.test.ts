@@ -24,7 +24,7 @@ describe("parseCapabilities supports the current and the older form (rule CALLER
     [{ "0x0": legacyCapabilities }, true, true],
     [{ "0x2105": { atomicBatch: { supported: false } } }, true, false],
     [{ "0x2105": { atomicBatch: { supported: "true" } } }, true, false],
-    // If a wallet reports both forms, the newer one decides.
+    // If a wallet reports both formats, the newer one takes precedence.
     [{ "0x2105": { atomic: { status: "unsupported" }, ...legacyCapabilities } }, true, false],
     [{ "0x2105": { atomic: { status: "supported" }, atomicBatch: {} } }, true, true],
     [{ "0x1": legacyCapabilities }, true, false],

@@ -1,8 +1,8 @@
 import type { Translated } from "@payment-links/http";
 
 /**
- * The texts that a Solana wallet shows when no transaction is created. Wallets show at least the
- * first 80 characters of each. `{name}` is a placeholder.
+ * The texts that a Solana wallet shows if no transaction is created. Wallets show at least the
+ * first 80 characters of each text. `{name}` is a placeholder.
  */
 export const walletTexts = {
   unknown: "This payment link doesn't exist. Nothing was paid.",
@@ -14,12 +14,12 @@ export const walletTexts = {
   own_account: "This account receives the payment. Pay from another account.",
   payment_seen: "A payment was detected and is being confirmed. Do not pay again.",
   balance_too_low: "Not enough {symbol}: you need {amount} but have {balance}.",
-  noAccount: "Your wallet sent no valid account. Nothing was paid.",
+  noAccount: "Your wallet did not send a valid account. Nothing was paid.",
   lost: "This link's address isn't a wallet. Nothing was paid. Contact the seller.",
   away: "Solana can't be reached right now. Nothing was paid. Try again soon.",
   tooMany: "Too many requests. Nothing was paid. Try again soon.",
   failed: "Something went wrong. Nothing was paid. Try again soon.",
 } as const;
 
-/** The texts that every language must provide. */
+/** The texts that each language must provide. */
 export type WalletTexts = Translated<typeof walletTexts>;

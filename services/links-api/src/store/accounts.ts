@@ -11,8 +11,9 @@ const VersionRow = z.object({ version: z.int() });
 const accountsMax = 10_000;
 
 /**
- * Remembers the account state that this process wrote last, so it writes each state once. A version
- * alone does not identify a state, because auth-keys may have been restored (rule EVENT-7).
+ * Remembers the state of each account that this process last stored, so that each state is stored
+ * only once. It compares whole states, because a version does not identify a state: auth-keys may
+ * have been restored from a backup (rule EVENT-7).
  */
 export type WrittenAccountCache = {
   has(account: Account): boolean;
@@ -23,7 +24,7 @@ export type WrittenAccountCache = {
 export const createWrittenAccountCache = (): WrittenAccountCache => {
   const writtenStates = new LRUCache<string, Account>({ max: accountsMax });
   return {
-    // Usually the same object, because callers are cached for a while.
+    // This is usually the same object, because callers are cached for a while.
     has: (account) => {
       const writtenState = writtenStates.get(account.id);
       return writtenState === account || isDeepStrictEqual(writtenState, account);
@@ -59,7 +60,7 @@ export const upsertAccount = async (
   return rowCount > 0;
 };
 
-/** Returns the version of the stored account; undefined if the account was never received. */
+/** Returns the version of the stored account, or undefined if the account is unknown. */
 export const findAccountVersion = async (
   db: Db,
   accountId: string,

@@ -6,18 +6,19 @@ const AllocatedIndexRow = z.object({ index: z.int(), reservedTo: z.int() });
 const NextIndexRow = z.object({ nextIndex: z.int(), reservedTo: z.int() });
 const GapRow = z.object({ gap: z.int() });
 
-/** An address, as a key and an index. */
+/** The key and the index of an address. */
 export type AddressIndex = { keyId: string; index: number };
 
-/** An allocated address. The addresses of its key are reserved up to `reservedTo`, exclusive. */
+/** An allocated address. All addresses of its key with an index below `reservedTo` are reserved. */
 type AllocatedAddressIndex = AddressIndex & { reservedTo: number };
 
 /** A key, and the index of its first address for links. */
 type KeyRange = { keyId: string; firstIndex: number };
 
 /**
- * Allocates the next index of a key and locks the key until the transaction ends. A rollback frees
- * the index. Transactions on the same key wait for each other, so two never get the same index.
+ * Allocates the next index of a key and locks the key until the transaction ends. If the
+ * transaction is rolled back, the index is free again. Transactions that allocate from the same key
+ * wait for each other, so two of them never get the same index.
  */
 export const allocateAddressIndex = async (
   tx: Transaction,
@@ -35,8 +36,9 @@ export const allocateAddressIndex = async (
 };
 
 /**
- * Stores a new key, or a higher first index. Returns the next index and the end of the reserved
- * ones; undefined if nothing changes.
+ * Stores a new key, or a higher first index for a stored key. Returns the next index and the end of
+ * the reserved range. Returns undefined if the key is already stored with this first index or a
+ * higher one.
  */
 export const saveKey = async (
   tx: Transaction,
@@ -54,7 +56,7 @@ export const saveKey = async (
   return row ?? undefined;
 };
 
-/** Returns the index of the next address of a key; undefined for an unknown key. */
+/** Returns the next index of a key, or undefined if the key is unknown. */
 export const findNextIndex = async (db: Db, keyId: string): Promise<number | undefined> => {
   const row = await db.maybeOne(sql.type(NextIndexRow)`
     SELECT next_index AS "nextIndex", reserved_to AS "reservedTo"
@@ -63,7 +65,7 @@ export const findNextIndex = async (db: Db, keyId: string): Promise<number | und
   return row?.nextIndex;
 };
 
-/** Stores the end of a key's reserved addresses. This transaction must have locked the key. */
+/** Stores the end of a key's reserved range. The key must be locked by this transaction. */
 export const saveReservedTo = async (
   tx: Transaction,
   keyId: string,
@@ -74,7 +76,7 @@ export const saveReservedTo = async (
   `);
 };
 
-/** Stores the link of an address. Throws if the address already has a link. */
+/** Stores which link an address belongs to. Throws if the address already belongs to a link. */
 export const insertAddress = async (
   tx: Transaction,
   { keyId, index, address, linkId }: AddressIndex & { address: string; linkId: string },
@@ -86,8 +88,8 @@ export const insertAddress = async (
 };
 
 /**
- * Stores that payments to addresses were seen. The address gap depends on it. Locks the addresses
- * in a fixed order to prevent deadlocks.
+ * Stores that payments to these addresses were seen, which affects the address gap. Locks the
+ * addresses in a fixed order to prevent deadlocks.
  */
 export const markAddressesUsed = async (
   tx: Transaction,
@@ -106,9 +108,9 @@ export const markAddressesUsed = async (
 };
 
 /**
- * Returns the number of consecutive unpaid addresses up to the newest one of the key behind a
- * link's address. Addresses left to the owner's own wallet app are excluded. Undefined for a link
- * without an address of its own.
+ * Returns how many addresses in a row are unpaid, counted back from the newest address of the key
+ * that a link's address belongs to. Addresses that are left to the owner's own wallet app do not
+ * count. Returns undefined if the link does not have its own address.
  */
 export const findAddressGap = async (db: Db, linkId: string): Promise<number | undefined> => {
   const row = await db.maybeOne(sql.type(GapRow)`

@@ -8,8 +8,8 @@ const rig = useRig(createRig);
 const afterMs = (ms: number) => new Date(rig.clock.now().getTime() + ms);
 
 /**
- * Creates a chain of its own and returns functions that save and receive advances with a time and a
- * head.
+ * Creates a separate chain for a test. Returns functions that save and receive advances with a
+ * given time and head.
  */
 const createTestChain = () => {
   const chainId = newId("evt");

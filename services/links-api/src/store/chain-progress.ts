@@ -16,7 +16,7 @@ const ProgressRow = z.object({
   at: z.date(),
 }) satisfies z.ZodType<ChainProgress>;
 
-/** Locks and returns a chain's stored progress; undefined if there is none. */
+/** Locks a chain's stored progress and returns it, or undefined if there is none. */
 export const lockChainProgress = async (
   tx: Transaction,
   chainId: string,
@@ -30,15 +30,15 @@ export const lockChainProgress = async (
 };
 
 /**
- * Stores a chain's progress. If two transactions insert concurrently, the later advance is kept,
- * provided that its time is plausible at `now`.
+ * Stores a chain's progress. If a concurrent transaction has stored a later update, and its time is
+ * plausible at `now`, that update is kept.
  */
 export const upsertChainProgress = async (
   tx: Transaction,
   { chainId, headBlock, settledTo, neededBlocks, neededByAmount, at }: ChainProgress,
   now: Date,
 ): Promise<void> => {
-  // As text, because amounts are not JSON numbers.
+  // The JSON contains the amounts as text, because JSON numbers would lose digits.
   const neededJson =
     neededByAmount && JSON.stringify(z.encode(ConfirmationsByAmount, neededByAmount));
   await tx.query(sqlVoid`

@@ -9,9 +9,10 @@ import { toLinkTransaction } from "../domain/payment.ts";
 import type { SettlementResult } from "../domain/evaluate-settlement.ts";
 
 /**
- * Creates the events of an applied payment, and none for another one. Both events of a completing
- * payment carry the state after it, with versions n and n + 1. Their ids are derived from the
- * payment and the link, so a restored service publishes them with the same ids (rule EVENT-7).
+ * Creates the events for a payment. Only an applied payment has events. If it completes the link,
+ * there are two events, with the versions n and n + 1, and both contain the state after the
+ * payment. Their ids are derived from the payment and the link, so a service that was restored from
+ * a backup publishes them with the same ids (rule EVENT-7).
  */
 export const createCreditEvents = (
   { credit, payment }: SettlementResult,

@@ -42,7 +42,7 @@ const depositColumns = sql.fragment`
 
 const newestFirst = sql.fragment`first_seen_at DESC, id DESC`;
 
-/** Locks the deposit rows of all accounts, in a fixed order. */
+/** Locks the rows of deposits for all accounts, in a fixed order. */
 export const lockDeposits = (
   tx: Transaction,
   depositIds: readonly string[],
@@ -54,7 +54,10 @@ export const lockDeposits = (
 
 type OwnDeposit = { depositId: string; userId: string };
 
-/** Locks an account's own deposit; undefined if it has none with that id. */
+/**
+ * Locks one of an account's deposits. Returns undefined if the account does not have a deposit with
+ * this id.
+ */
 export const lockOwnDeposit = async (
   tx: Transaction,
   { depositId, userId }: OwnDeposit,
@@ -65,18 +68,24 @@ export const lockOwnDeposit = async (
   return row ?? undefined;
 };
 
-/** Anyone may claim an address, so a deposit is copied immediately only for this many accounts. */
+/**
+ * The number of accounts for which a deposit is copied immediately. It is limited because anyone
+ * can claim an address.
+ */
 const eagerCopiesMax = 20;
 
-/** The user id of a row that every account at the address may copy. */
+/** The user id of a shared row, which every account at the address can copy. */
 const sharedUserId = sql.fragment`''`;
 
-/** Matches chains that can have deposits. On Bitcoin each link has its own address. */
+/**
+ * Matches chains that can have deposits. Bitcoin does not have deposits, because each link has its
+ * own address.
+ */
 const canHaveDeposits = sql.fragment`chain_id NOT LIKE '%bitcoin%'`;
 
 /**
- * Inserts deposits for the first accounts at their addresses. If there are more accounts, also
- * inserts a shared row, which the others copy with {@link copySharedDeposits}.
+ * Inserts each deposit for the first accounts at its address. If there are more accounts, also
+ * inserts a shared row, which {@link copySharedDeposits} copies for the others.
  */
 export const insertDeposits = async (
   tx: Transaction,
@@ -130,13 +139,13 @@ export const insertDeposits = async (
   `);
 };
 
-/** The number of shared rows of an address that are read in one call. */
+/** The maximum number of shared rows that one call reads for each address. */
 const copyBatchMax = 2_000;
 
 /**
- * Copies settled deposits to an account from the shared rows of its addresses. Skips rows that are
- * being changed, because the change makes them newer. Reads the last minute again, because a row
- * may become visible after a newer one.
+ * Copies settled deposits from the shared rows of an account's addresses to the account. Skips rows
+ * that another transaction is changing, because the change makes them newer, so a later call reads
+ * them. Rereads the last minute, because a row can become visible after a newer one.
  */
 export const copySharedDeposits = async (db: Db, userId: string): Promise<void> => {
   await db.query(sql.prepared("copy_shared_deposits", VoidRow)`
@@ -180,7 +189,7 @@ const insertedTypes =
     " ",
   );
 
-/** Updates the reported state of deposits for every account. The rows must be locked. */
+/** Updates the reported state of deposits for every account. Their rows must be locked. */
 export const updateDepositStates = async (
   tx: Transaction,
   deposits: readonly ObservedDeposit[],
@@ -213,7 +222,7 @@ export const updateDepositStates = async (
 
 const updatedTypes = "text int4 text numeric text timestamptz timestamptz timestamptz".split(" ");
 
-/** Updates the decision about an account's own deposit. The row must be locked. */
+/** Updates an account's decision about a deposit. The row must be locked. */
 export const updateDepositDecision = async (tx: Transaction, deposit: Deposit): Promise<void> => {
   await tx.query(sqlVoid`
     UPDATE deposits SET decision = ${deposit.decision},
@@ -224,8 +233,8 @@ export const updateDepositDecision = async (tx: Transaction, deposit: Deposit): 
 };
 
 /**
- * Lists a page of an account's deposits with one decision. For unmatched deposits, orphaned ones
- * are omitted.
+ * Lists a page of an account's deposits with one decision. Orphaned deposits are omitted if they
+ * are undecided.
  */
 export const listDeposits = (
   db: Db,
@@ -238,7 +247,7 @@ export const listDeposits = (
     ORDER BY ${newestFirst} LIMIT ${page.limit} OFFSET ${page.offset}
   `);
 
-/** Lists an account's deposits after a given one, newest first. */
+/** Lists an account's deposits that are older than a given one, newest first. */
 export const listDepositsAfter = (
   db: Db,
   query: {
@@ -272,13 +281,13 @@ const LikelyRow = z.object({
   isOfSender: z.boolean(),
 });
 
-/** The number of active links that are scanned with an expiry, and again without one. */
+/** The maximum number of active links that are scanned with an expiry, and also without one. */
 const scannedLinksMax = 200;
 
 /**
- * Lists an owner's active links that may match deposits: same token and destination, created no
- * later than the deposit. Scans a limited number of links: the newest without an expiry, and those
- * that expire first.
+ * Lists an owner's active links that deposits may be meant for. These have the same token and
+ * destination as the deposit and were created no later than it. Scans a limited number of links:
+ * the newest ones without an expiry, and the ones that expire first.
  */
 export const listLikelyLinks = (
   db: Db,

@@ -15,21 +15,21 @@ type Clock = {
 type Options = {
   fetchSolanaAccountState: FetchSolanaAccountState;
   clock: Clock;
-  /** Called when no node responds. */
+  /** Is called when no node responds. */
   onUnknown: (error: unknown, chainId: string) => void;
 };
 
-/** An address can become a token account, so each result expires. */
+/** Each result expires, because an address can become a token account. */
 const resultTtlMs = 60_000;
 const retryMs = 10_000;
-/** Payers do not wait for a node that does not respond. */
+/** The maximum time that a payer waits for a node. */
 const requestTimeoutMs = 1_500;
 const destinationsMax = 10_000;
 
 /**
- * Creates the check of Solana destinations, which caches its results. While no node responds, it
- * uses the last result. A destination without a result is treated as spendable, because its wallet
- * was checked when it was added.
+ * Creates the function that checks Solana destinations and caches the results. If no node responds,
+ * it uses the last result. If there is no result, it treats the destination as spendable, because
+ * the wallet was checked when it was added.
  */
 export const createDestinationCheck = ({
   fetchSolanaAccountState,

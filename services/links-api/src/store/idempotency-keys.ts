@@ -10,25 +10,25 @@ const StoredResponseRow = z.object({
   answer: PaymentLinkCreationData,
 });
 
-/** The first response to a request, with the SHA-256 of the request body. */
+/** The first response to a request, with the SHA-256 hash of the request's body. */
 export type StoredResponse = z.output<typeof StoredResponseRow>;
 
 const LockRow = z.object({ isLocked: z.boolean() });
 const DeletedRow = z.object({ createdAt: z.date() });
 
 /**
- * Locks a key until the transaction ends. Returns false immediately if it is locked. A crash leaves
- * no lock behind.
+ * Tries to lock a key until the transaction ends. Returns false immediately if it is already
+ * locked. The database releases the lock if the process crashes.
  */
 export const tryLockKey = async (tx: Transaction, { ownerId, key }: OwnedKey): Promise<boolean> => {
-  // An owner's id has a fixed form without spaces, so no two pairs produce the same text.
+  // An owner's id has a fixed format without spaces, so every pair results in a different text.
   const { isLocked } = await tx.one(sql.type(LockRow)`
     SELECT pg_try_advisory_xact_lock(hashtextextended(${`${ownerId} ${key}`}, 0)) AS "isLocked"
   `);
   return isLocked;
 };
 
-/** Finds the response stored for a key since a given time. */
+/** Finds the response that was stored for a key after a given time. */
 export const findStoredResponse = async (
   tx: Transaction,
   { ownerId, key }: OwnedKey,
@@ -41,7 +41,7 @@ export const findStoredResponse = async (
   return row ?? undefined;
 };
 
-/** Stores a response. It replaces an expired one that is not deleted yet. */
+/** Stores a response. It replaces an expired response that has not been deleted yet. */
 export const saveResponse = async (
   tx: Transaction,
   { ownerId, key }: OwnedKey,
@@ -59,9 +59,9 @@ export const saveResponse = async (
 };
 
 /**
- * Deletes the oldest responses from before a given time, up to `responsesMax`. Returns their number
- * and the time of the last one. `from` skips the dead index entries of responses deleted earlier,
- * which remain until vacuum runs.
+ * Deletes the oldest of the responses that were stored before a given time, at most `responsesMax`.
+ * Returns their number and the time of the newest deleted one. `from` makes the scan skip the dead
+ * index entries of responses that were deleted earlier, which remain until vacuum runs.
  */
 export const deleteExpiredResponses = async (
   db: Db,

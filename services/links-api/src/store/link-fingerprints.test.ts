@@ -47,7 +47,7 @@ describe("with a thousand followed links among 20,000", () => {
   });
 
   test("a followed payment costs one index entry, however many payments the link has", async () => {
-    // `insertUnappliedPayments` uses the link's id as `source` and a number as `sourceId`.
+    // `insertUnappliedPayments` uses the link's id as the `source` and a number as the `sourceId`.
     const plans = await explainQueries(rig.pool, (db) =>
       findChangedFingerprints(
         db,

@@ -6,8 +6,8 @@ import { selectFirstWithPrefix, buildPendingCondition, pendingPaymentsMax } from
 import { type LoadOne, createBatchLoader } from "./batch-loader.ts";
 
 /**
- * Creates a loader of the fingerprints of what streams follow. It batches requests of one turn. An
- * unknown link has none.
+ * Creates a loader for the fingerprints of followed links, which combines the requests of one turn
+ * of the event loop. An unknown link does not have a fingerprint.
  */
 export const createLinkFingerprintLoader = (db: Db, clock: { now(): Date }): LoadOne<string> =>
   createBatchLoader(async (keys) => {
@@ -20,7 +20,7 @@ export const createLinkFingerprintLoader = (db: Db, clock: { now(): Date }): Loa
     return new Map(fingerprints.map(({ key, fingerprint }) => [key, fingerprint]));
   });
 
-/** A followed link, with the fingerprint under which it was last read. */
+/** A followed link, with its fingerprint at the time of the last read. */
 export type FingerprintedLink = FollowedLink & { key: string; fingerprint: string };
 
 const FingerprintRow = z.object({ key: z.string(), fingerprint: z.string() });
@@ -31,11 +31,11 @@ const followedPaymentClause = selectFirstWithPrefix({
 });
 
 /**
- * Returns the new fingerprints of links whose fingerprint has changed. A fingerprint covers
- * everything in the checkout response: the link, its status at `now` (an expiry is not a write),
- * its owner, its pending payments with their chains' progress, and the followed payment. Each link
- * is looked up by index. `OFFSET 0` prevents the planner from reading all links instead; there may
- * be a million.
+ * Returns the new fingerprints of those links whose fingerprint has changed. A fingerprint covers
+ * everything in the checkout response: the link, its owner, its pending payments with the progress
+ * of their chains, and the followed payment. It also covers the link's status at `now`, because a
+ * link that expires is not written to. Each link is looked up by index. `OFFSET 0` prevents the
+ * planner from reading all links instead.
  */
 export const findChangedFingerprints = async (
   db: Db,

@@ -5,7 +5,7 @@ import { createRig } from "../testing/create-rig.ts";
 import { insertLinkCopies, sampleAccount } from "../testing/samples.ts";
 import { type LinkQuery, scannedLinksMax, searchLinks } from "./link-search.ts";
 
-// With fewer links, a sequential scan would be cheaper.
+// With fewer links, the planner would prefer a sequential scan.
 const linkCount = 60_000;
 
 const rig = useRig(createRig);
@@ -42,7 +42,8 @@ const directFilters: [string, () => SearchFilter][] = [
   ["links after a position", () => ({ before: { createdAt: afterNow(9_000), seq: "0" } })],
 ];
 
-// Guards the connections of other accounts: a filter may match few links or none.
+// Guards other accounts from waiting for connections, because a filter can match only a few links
+// or none.
 describe("with 60,000 links", () => {
   const countScanned = async (filter: SearchFilter) => {
     const query = { ...filter, userId, now: rig.clock.now(), limit: 11, offset: 0 };

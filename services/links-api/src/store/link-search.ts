@@ -6,26 +6,29 @@ import type { LinkSearch } from "../domain/link-search.ts";
 import type { LinkView } from "../domain/link-view.ts";
 import { ViewRow, linkViewColumns } from "./link-views.ts";
 
-/** The position of a link among its owner's links, ordered from newest to oldest. */
+/** The position of a link among its owner's links, which are ordered from newest to oldest. */
 export type LinkCursor = { createdAt: Date; seq: string };
 
-/** A filter for an owner's links, with their status at `now`. */
+/** A filter for an owner's links. The status of a link is its status at `now`. */
 export type LinkQuery = {
   userId: string;
   now: Date;
   status?: LinkStatus | undefined;
   search?: LinkSearch | undefined;
   tokenId?: string | undefined;
-  /** The time of creation: `from` is inclusive, `to` is exclusive. */
+  /** The range of creation times. `from` is inclusive, `to` is exclusive. */
   from?: Date | undefined;
   to?: Date | undefined;
-  /** Only links created before this one. */
+  /** If defined, only links that were created before this one match. */
   before?: LinkCursor | undefined;
 };
 
 const CursorRow = z.object({ id: z.string(), createdAt: z.date(), seq: z.string() });
 
-/** Returns the position of a link among its owner's links; undefined for another owner's link. */
+/**
+ * Returns the position of a link among its owner's links. Returns undefined if the link belongs to
+ * another owner.
+ */
 export const findLinkCursor = async (
   db: Db,
   { linkId, userId }: { linkId: string; userId: string },
@@ -37,24 +40,26 @@ export const findLinkCursor = async (
   return row ?? undefined;
 };
 
-/** The number of links that one search scans before it returns how far it got. */
+/**
+ * The maximum number of links that one search scans. The caller can continue where the scan ended.
+ */
 export const scannedLinksMax = 5_000;
 
-/** The links that a search found, and the last scanned link if there are more after it. */
+/** The links that a search found, and the last scanned link if there are more links to scan. */
 export type LinkSearchResult = { links: readonly LinkView[]; lastScannedId: string | undefined };
 
 /**
- * Returns a page of an owner's links that match a query, newest first. Scans at most the newest
- * 5,000 links in an index and stops when the page is full. The cost is therefore limited even for
- * rare matches.
+ * Returns a page of an owner's links that match a query, newest first. Uses an index to scan at
+ * most 5,000 links, and stops when the page is full. This limits the cost of a search that has few
+ * matches.
  */
 export const searchLinks = async (
   db: Db,
   { limit, offset, ...query }: LinkQuery & { limit: number; offset: number },
 ): Promise<LinkSearchResult> => {
   const isExactLookup = query.search !== undefined && !("text" in query.search);
-  // The scan end is read first: a link created meanwhile is only one more to scan, and none is
-  // missed.
+  // The end of the scan is read first. A link that is created after that only makes the scan longer
+  // by one link, so no link is missed.
   const isShallowRange = isIndexRange(query) && offset + limit <= scannedLinksMax;
   const scanEnd = isExactLookup || isShallowRange ? null : await findScanEnd(db, query);
   const scanBound =
@@ -62,8 +67,8 @@ export const searchLinks = async (
       ? sql.fragment`true`
       : sql.fragment`
           (created_at, seq) >= (${sql.timestamp(scanEnd.createdAt)}, ${scanEnd.seq}::int8)`;
-  // The inner limit keeps the planner in the index. It would otherwise read all links to find a
-  // few.
+  // The inner limit makes the planner use the index. Without it, the planner would read all links
+  // to find a few.
   const scan = sql.fragment`
     SELECT * FROM links WHERE ${buildScanCondition(query)} AND ${scanBound}
     ORDER BY created_at DESC, seq DESC LIMIT ${isShallowRange ? offset + limit : 2 * scannedLinksMax}
@@ -79,11 +84,11 @@ export const searchLinks = async (
   return { links, lastScannedId: links.length < limit ? scanEnd?.id : undefined };
 };
 
-/** Returns whether the query is exactly a range of one index. */
+/** Returns whether the matching links are exactly one range of an index. */
 const isIndexRange = ({ search, status, tokenId }: LinkQuery): boolean =>
   search === undefined && tokenId === undefined && (status ?? "completed") === "completed";
 
-/** Returns the last link that one search scans; null if the scan reaches the end. */
+/** Returns the last link that one search scans. Returns null if the scan reaches the end. */
 const findScanEnd = (db: Db, query: LinkQuery): Promise<z.output<typeof CursorRow> | null> =>
   db.maybeOne(sql.type(CursorRow)`
     WITH places AS MATERIALIZED (
@@ -97,11 +102,11 @@ const findScanEnd = (db: Db, query: LinkQuery): Promise<z.output<typeof CursorRo
     ORDER BY places.created_at DESC, places.seq DESC LIMIT 1
   `);
 
-/** Builds the condition of the scanned links: the range of one index in the order of the page. */
+/** Builds the condition for the links to scan: a range of one index, in the order of the page. */
 const buildScanCondition = ({ before, from, status, to, userId }: LinkQuery) => {
   const conditions = [sql.fragment`user_id = ${userId}`];
-  // A literal, so that the planner can use the partial index. Completed links never change their
-  // status.
+  // The status is a literal, so that the planner can use the partial index. It works only for
+  // completed links, because their status never changes.
   if (status === "completed") conditions.push(sql.fragment`status = 'completed'`);
   if (from !== undefined) conditions.push(sql.fragment`created_at >= ${sql.timestamp(from)}`);
   if (to !== undefined) conditions.push(sql.fragment`created_at < ${sql.timestamp(to)}`);
@@ -113,7 +118,7 @@ const buildScanCondition = ({ before, from, status, to, userId }: LinkQuery) => 
   return sql.join(conditions, sql.fragment` AND `);
 };
 
-/** Builds the condition that each scanned link must meet. */
+/** Builds the condition that each scanned link must match. */
 const buildFilterCondition = ({ now, search, status, tokenId }: LinkQuery) => {
   const conditions = [sql.fragment`true`];
   if (status === "active") {
@@ -130,8 +135,8 @@ const buildFilterCondition = ({ now, search, status, tokenId }: LinkQuery) => {
   return sql.join(conditions, sql.fragment` AND `);
 };
 
-// The explicit collation folds the case of all languages, regardless of the database's own
-// collation.
+// The explicit collation makes the search case-insensitive in all languages, whatever the
+// database's own collation is.
 const buildSearchCondition = (search: LinkSearch): FragmentSqlToken => {
   if ("linkId" in search) return sql.fragment`id = ${search.linkId}`;
   if ("paymentReference" in search) {
@@ -142,19 +147,21 @@ const buildSearchCondition = (search: LinkSearch): FragmentSqlToken => {
   `;
 };
 
-/** Selects an owner's newest link. Links created later come before it. */
+/** Selects an owner's newest link. Links that are created later precede it in the order. */
 const selectNewestLink = (userId: string) => sql.fragment`
   SELECT created_at, seq FROM links WHERE user_id = ${userId}
   ORDER BY created_at DESC, seq DESC LIMIT 1
 `;
 
-// A page contains the links after a cursor, so the start cursor is the unused position just before
-// the newest link.
+// A page contains the links after a cursor. For the first page, the cursor is therefore the unused
+// position just before the newest link.
 const beforeNewestColumns = sql.fragment`newest.created_at AS "createdAt", newest.seq + 1 AS seq`;
 
 const StartRow = CursorRow.omit({ id: true });
 
-/** Returns the cursor before all current links of an owner; undefined if there are none. */
+/**
+ * Returns the cursor before all of an owner's current links. Returns undefined if there are none.
+ */
 export const findStartCursor = async (db: Db, userId: string): Promise<LinkCursor | undefined> => {
   const row = await db.maybeOne(sql.type(StartRow)`
     SELECT ${beforeNewestColumns} FROM (${selectNewestLink(userId)}) AS newest
@@ -171,8 +178,9 @@ const CountRow = z.object({
 });
 
 /**
- * Returns the number of matching links and the cursor before all of them, both from one snapshot.
- * The number is undefined if the query is not a range of one index or if it exceeds a million.
+ * Returns the number of matching links, and the cursor before all of the owner's links, both from
+ * one snapshot. The number is undefined if it is above a million, or if the matching links are not
+ * exactly one range of an index.
  */
 export const countMatchingLinks = async (
   db: Db,

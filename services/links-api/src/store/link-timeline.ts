@@ -22,7 +22,8 @@ const LifecycleRow = z.object({
 }) satisfies z.ZodType<LinkLifecycle>;
 
 /**
- * Returns the fields of an owner's link for its timeline, and the key or session that created it.
+ * Returns the fields of an owner's link that its timeline needs, and the API key or session that
+ * created the link.
  */
 export const findLinkLifecycle = async (
   db: Db,
@@ -47,15 +48,15 @@ const PositionRow = z.object({
 
 type TimelineQuery = {
   linkId: string;
-  /** The entries of the link itself. */
+  /** The timeline entries of the link itself. */
   linkPositions: readonly TimelinePosition[];
   after: TimelinePosition | undefined;
   limit: number;
 };
 
 /**
- * Lists the entries of a link and its payments after a position, in order. Each kind is a range of
- * an index. Only the part that the page needs is read.
+ * Lists the timeline entries of a link and its payments after a position, in order. The entries of
+ * each kind are a range of an index. Only the entries for this page are read.
  */
 export const listTimeline = async (
   db: Db,
@@ -97,7 +98,8 @@ export const listTimeline = async (
 
 type Range = { time: FragmentSqlToken; condition: FragmentSqlToken };
 
-// These match their indexes. The last two are partial indexes with only the matching payments.
+// These expressions match those of the indexes. The last two indexes are partial and contain only
+// the matching payments.
 const paymentRanges: Partial<Record<TimelineEntryKind, Range>> = {
   payment_seen: { time: sql.fragment`first_seen_at`, condition: sql.fragment`true` },
   payment_ended: {
@@ -106,7 +108,8 @@ const paymentRanges: Partial<Record<TimelineEntryKind, Range>> = {
   },
   payment_orphaned: {
     time: sql.fragment`coalesce(orphaned_at, ended_at, applied_at, first_seen_at)`,
-    // Includes payments that have returned, because the column keeps its value.
+    // This includes payments that have returned to their chain, because the column does not change
+    // then.
     condition: sql.fragment`is_orphaned`,
   },
 };
@@ -128,7 +131,10 @@ const selectPositions = ({
   )
 `;
 
-/** Builds the condition for each kind separately, so that its index scan starts at the cursor. */
+/**
+ * Builds the condition for entries after the cursor. It differs by kind, so that each index scan
+ * starts at the cursor.
+ */
 const isAfterCursor = (
   after: TimelinePosition | undefined,
   kind: TimelineEntryKind,
@@ -142,7 +148,10 @@ const isAfterCursor = (
   return sql.fragment`(${time}, id) > (${afterTime}, ${after.paymentId ?? ""})`;
 };
 
-/** A link has at most one entry of each kind. */
+/**
+ * Matches the link's own entries after the cursor. Their payment ids do not matter, because a link
+ * has at most one entry of each kind.
+ */
 const isLinkPositionAfter = (after: TimelinePosition | undefined) =>
   after === undefined
     ? sql.fragment`true`

@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 beforeEach(() => {
   statementCount = 0;
-  // The loader only calls `any` on the connection, which counts its statements.
+  // Counts statements. The loader only calls `any` on the connection.
   const countingDb = {
     any: (query: QuerySqlToken) => {
       statementCount += 1;

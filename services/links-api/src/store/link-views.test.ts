@@ -21,7 +21,7 @@ const linkCount = 20_000;
 
 const rig = useRig(createRig);
 
-/** The id of a copy, which ends with its number. */
+/** The id of a copy, which ends with the copy's number. */
 const numberedId = sql.fragment`id || '_' || number`;
 
 let userId: string;
@@ -39,9 +39,9 @@ beforeAll(async () => {
 const AllVisibleRow = z.object({ isSeen: z.boolean() });
 
 /**
- * Vacuums until every page of `links` is marked as all-visible. Vacuum skips a page while a recent
- * commit is not flushed to disk, because tests use asynchronous commits, and while an older
- * transaction is open. Other tests share the server, so both may take a while.
+ * Runs vacuum until every page of `links` is marked as all-visible. Vacuum skips a page if a recent
+ * commit has not been flushed to disk, which happens because tests use asynchronous commits, or if
+ * an older transaction is open. Other tests use the same server, so both can take a while.
  */
 const vacuumUntilAllVisible = async (): Promise<void> => {
   await waitUntil("every page of links is all-visible", async () => {
@@ -71,15 +71,16 @@ const countTableRows = (scan: Plan): number =>
     : scan["Actual Rows"] * scan["Actual Loops"];
 
 /**
- * For active links, about 250 index entries are read to see that many have yet to expire. Before
- * the first `ANALYZE` the planner expects so few that it reads all 5,000.
+ * Active links need more rows: about 250 index entries are read to find out that many links have an
+ * expiry in the future. Before the first `ANALYZE`, the planner expects only a few such links and
+ * reads all 5,000.
  */
 const rowsMax = (status: LinkStatus | null, state: string): number => {
   if (status !== "active") return 40;
   return state === "analyzed" ? 350 : 5_300;
 };
 
-// Guards the first page of an account with many links, before and after the planner has statistics.
+// Guards the first page of an account with many links, both with and without planner statistics.
 describe.each(["not analyzed", "analyzed"])("a page of 20,000 links, %s", (state) => {
   beforeAll(async () => {
     if (state === "analyzed") await rig.analyzeLinks();
@@ -96,8 +97,8 @@ describe.each(["not analyzed", "analyzed"])("a page of 20,000 links, %s", (state
   );
 });
 
-// Guards the cache and the latency of other accounts: a row is thirty times as large as its index
-// entry.
+// Guards the cache and the response times of other accounts, because a row is thirty times as large
+// as its index entry.
 describe("a deep page of 20,000 links", () => {
   let mixedUserId: string;
   beforeAll(async () => {
@@ -136,8 +137,8 @@ describe("a deep page of 20,000 links", () => {
   );
 });
 
-// Guards an account whose links all expired at the same time: the dead index entries that the
-// expiry job leaves until vacuum runs must not slow down a page.
+// Guards an account whose links all expired at the same time. The expiry job leaves dead index
+// entries, which remain until vacuum runs and must not slow down a page.
 describe("a page of 20,000 expired links that were marked", () => {
   let expiredUserId: string;
   beforeAll(async () => {
@@ -163,8 +164,8 @@ describe("a page of 20,000 expired links that were marked", () => {
   );
 });
 
-// Guards an account whose links all expired at the same time, until the expiry job has marked all
-// of them.
+// Guards an account whose links all expired at the same time, while the expiry job has not marked
+// all of them.
 test.each([0, 6_000])(
   "a page of 20,000 expired links with only the newest %i marked reads little more than it returns",
   async (markedCount) => {
@@ -177,7 +178,7 @@ test.each([0, 6_000])(
     await rig.analyzeLinks();
     const scans = await listLinkScans(account.id, "inactive");
     expect(scans.map((scan) => scan["Node Type"])).not.toContain("Seq Scan");
-    // 51 entries show that there are many.
+    // Reading 51 entries is enough to know that there are many.
     expect(countScannedRows(scans)).toBeLessThanOrEqual(100);
     const pageQuery = { userId: account.id, status: "inactive", now: rig.clock.now() } as const;
     const [firstLink] = await listLinks(rig.pool, { ...pageQuery, offset: 0, limit: 11 });
@@ -185,8 +186,8 @@ test.each([0, 6_000])(
   },
 );
 
-// Guards all three plans: sorting a few links, scanning when there are many, and sorting again if
-// too many other links are newer.
+// Guards all three plans: a few links are sorted, many links are scanned, and they are sorted after
+// all if too many other links are newer.
 test.each([
   [20, 0],
   [21, 0],
@@ -201,7 +202,7 @@ test.each([
   "given %i expired links, some of them unmarked, and %i newer ones, lists the newest in order",
   async (count, newerCount) => {
     const { account, id } = await createExpiredLinks(count + 30);
-    // Marks every tenth of up to three hundred links.
+    // Marks every tenth of the first 300 links.
     await rig.pool.query(sql.type(EmptyRow)`
       UPDATE links SET status = 'inactive'
       WHERE id IN (SELECT ${id} || '_' || 10 * number FROM generate_series(1, 30) AS number)
@@ -222,7 +223,7 @@ test.each([
 );
 
 /**
- * Creates an account with this many expired links. They expired at different times, and the newest
+ * Creates an account with this number of expired links, with different expiries. The newest link
  * has the highest number.
  */
 const createExpiredLinks = async (count: number) => {
@@ -240,8 +241,7 @@ const createExpiredLinks = async (count: number) => {
   return { account, id };
 };
 
-// Guards both plans for active links with an expiry: sorting a few, and scanning when there are
-// many.
+// Guards both plans for active links with an expiry: a few are sorted, and many are scanned.
 test.each([249, 250, 251, 400])(
   "given %i active links with an expiry, lists the newest in order",
   async (count) => {

@@ -46,8 +46,8 @@ const Owner = z.object({
 const OwnedViewRow = ViewRow.extend({ owner: Owner });
 
 /**
- * The columns of a link for responses. Amounts were stored as plain decimal text, and `numeric`
- * preserves their digits.
+ * The columns of a link for responses. Amounts are stored as `numeric`, which preserves the digits
+ * of the original decimal text.
  */
 export const linkViewColumns = sql.fragment`
   links.id, links.user_id AS "userId", links.status, links.to_amount AS "toAmount",
@@ -59,10 +59,10 @@ export const linkViewColumns = sql.fragment`
   links.last_transaction_id AS "lastTransactionId"
 `;
 
-/** Finds a link with its owner's profile; undefined if there is none. */
+/** Finds a link, with its owner's profile. Returns undefined if the link does not exist. */
 export type FindLinkView = LoadOne<OwnedLinkView>;
 
-/** Creates a loader of current links, which reads only by primary keys. */
+/** Creates a loader for the current state of links, which reads only by primary key. */
 export const createLinkViewLoader = (db: Db): FindLinkView =>
   createBatchLoader(async (linkIds) => {
     const views = await findLinkViews(db, linkIds);
@@ -76,7 +76,7 @@ const findLinkViews = (db: Db, linkIds: readonly string[]): Promise<readonly Own
     WHERE links.id = ANY(${sql.array([...linkIds], "text")})
   `);
 
-/** Finds a link of one owner; undefined if it belongs to another owner. */
+/** Finds one of an owner's links. Returns undefined if the link belongs to another owner. */
 export const findOwnLinkView = async (
   db: Db,
   { linkId, userId }: { linkId: string; userId: string },
@@ -94,19 +94,20 @@ export type LinkFilter = {
   offset: number;
   limit: number;
   /**
-   * The link at which the list and its offset start; the newest if omitted. Only without a status.
+   * The link at which the list and its offset start. If it is omitted, they start at the newest
+   * link. Must not be combined with a status.
    */
   startKey?: LinkSortKey;
 };
 
-/** The sort key of an owner's links, as text from Postgres. */
+/** The sort key of an owner's links, in the text format of Postgres. */
 export type LinkSortKey = { createdAt: string; seq: string };
 
 /**
  * Lists a page of one owner's links, newest first, with their status at `now`. Merges ranges of
- * indexes and reads each only as far as the page needs. Rows before the page are skipped in the
- * index, as far as vacuum has marked their pages all-visible. Between its statements a link can
- * only change from expired to marked, and it is found either way.
+ * indexes and reads each range only as far as the page needs. Before the page, only index entries
+ * are read, provided that vacuum has marked the table's pages as all-visible. If the expiry job
+ * marks an expired link between the two statements, the link is still found.
  */
 export const listLinks = async (db: Db, filter: LinkFilter): Promise<readonly LinkView[]> => {
   const { userId, offset, limit } = filter;
@@ -135,7 +136,10 @@ export const listLinks = async (db: Db, filter: LinkFilter): Promise<readonly Li
   `);
 };
 
-/** A range of links, whether it includes unmarked expired ones, and the selected columns. */
+/**
+ * A list of links, whether it includes expired links that are not marked yet, and the columns to
+ * select.
+ */
 type Range = LinkFilter & { hasUnmarkedExpired: boolean; selectedColumns: FragmentSqlToken };
 
 const mergeRanges = (range: Range): FragmentSqlToken => {
@@ -149,7 +153,7 @@ const rangesByStatus: Record<LinkStatus | "any", (range: Range) => FragmentSqlTo
   any: (filter) => [selectAll(filter)],
   active: (filter) => [selectWithoutExpiry(filter), selectExpiringLater(filter)],
   completed: (filter) => [selectByStatus("completed", filter)],
-  // Expired links that are not marked yet come from their own index.
+  // Expired links that are not marked yet are read from a separate index.
   inactive: (filter) => [
     selectByStatus("inactive", filter),
     ...(filter.hasUnmarkedExpired ? [selectUnmarkedExpired(filter)] : []),
@@ -165,7 +169,10 @@ const selectAll = (filter: Range) => sql.fragment`
   WHERE user_id = ${filter.userId} ${buildStartCondition(filter.startKey)} ${limitRows(filter)}
 `;
 
-/** Builds the condition for the start of a list: a given link, or the newest. */
+/**
+ * Builds the condition for the link at which a list starts. Without a key, the list starts at the
+ * newest link.
+ */
 export const buildStartCondition = (key: LinkSortKey | undefined): FragmentSqlToken =>
   key === undefined
     ? sql.fragment``
@@ -183,12 +190,16 @@ const selectWithoutExpiry = (filter: Range) => sql.fragment`
   ${limitRows(filter)}
 `;
 
-/** Up to this many links with a future expiry are sorted. With more, the list is scanned. */
+/**
+ * If at most this number of links have an expiry in the future, they are sorted. Otherwise the list
+ * is scanned.
+ */
 const sortedLinksMax = 250;
 
-// In the index by expiry, links with a future expiry come after all expired ones, so they are found
-// directly. A few are sorted. If there are many, a scan of all links soon finds the newest. The
-// added zero interval prevents the planner from sorting them all.
+// The index on the expiry returns the links with an expiry in the future directly, because they
+// come after all expired ones. If there are only a few, they are sorted. If there are many, a scan
+// of all links finds the newest ones quickly. The added zero interval prevents the planner from
+// sorting them all.
 const selectExpiringLater = (filter: Range) => sql.fragment`
   WITH few AS MATERIALIZED (
     SELECT * FROM links
@@ -219,15 +230,18 @@ const selectUnmarkedExpired = (filter: Range) => sql.fragment`
   ${limitRows(filter)}
 `;
 
-/** Up to this many unmarked expired links are sorted directly. */
+/** If at most this number of expired links are not marked yet, they are sorted. */
 const unmarkedSortedMax = 50;
 
-/** The number of newest links that are scanned for inactive ones if many have just expired. */
+/**
+ * The number of newest links that are scanned for inactive ones if many links have just expired.
+ */
 const scannedLinksMax = 5_000;
 
 /**
- * Returns the page of inactive links if an owner's newest links fill it, and undefined otherwise.
- * They nearly always do when a million links have just expired, which would all have to be sorted.
+ * Returns the page of inactive links if enough of the owner's newest links are inactive, and
+ * undefined otherwise. If a million links have just expired, this is nearly always enough, and it
+ * avoids sorting all of them.
  */
 const scanInactive = async (
   db: Db,
@@ -247,9 +261,9 @@ const scanInactive = async (
 const CountRow = z.object({ count: z.int() });
 
 /**
- * Returns the number of expired links that are not marked yet, at most one more than are sorted.
- * The job marks links in the order of expiry. This query reads in reverse order, so it reaches the
- * job's dead index entries last.
+ * Returns the number of expired links that are not marked yet. Stops counting at one more than can
+ * be sorted. The expiry job marks links in the order of their expiry and leaves dead index entries.
+ * This query reads in the opposite order, so it reaches those entries last.
  */
 const countUnmarkedExpired = (db: Db, filter: LinkFilter): Promise<number> =>
   db.oneFirst(sql.type(CountRow)`

@@ -53,7 +53,7 @@ const MarkedRow = z.object({ count: z.int(), until: z.date().nullable() });
 
 const MarkedUntilRow = z.object({ markedTo: z.date() });
 
-/** The text columns that an owner wrote, for all queries of links. */
+/** The text columns of a link, for all queries. */
 export const textColumns = sql.fragment`links.description`;
 
 const linkColumns = sql.fragment`
@@ -69,8 +69,9 @@ const linkColumns = sql.fragment`
 `;
 
 /**
- * A new link with the key or session that created it, and its event. Includes an audit event if a
- * person created it, and the owner's state if this process has not stored it yet.
+ * A new link with the API key or session that created it, and its event. If a person created it,
+ * there is also an audit event. `ownerToStore` is the owner's state if this process has not stored
+ * it yet.
  */
 export type NewLink = {
   link: Link;
@@ -81,10 +82,10 @@ export type NewLink = {
 };
 
 /**
- * Inserts a new link and its event, and the owner's state if given, in one statement: one round
- * trip and one commit. No other transaction can see the link before, so its event needs no lock.
- * The owner's state is not stored as a snapshot, because it may have been fetched before a newer
- * one was received.
+ * Inserts a new link and its event, and the owner's state if given. It uses one statement, which
+ * takes one round trip and one commit. The event does not need a lock, because other transactions
+ * cannot see the link before the commit. The owner's state is not stored as a snapshot, because it
+ * may be older than a state that was received after it had been fetched.
  */
 export const insertLink = async (
   db: Db,
@@ -102,7 +103,7 @@ export const insertLink = async (
       ? sql.fragment``
       : sql.fragment`owner AS (${buildAccountUpsert(ownerToStore, latestPublished)}),`;
   const row = toOutboxRow(event);
-  // The values are in one template because slonik would rewrite a fragment's text on every call.
+  // All values are in one template, because slonik rewrites the text of a fragment on every call.
   await db.query(sql.prepared(preparedName, VoidRow)`
     WITH ${ownerCte} ${auditCte} link AS (
       INSERT INTO links (
@@ -136,8 +137,8 @@ const buildOutboxInsert = (event: OutgoingEvent) => {
 const idRows = createJsonRecordset(["text"]);
 
 /**
- * Locks links until the transaction ends. Unknown ids are missing from the result. Locks in the
- * order of ids to prevent deadlocks.
+ * Locks links until the transaction ends. The result does not contain unknown ids. The links are
+ * locked in the order of their ids to prevent deadlocks.
  */
 export const lockLinks = async (
   tx: Transaction,
@@ -153,9 +154,9 @@ export const lockLinks = async (
 };
 
 /**
- * Builds the `UPDATE` of the mutable columns of links, each given once. This transaction must have
- * locked their rows. The ids are in a subquery, so that Postgres uses one plan for any number of
- * them.
+ * Builds the `UPDATE` that stores the mutable columns of links. Each link must be given only once,
+ * and its row must be locked by this transaction. The ids are in a subquery, so that Postgres uses
+ * the same plan for any number of ids.
  */
 export const buildLinksUpdate = (links: readonly Link[]) => {
   const ids = links.map(({ id }) => id);
@@ -190,16 +191,17 @@ const linkUpdateRows = createJsonRecordset([
   "text",
 ]);
 
-/** Updates the mutable columns of a link ({@link buildLinksUpdate}). */
+/** Stores the mutable columns of a link ({@link buildLinksUpdate}). */
 export const updateLink = async (tx: Transaction, link: Link): Promise<void> => {
   await tx.query(sql.prepared("update_link", VoidRow)`${buildLinksUpdate([link])}`);
 };
 
 /**
- * Marks links inactive after their expiry, the oldest first. Returns their number and the latest
- * marked expiry, and stores the latter. This is neither an event nor a deactivation: a payment
- * started in time is still applied. Skips links that a payment has locked. `from` skips links that
- * were marked before, whose dead index entries remain until vacuum runs.
+ * Marks expired links as inactive, beginning with the oldest expiry. Stores the latest marked
+ * expiry, and returns it with the number of marked links. This does not publish an event and is not
+ * a deactivation: a payment that started before the expiry is still applied. Skips links that a
+ * payment has locked. `from` makes the scan skip the dead index entries of links that were marked
+ * earlier, which remain until vacuum runs.
  */
 export const markExpiredLinks = async (
   db: Db,
@@ -228,8 +230,8 @@ export const markExpiredLinks = async (
 };
 
 /**
- * Returns the latest expiry that any process has marked ({@link markExpiredLinks}); null if there
- * is none.
+ * Returns the latest expiry that any process has marked ({@link markExpiredLinks}). Returns null if
+ * no link has been marked.
  */
 export const readMarkedUntil = async (db: Db): Promise<Date | null> => {
   const row = await db.maybeOne(sql.type(MarkedUntilRow)`
@@ -239,8 +241,9 @@ export const readMarkedUntil = async (db: Db): Promise<Date | null> => {
 };
 
 /**
- * Reactivates links that a fast clock marked: their expiry is still in the future, up to `until`,
- * and they were not deactivated. No index supports this query, because such links are rare.
+ * Reactivates links that a process with a fast clock has marked. These are inactive links that were
+ * not deactivated and whose expiry is still in the future, up to `until`. This query does not use
+ * an index, because it rarely runs.
  */
 export const unmarkExpiredLinks = async (
   pool: Pool,
@@ -255,8 +258,8 @@ export const unmarkExpiredLinks = async (
     UPDATE link_expiry SET marked_to = ${sql.timestamp(now)} WHERE marked_to > ${sql.timestamp(now)}
   `;
   await transact(pool, async (tx) => {
-    // Runs first: a process with a fast clock waits here, and its later marks are recorded after
-    // this update.
+    // This update runs first. A process with a fast clock waits for it here, so that the marks it
+    // makes later are recorded after this update.
     await tx.query(updateMarkedUntilQuery);
     await withStatementTimeout(tx, unmarkTimeoutMs, () => tx.query(unmarkQuery));
   });
@@ -264,7 +267,7 @@ export const unmarkExpiredLinks = async (
 
 const unmarkTimeoutMs = 60_000;
 
-/** Republishes every link's current state as snapshots (rule EVENT-5). */
+/** Republishes the current state of every link as a snapshot (rule EVENT-5). */
 export const linkRepublishSource: RepublishSource = {
   resource: "payment-links",
   table: "links",

@@ -15,7 +15,8 @@ const linkCount = 16_000;
 let templateLinkId: string;
 
 /**
- * Copies the account's link `count` times, created `ageMs` before now, three in each millisecond.
+ * Copies the account's link `count` times. The copies were created `ageMs` ago, three in each
+ * millisecond.
  */
 const addLinks = (name: string, count: number, ageMs: number) =>
   insertLinkCopies(rig.pool, templateLinkId, {
@@ -43,7 +44,7 @@ const createPageQuery = (offset: number, status: "active" | null = null) => ({
   limit: 11,
 });
 
-/** Expects the listed page to be the one at the offset. */
+/** Expects that `list` returns the page at the offset. */
 const expectPage = async (list: typeof listLinks, offset: number): Promise<void> => {
   const page = createPageQuery(offset);
   const foundLinks = await list(rig.pool, page);
@@ -67,7 +68,8 @@ describe("a deep page of a list", () => {
     await expectPage(list, 12_000);
     await addLinks("_new", 7, 0);
     await expectPage(list, 12_000);
-    // Stored now but created earlier, because of slow creates or a slow clock.
+    // These links are stored now but have an earlier creation time, because their creation was slow
+    // or a clock was behind.
     await addLinks("_late", 5, 4 * minuteMs);
     await expectPage(list, 12_000);
     await expectPage(list, 12_010);
@@ -101,7 +103,8 @@ describe("a deep page of a list", () => {
     expect(farRowCount).toBeGreaterThan(2_000);
     expect(farRowCount).toBeLessThan(5_000);
     expect(await countScanned(17_010)).toBeLessThan(2_100);
-    // Each page counts the newer links, so an anchor expires before that number grows too large.
+    // For each page, the newer links are counted, so an anchor expires before there are too many of
+    // them.
     rig.clock.advance(2 * hourMs);
     expect(await countScanned(17_010)).toBeGreaterThan(17_000);
   });

@@ -8,41 +8,51 @@ import { type LinkFilter, type LinkSortKey, listLinks, buildStartCondition } fro
 /** Lists a page of one owner's links at any offset. */
 export type ListLinks = (db: Db, filter: LinkFilter) => Promise<readonly LinkView[]>;
 
-/** A link of an owner's list from which later pages are counted. */
+/** A link in an owner's list that serves as the starting point for later pages. */
 type Anchor = LinkSortKey & {
-  /** The number of links before it that were created until `settledUntil`. It never changes. */
+  /**
+   * The number of links before the anchor that were created until `settledUntil`. It never changes.
+   */
   depth: number;
   settledUntil: Date;
 };
 
-/** The start of a page: a number of links after an anchor. */
+/** The start of a page: an anchor, and the number of links to skip after it. */
 type PageStart = { anchor: Anchor; skippedCount: number };
 
-/** Below this offset, a page is found from the start. */
+/** The smallest offset for which anchors are used. */
 const deepOffsetMin = 10_000;
 
-/** One anchor per account, because an account reads one deep page at a time. */
+/**
+ * The maximum number of accounts with an anchor. One anchor per account is enough, because an
+ * account can read only one deep page at a time.
+ */
 const accountsMax = 1_000;
 
 /**
- * A link is stored some seconds after its creation time, which comes from another process's clock.
- * After this time, no more links are inserted between existing ones.
+ * The age after which the order of links no longer changes. A link can be stored a few seconds
+ * after its creation time, and that time can come from another process's clock. Until then, links
+ * can still be inserted between existing ones.
  */
 const settlingMs = 5 * 60_000;
 
-/** Each page counts all links created since the anchor, so an anchor expires. */
+/**
+ * The age at which an anchor expires, because all links that were created since then are counted
+ * for each page.
+ */
 const anchorMsMax = 60 * 60_000;
 
 /**
- * An anchor precedes its page by this many links, so it still does after new links or for earlier
- * pages.
+ * The number of links between an anchor and its page. With this distance, the anchor can also be
+ * used for slightly earlier pages and after new links are created.
  */
 const anchorLeadCount = 1_000;
 
 /**
- * Creates the list function. A deep page would have to skip all links before it. Links are never
- * deleted, and new ones come first. So the offset of a known link grows only by the number of newer
- * links. Lists of one status have no such anchor, because a link may enter them anywhere.
+ * Creates the function that lists links. Without anchors, a deep page would skip all links before
+ * it. Anchors work because links are never deleted and new links come first, so the offset of a
+ * known link only grows by the number of newer links. Lists of one status do not use anchors,
+ * because a link can enter them at any position.
  */
 export const createListLinks = (): ListLinks => {
   const anchors = new LRUCache<string, Anchor>({ max: accountsMax });
@@ -61,8 +71,8 @@ export const createListLinks = (): ListLinks => {
 const CountRow = z.object({ count: z.int() });
 
 /**
- * Finds a page from a known anchor, and a nearer anchor if the page is far from it. Undefined if
- * the page is before the anchor.
+ * Finds a page from a known anchor. If the page is far from it, also finds a nearer anchor. Returns
+ * undefined if there is no anchor, if it has expired, or if the page is before it.
  */
 const findFromAnchor = async (
   db: Db,
@@ -93,7 +103,8 @@ const SortKeyRow = z.object({ createdAt: z.string(), seq: z.string() });
 const AnchorRow = SortKeyRow.extend({ isSettled: z.boolean(), newerCount: z.int() });
 
 /**
- * Finds a page from the start. The anchor and the number of links before it are from one snapshot.
+ * Finds a page without an anchor. The new anchor and the number of links before it come from the
+ * same snapshot.
  */
 const findFromTop = async (
   db: Db,
@@ -115,7 +126,9 @@ const findFromTop = async (
 
 const sortKeyColumns = sql.fragment`created_at::text AS "createdAt", seq::text AS seq`;
 
-/** Selects the link at an offset after another one, or after the newest, using only the index. */
+/**
+ * Selects the link at an offset after another link, or after the newest one. Reads only the index.
+ */
 const selectLinkAt = ({
   userId,
   startKey,

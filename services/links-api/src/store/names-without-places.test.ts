@@ -2,8 +2,8 @@ import { expect, test } from "@jest/globals";
 import { queryAfterUpgrade } from "@payment-links/postgres/testing";
 import { linksApiMigration } from "../service.ts";
 
-// Guards against crediting a payment twice if it is published again under a new source id and
-// another id.
+// Guards against crediting a payment twice if it is republished with a new source id and a new
+// payment id.
 test("the upgrade gives stored payments the source ids of a republish", async () => {
   const rows = await queryAfterUpgrade(linksApiMigration, {
     firstNewFile: "0004-names-without-places.sql",

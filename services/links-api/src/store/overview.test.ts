@@ -62,7 +62,7 @@ test("the upgrade adds up existing payments by their UTC day", async () => {
   ]);
 });
 
-// The total of the chart equals the sum of the applied payments after every commit (rule KEEP-1).
+// After every commit, the total of the chart equals the sum of the applied payments (rule KEEP-1).
 test("payments applied in concurrent transactions are all added up (rule CALLER-25)", async () => {
   const account = sampleAccount();
   const headers = rig.createKeyHeaders(account);
@@ -93,7 +93,8 @@ test("payments applied in concurrent transactions are all added up (rule CALLER-
   expect(appliedTotals).toEqual({ sum: "4.000080", count: 80 });
 });
 
-// Guards every payment: a trigger caches its plans for the lifetime of a connection.
+// Guards the speed of every payment, because a trigger caches its plans for the lifetime of a
+// connection.
 test("the trigger's cached plan reads no more payments after the table has grown", async () => {
   const linkId = await rig.createLink(rig.createKeyHeaders(sampleAccount()), { toAmount: "1000" });
   await rig.settle(sampleSettlement(linkId));

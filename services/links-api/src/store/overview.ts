@@ -12,12 +12,12 @@ const DailyReceivedRow = z.object({
   paymentCount: z.int(),
 });
 
-/** The amount that an owner received on a day in a token. */
+/** The amount of a token that an owner received on one day. */
 export type DailyReceived = z.output<typeof DailyReceivedRow>;
 
 /**
- * Lists the amounts that an owner received since a day (UTC), by day and token. Omits days without
- * payments.
+ * Lists the amounts that an owner has received since a day (UTC), by day and token. Days without
+ * payments are omitted.
  */
 export const listDailyReceived = (
   db: Db,
@@ -39,7 +39,7 @@ const CountsRow = z.object({
   inactive: z.int(),
 });
 
-/** A count up to a limit. */
+/** A count with an upper limit. `hasMore` is true if the limit is exceeded. */
 export type BoundedCount = { count: number; hasMore: boolean };
 
 const toBoundedCount = (count: number): BoundedCount => ({
@@ -49,7 +49,7 @@ const toBoundedCount = (count: number): BoundedCount => ({
 
 const limitClause = sql.fragment`LIMIT ${overviewCountMax + 1}`;
 
-/** Counts an owner's links by status at an instant. Each status is a range of an index. */
+/** Counts an owner's links by their status at a given time. Each count reads ranges of indexes. */
 export const countLinks = async (
   db: Db,
   { now, userId }: { now: Date; userId: string },
@@ -77,7 +77,7 @@ export const countLinks = async (
   };
 };
 
-/** Lists the newest settled but unapplied payments on an owner's links. */
+/** Lists the newest payments on an owner's links that have settled but were not applied. */
 export const listUnappliedPayments = (
   db: Db,
   { limit, userId }: { limit: number; userId: string },
@@ -91,7 +91,7 @@ export const listUnappliedPayments = (
 
 const CountRow = z.object({ count: z.int() });
 
-/** Counts the settled but unapplied payments on an owner's links. */
+/** Counts the payments on an owner's links that have settled but were not applied. */
 export const countUnappliedPayments = async (db: Db, userId: string): Promise<BoundedCount> => {
   const { count } = await db.one(sql.type(CountRow)`
     SELECT count(*)::int FROM (

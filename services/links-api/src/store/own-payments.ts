@@ -5,10 +5,10 @@ import type { Payment } from "../domain/payment.ts";
 import type { LinkCursor } from "./link-search.ts";
 import { PaymentRow, paymentColumns } from "./payments.ts";
 
-/** The time at which payments were first seen: `from` is inclusive, `to` is exclusive. */
+/** The range of times at which payments were first seen. `from` is inclusive, `to` is exclusive. */
 export type FirstSeenRange = { from?: Date | undefined; to?: Date | undefined };
 
-/** The position of a payment among its link's payments, ordered from newest to oldest. */
+/** The position of a payment among its link's payments, which are ordered from newest to oldest. */
 export type PaymentCursor = Pick<Payment, "firstSeenAt" | "id">;
 
 const ExportedLinkRow = z.object({
@@ -19,7 +19,7 @@ const ExportedLinkRow = z.object({
 });
 
 /**
- * A link whose payments are exported: its position among its owner's links, and its exported
+ * A link whose payments are exported, with its position among its owner's links and its exported
  * fields.
  */
 export type ExportedLink = z.output<typeof ExportedLinkRow>;
@@ -37,8 +37,8 @@ export const listLinksAfter = (
   `);
 
 /**
- * Lists the first payments of links in the order of the links, newest first for each link,
- * optionally starting at a given payment. No link contributes more than the limit.
+ * Lists payments of several links, in the order of the links and from newest to oldest for each
+ * link. `newest` is the first payment to list. Stops at the limit.
  */
 export const listPaymentsOfLinks = (
   db: Db,
@@ -69,7 +69,7 @@ export const listPaymentsOfLinks = (
     ORDER BY walked.place, payments.first_seen_at DESC, payments.id DESC LIMIT ${limit}
   `);
 
-/** Lists the payments of a link after a given one, newest first. */
+/** Lists the payments of a link that are older than a given one, newest first. */
 export const listPaymentsAfter = (
   db: Db,
   { last, limit, ...firstSeenRange }: FirstSeenRange & { last: Payment; limit: number },
@@ -89,8 +89,8 @@ const CountRow = z.object({
 const countMax = 1_000_000;
 
 /**
- * Returns the number of a link's payments in a time range, and the newest of them, both from one
- * snapshot. The number is undefined above a million.
+ * Returns the number of a link's payments in a time range, and the newest of them, both from the
+ * same snapshot. The number is undefined if it is above a million.
  */
 export const countLinkPayments = async (
   db: Db,

@@ -14,20 +14,24 @@ const ReportRow = PaymentRow.extend({ userId: z.string() }).transform(
 
 const LockedRow = z.object({ isLocked: z.literal(true) });
 
-/** Postgres has limited space for locks, so transaction hashes share them. */
+/**
+ * The number of locks. Transactions share them by the hash of their name, because Postgres has
+ * limited space for locks.
+ */
 const lockCount = 256;
 
-/** More than any chain puts into one transaction. */
+/** An upper limit that is higher than the number of payments in any transaction. */
 const reportsMax = 10_000;
 
 const lockRows = createJsonRecordset(["text", "bool"]);
 const keyRows = createJsonRecordset(["text", "text"]);
 
 /**
- * Locks the transactions of payments until the database transaction ends, and lists all payments
- * reported in them, for any owner. Two reports of one transfer are evaluated one after the other,
- * even if they name different links. Reports of our own watch never duplicate each other, so they
- * take a shared lock. The caller locks its links first. All locks are taken in one order.
+ * Locks the transactions in which payments were made until the database transaction ends. Lists all
+ * payments that were reported in them, for any owner. The locks ensure that two reports of one
+ * transfer are evaluated one after the other, even if they are for different links. Reports that
+ * are not from a provider take a shared lock, because they never duplicate each other. The caller
+ * must have locked its links first, and all locks are taken in a fixed order.
  */
 export const lockReports = async (
   tx: Transaction,
@@ -62,7 +66,9 @@ export const lockReports = async (
   return listReports(tx, reports);
 };
 
-/** Lists all payments that were reported in the transactions of payments, for any owner. */
+/**
+ * Lists all payments that were reported in the same transactions as the given ones, for any owner.
+ */
 export const listReports = async (
   db: Db,
   reports: readonly Pick<Payment, "chainId" | "sourceTransaction">[],

@@ -50,7 +50,7 @@ test("pending payments of many links are read with one statement, the newest ten
   ]);
   expect(statementCount).toBe(1);
 
-  // Repeated requests for a link in the same turn get the same payments.
+  // If a link is requested several times in the same turn, each request gets the same payments.
   const repeatedReads = await Promise.all(
     [manyPaymentsLinkId, onePaymentLinkId, manyPaymentsLinkId, onePaymentLinkId].map((id) =>
       listPending(id),

@@ -13,7 +13,10 @@ import { type Confirmations, computeConfirmations } from "../domain/confirmation
 import type { Payment } from "../domain/payment.ts";
 import { createBatchLoader } from "./batch-loader.ts";
 
-/** A block number from a `bigint` column, which arrives as text; always a safe integer. */
+/**
+ * A block number from a `bigint` column, which the database driver returns as text. It is always a
+ * safe integer.
+ */
 export const BlockNumber = z.string().transform(Number).pipe(z.int());
 
 /** A row of {@link paymentColumns}. */
@@ -44,8 +47,8 @@ export const PaymentRow = z.object({
 }) satisfies z.ZodType<Payment>;
 
 /**
- * The columns of a payment. `is_orphaned` stays true in the row after the payment has returned, so
- * `isOrphaned` also checks `returned_at`.
+ * The columns of a payment. The column `is_orphaned` stays true after the payment has returned to
+ * its chain, so the field `isOrphaned` also depends on `returned_at`.
  */
 export const paymentColumns = sql.fragment`
   payments.id, payments.link_id AS "linkId", payments.version, payments.source,
@@ -69,7 +72,7 @@ export const findPayment = async (db: Db, paymentId: string): Promise<Payment | 
   return row ?? undefined;
 };
 
-/** Finds the payment that a transaction makes on a link. */
+/** Finds the first payment that a transaction makes on a link. */
 export const findPaymentBySourceIdPrefix = async (
   db: Db,
   { prefix, source }: SourceIdPrefix,
@@ -85,10 +88,10 @@ export const findPaymentBySourceIdPrefix = async (
 };
 
 /**
- * Selects the first payment whose source id is a prefix and a number. These payments are a range of
- * the unique index on source ids. Only one entry is read, however many payments a link or a
- * transaction has. This works in every collation: texts with the same prefix are ordered by what
- * follows, digits have one order, and ten nines come after each number.
+ * Selects the first payment whose source id consists of a prefix and a number. The unique index on
+ * source ids contains these payments as one range, and only its first entry is read. This works in
+ * every collation: texts with the same prefix are ordered by what follows it, digits have the same
+ * order in all collations, and ten nines come after every number.
  */
 export const selectFirstWithPrefix = ({
   prefix,
@@ -118,9 +121,9 @@ export const findPayments = async (
 };
 
 /**
- * Builds the `INSERT` that stores the new states of payments, each given once. This transaction
- * must have locked their links' rows. Another payment with the same (source, source id) breaks an
- * invariant and throws.
+ * Builds the `INSERT` that stores the new states of payments. Each payment must be given only once,
+ * and its link must be locked by this transaction. Throws if another payment has the same source
+ * and source id, which must never happen.
  */
 export const buildPaymentsUpsert = (payments: readonly Payment[]) => sql.fragment`
   INSERT INTO payments (
@@ -169,7 +172,7 @@ const toPaymentValues = (payment: Payment) => [
   payment.orphanChangePublishedAt?.toISOString() ?? null,
 ];
 
-/** In the order of {@link toPaymentValues}. */
+/** The column types, in the order of {@link toPaymentValues}. */
 const paymentRows = createJsonRecordset(
   (
     "text text int4 text text text bool text numeric text text text text " +
@@ -188,16 +191,20 @@ export const listPayments = async (
     LIMIT ${limit} OFFSET ${offset}
   `);
 
-/** The number of pending payments that the checkout returns. */
+/** The maximum number of pending payments that the checkout returns. */
 export const pendingPaymentsMax = 10;
 
 /**
- * Builds the condition for pending payments of `link`: seen, neither ended nor orphaned, and still
- * able to be applied. With a link's reference anyone can pay in another token or to their own
- * account. Such a payment is not pending, because it would keep others from paying (rule CHAIN-10).
- * A provider's notice may still change (rule NOTICE-4). Comparing addresses in lower case is safe:
- * on every chain it is infeasible to find two addresses that differ only in case. A notice is
- * omitted if the chain watch reports the same transfer.
+ * Builds the condition for pending payments of `link`. A pending payment was seen but has not settled
+ * or failed, is not orphaned, and can still be applied.
+ * - A payment in another token or to another address is not pending, because it would keep others
+ *   from paying (rule CHAIN-10). Anyone who knows the link's payment reference can make such a
+ *   payment.
+ * - A provider's notice is pending even then, because it can still change (rule NOTICE-4). It is
+ *   omitted if settlement-listener's own watch reports the same transfer.
+ *
+ * Addresses are compared in lower case. This is safe, because on every chain it is infeasible to
+ * find two addresses that differ only in case.
  */
 export const buildPendingCondition = (link: FragmentSqlToken): FragmentSqlToken => sql.fragment`
   payments.link_id = ${link}.id AND payments.status = 'processing'
@@ -214,7 +221,7 @@ export const buildPendingCondition = (link: FragmentSqlToken): FragmentSqlToken 
   ))
 `;
 
-/** A payment that is seen but has not settled, with its confirmations. */
+/** A payment that was seen but has not settled, with its confirmations. */
 export type PendingPayment = Payment & { confirmations: Confirmations | null };
 
 const PendingRow = PaymentRow.extend({
@@ -229,7 +236,10 @@ const PendingRow = PaymentRow.extend({
 /** Lists the newest pending payments of a link ({@link buildPendingCondition}). */
 export type ListPendingPayments = (linkId: string) => Promise<readonly PendingPayment[]>;
 
-/** Creates a loader of current pending payments, which batches requests of one turn. */
+/**
+ * Creates a loader for the current pending payments, which combines the requests of one turn of the
+ * event loop.
+ */
 export const createPendingPaymentsLoader = (db: Db): ListPendingPayments => {
   const loadPendingPayments = createBatchLoader(async (linkIds) => {
     const payments = await db.any(sql.prepared("list_pending_payments", PendingRow)`

@@ -3,8 +3,8 @@ import type { OwnedLinkView } from "../domain/link-view.ts";
 import type { FindLinkView } from "./link-views.ts";
 
 /**
- * Reads the current state of any owner's link. Throws `CANNOT_FIND_PAYMENT_LINK` if it does not
- * exist.
+ * Reads the current state of a link, regardless of its owner. Throws `CANNOT_FIND_PAYMENT_LINK` if
+ * the link does not exist.
  */
 export const readLink = async (
   { findLinkView }: { findLinkView: FindLinkView },

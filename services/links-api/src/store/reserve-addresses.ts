@@ -8,21 +8,22 @@ import type { Transaction } from "@payment-links/postgres";
 import { saveReservedTo } from "./bitcoin-addresses.ts";
 
 /**
- * At least this many addresses of a key are watched before links get them. Most wallets look this
- * far ahead.
+ * The minimum number of a key's addresses that are watched before links get them. Most wallets look
+ * this far ahead.
  */
 const reservedMin = 20;
 /**
- * Reserving takes some milliseconds while the key is locked, so addresses are reserved in batches.
+ * The number of reserved addresses after a batch. They are reserved in batches, because each
+ * reservation keeps the key locked for a few milliseconds.
  */
 const reservedMax = 40;
 
 type BitcoinKey = { chainId: BitcoinChainId; descriptor: string; keyId: string };
 
 /**
- * Reserves the addresses of a key after an index. settlement-listener watches them from then on, so
- * it can tell which money is older than its link (rule CHAIN-28). The caller must have locked the
- * key.
+ * Reserves the next addresses of a key if too few are reserved. settlement-listener watches
+ * addresses from their reservation on, so that it can recognize money that is older than the link
+ * (rule CHAIN-28). The caller must have locked the key.
  */
 export const reserveAddresses = async (
   tx: Transaction,

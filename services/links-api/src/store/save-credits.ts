@@ -7,7 +7,8 @@ import { buildLinksUpdate } from "./links.ts";
 import { buildPaymentsUpsert } from "./payments.ts";
 
 /**
- * The result of processing payments: their new states, those of the changed links, and the events.
+ * The result of processing payments: the new states of the payments, the new states of the links
+ * that changed, and the events to publish.
  */
 type Credits = {
   payments: readonly Payment[];
@@ -17,7 +18,7 @@ type Credits = {
 
 /**
  * Stores payments, their links and their events in one statement, which saves two round trips. The
- * events keep their order. This transaction must have locked the links' rows.
+ * events are published in the given order. The links' rows must be locked by this transaction.
  */
 export const saveCredits = async (
   tx: Transaction,

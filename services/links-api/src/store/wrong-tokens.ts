@@ -12,21 +12,21 @@ const WrongTokenRow = z.object({
 type WrongTokenQuery = {
   link: { id: string; userId: string; destinationAddress: string; createdAt: Date };
   chainId: string;
-  /** The addresses of the look-alikes of the link's token. */
+  /** The addresses of the tokens that are easily mistaken for the link's token. */
   tokens: readonly string[];
   remainingAmount: Decimal;
 };
 
 /**
- * The number of newest rows that are scanned. A link can have any number of payments, and an owner
- * any number of deposits.
+ * The number of newest rows that are scanned. It is limited because a link can have any number of
+ * payments, and an owner can have any number of deposits.
  */
 const scannedRowsMax = 100;
 
 /**
- * Finds the newest money sent to a link in a look-alike of its token: a payment that names the
- * link, or an undecided deposit of exactly the remaining amount to its destination. Undefined if
- * there is none.
+ * Finds the newest money that was sent to a link in a token that is easily mistaken for its own.
+ * This is a payment that identifies the link, or an undecided deposit of exactly the remaining
+ * amount at the link's destination. Returns undefined if there is none.
  */
 export const findWrongToken = async (
   db: Db,

@@ -64,7 +64,7 @@ type RigOptions = {
 type CallOptions = { method?: string; headers?: Record<string, string>; body?: string | Buffer };
 type CredentialOptions = { scopes?: readonly Scope[]; expiresAt?: Date | null };
 
-/** A response. It is loosely typed, because a test checks only what it asserts. */
+/** A response. Its JSON is not typed, because a test checks only what it asserts. */
 export type CallResponse = {
   status: number;
   headers: Headers;
@@ -72,7 +72,10 @@ export type CallResponse = {
   json: ReturnType<typeof JSON.parse>;
 };
 
-/** Starts the service with its own database on loopback. Its clock stands still. */
+/**
+ * Starts the service with its own database, listening on loopback. Its clock only advances when a
+ * test advances it.
+ */
 export const createRig = async ({
   limits,
   clock: clockOverride,
@@ -87,8 +90,7 @@ export const createRig = async ({
   const introspectionResponses = new Map<string, IntrospectionResponse>();
   const auth = { isUnavailable: false };
   /**
-   * Without `usedAddresses` or `accountState`, the Bitcoin or Solana node is simulated as
-   * unavailable.
+   * If `usedAddresses` or `accountState` is undefined, requests to the Bitcoin or Solana node fail.
    */
   const bitcoin: { usedAddresses?: ReadonlySet<string> } = {};
   const solana: { accountState?: SolanaAccountState; requests: SolanaAccountStateRequest[] } = {
@@ -242,13 +244,16 @@ export const createRig = async ({
     call: (path: string, options?: CallOptions) => sendRequest(server.publicUrl, path, options),
     internalCall: (path: string, options?: CallOptions) =>
       sendRequest(server.internalUrl, path, options),
-    /** Creates an API key of an account, known to the fake auth-keys. Returns its header. */
+    /**
+     * Creates an API key of an account, which the fake auth-keys accepts. Returns the header with
+     * the key.
+     */
     createKeyHeaders: (account: Account, credentialOptions: CredentialOptions = {}) => {
       const key = generateApiKey("test");
       registerCredential("api-key", key, account, credentialOptions);
       return { "x-api-key": key };
     },
-    /** Signs a person in to an account. Returns the header with the session. */
+    /** Signs a person in to an account. Returns the header with the session cookie. */
     createSessionHeaders: (account: Account) => {
       const token = randomUUID();
       registerCredential("session", token, account, {});
@@ -267,7 +272,7 @@ export const createRig = async ({
       return response.json.id;
     },
     retrieve: async (id: string) => (await rig.call(`/v1/payment-link/${id}`)).json,
-    /** Applies settlements in their own transaction, like the consumer. */
+    /** Applies settlements in a separate transaction, as the consumer does. */
     settle: async (...settlements: SettlementState[]): Promise<void> => {
       const afterCommit = await pool.transaction((tx) =>
         rig.settleInTransaction(tx, ...settlements),
@@ -276,7 +281,7 @@ export const createRig = async ({
     },
     settleInTransaction: (tx: Transaction, ...settlements: SettlementState[]) =>
       applySettlements(dependencies)(tx, settlements.map(toChunkEvent)),
-    /** Waits until at least `waitingMin` sessions in this database wait for a lock. */
+    /** Waits until at least `waitingMin` sessions of this database are waiting for a lock. */
     waitUntilBlocked: (tx: Transaction, waitingMin = 1) =>
       waitUntil("a session waits for a lock", async () => (await countLockWaits(tx)) >= waitingMin),
     /** Lists a link's events from the outbox in order. */
@@ -306,17 +311,17 @@ export const createRig = async ({
       `);
       return count;
     },
-    /** Reads the status stored in a link's row, regardless of its expiry. */
+    /** Reads the status in a link's row, which does not depend on the current time. */
     readStoredStatus: (id: string) =>
       pool.oneFirst(sql.type(StatusRow)`SELECT status FROM links WHERE id = ${id}`),
-    /** Updates the planner's statistics of `links`, like autovacuum. */
+    /** Updates the planner's statistics for `links`, as autovacuum does. */
     analyzeLinks: () => pool.query(sql.type(VoidRow)`ANALYZE links`),
-    /** Marks pages of `links` as all-visible, like autovacuum. */
+    /** Marks the pages of `links` as all-visible, as autovacuum does. */
     vacuumLinks: () =>
       asAdmin((admin) =>
-        // A row is not visible to all while its commit is not flushed to disk, or while an older
-        // transaction is open. An autovacuum's `ANALYZE` is such a transaction. In that case dead
-        // rows would remain, and their pages would not be marked.
+        // A row is not visible to all transactions until its commit is flushed to disk and all
+        // older transactions have ended. The `ANALYZE` of an autovacuum is such a transaction.
+        // Until then, dead rows remain and their pages are not marked.
         waitUntil("every page of links is all-visible", async () => {
           await admin.query(sql.type(VoidRow)`CHECKPOINT`);
           await admin.query(sql.type(VoidRow)`

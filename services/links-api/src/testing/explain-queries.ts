@@ -2,7 +2,7 @@ import { type QuerySqlToken, sql } from "slonik";
 import * as z from "zod";
 import type { Db } from "@payment-links/postgres";
 
-/** A node of an executed query plan. */
+/** A node of the plan of an executed query. */
 export type Plan = {
   "Node Type": string;
   "Relation Name"?: string;
@@ -47,7 +47,7 @@ export const listScans = (plans: readonly Plan[]): Plan[] =>
     ...listScans(plan.Plans ?? []),
   ]);
 
-/** Returns the number of rows that scans read, including filtered ones. */
+/** Returns the number of rows that scans read, including rows that were filtered out. */
 export const countScannedRows = (scans: readonly Plan[]): number =>
   scans.reduce(
     (sum, scan) =>
@@ -55,7 +55,7 @@ export const countScannedRows = (scans: readonly Plan[]): number =>
     0,
   );
 
-/** Returns the number of 8 KiB pages that the statements read, cached or not. */
+/** Returns the number of 8 KiB pages that the statements read, from the cache or from disk. */
 export const countTouchedPages = (plans: readonly Plan[]): number =>
   plans.reduce(
     (sum, plan) => sum + (plan["Shared Hit Blocks"] ?? 0) + (plan["Shared Read Blocks"] ?? 0),

@@ -10,10 +10,10 @@ import {
 import { createSampleAccount as sampleBareAccount } from "@payment-links/contracts/testing/sample-account";
 import { type Db, sqlVoid } from "@payment-links/postgres";
 
-/** The initial time of every test's clock. */
+/** The time at which every test's clock starts. */
 export const testStartTime = new Date("2026-11-21T10:00:00.000Z");
 
-/** USDC on Base, as in the catalogue: 6 decimals. */
+/** USDC on Base as in the catalogue, with 6 decimals. */
 export const usdcOnBase = {
   tokenId: "usdc-base",
   chainId: "8453",
@@ -45,7 +45,9 @@ export const sampleAccount = (overrides: Partial<Account> = {}): Account => {
   });
 };
 
-/** Creates a settled payment of 10 USDC on a link, made and seen at the start of the test. */
+/**
+ * Creates a settled payment of 10 USDC on a link. It was made and first seen when the test started.
+ */
 export const sampleSettlement = (
   paymentLinkId: string,
   {
@@ -89,7 +91,7 @@ export const samplePaymentIdentity = (payment: {
   return { id, source, sourceId, sourceTransaction: transactionHash };
 };
 
-/** Small enough to be inserted within the statement timeout on a busy machine. */
+/** A batch of this size can be inserted within the statement timeout even on a busy machine. */
 const rowsPerInsert = 5_000;
 
 const insertInBatches = async (
@@ -102,8 +104,9 @@ const insertInBatches = async (
 };
 
 /**
- * Inserts copies of a link, each created a millisecond after the previous one. Options override
- * columns with SQL expressions of the columns and the copy's `number`, which starts at 1.
+ * Inserts copies of a link, each created one millisecond after the previous one. The options
+ * override columns with SQL expressions. These can use the link's columns and `number`, which is
+ * the number of the copy and starts at 1.
  */
 export const insertLinkCopies = (
   db: Db,
@@ -132,8 +135,8 @@ export const insertLinkCopies = (
   );
 
 /**
- * Inserts unapplied payments. Payment n is first seen n ms after `testStartTime` and ends n ms
- * later. Every second one is orphaned.
+ * Inserts payments that were not applied. Payment n is first seen n ms after `testStartTime` and
+ * settles n ms after that. Every second payment is orphaned.
  */
 export const insertUnappliedPayments = (db: Db, linkId: string, count: number): Promise<void> =>
   insertInBatches(count, (firstNumber, lastNumber) =>

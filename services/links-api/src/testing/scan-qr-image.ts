@@ -1,9 +1,9 @@
 import decodeQr from "qr/decode.js";
 
-/** Pixels per module, as on a screen. */
+/** The number of pixels per module, as on a screen. */
 const pixelsPerModule = 4;
 
-/** Scans a QR code drawn as an SVG path, like a phone's camera. */
+/** Scans a QR code that is drawn as an SVG path, as a phone's camera would. */
 export const scanQrImage = (svg: string) => {
   const sideLength = Number(/viewBox="0 0 (\d+) \1"/.exec(svg)?.[1]);
   const pixels = sideLength * pixelsPerModule;

@@ -1,5 +1,5 @@
 /**
- * The meaning of a wallet's error for the payer. `wallet-errors.js` of the pages uses the same
+ * What a wallet's error means for the payer. `wallet-errors.js` of the checkout pages uses the same
  * kinds.
  */
 type WalletErrorKind =
@@ -18,12 +18,15 @@ type WalletErrorResponse = {
   wallet: string;
   /** The request that the wallet rejected with this error. */
   method: string;
-  /** The thrown value: an error's own fields, or a plain string. */
+  /** The value that the wallet throws: the fields of an error, or a plain string. */
   error: unknown;
   kind: WalletErrorKind;
-  /** A repository with a path, or with `#` and a thread, or a documentation page. */
+  /**
+   * The source: a repository with a path, a repository with `#` and the number of a thread, or a
+   * documentation page.
+   */
   source: string;
-  /** When the thread's author wrote it, or when the file or page was read. */
+  /** The date of the post in the thread, or the date on which the file or page was read. */
   date: string;
 };
 

@@ -1,9 +1,9 @@
 /**
- * The chain's evidence, at its last final block, about a transaction whose transfer was orphaned.
+ * What the chain shows, up to its last final block, about the transaction of an orphaned transfer.
  */
 type OrphanEvidence = {
   finalizedTo: number;
-  /** The block that holds the transaction now. Undefined if no canonical block does. */
+  /** The canonical block that contains the transaction. Undefined if there is none. */
   receipt: { blockNumber: number; holdsTransfer: boolean } | undefined;
   /** The transaction's own nonce. Null if it is unknown. */
   nonce: number | null;
@@ -12,11 +12,11 @@ type OrphanEvidence = {
 };
 
 /**
- * Classifies a transfer that was orphaned while it was processing (rule CHAIN-5):
- * - `failed`: a final block holds another transaction with the same sender and nonce, or a final
- *   receipt failed or no longer holds the transfer
- * - `found`: a final receipt holds it
- * - `waiting`: otherwise
+ * Classifies a transfer that was orphaned while its payment was processing (rule CHAIN-5):
+ * - `failed`: a final block contains another transaction with the same sender and nonce, or the
+ *   final receipt failed or no longer contains the transfer
+ * - `found`: the final receipt contains the transfer
+ * - `waiting`: neither is known yet
  */
 export const classifyOrphanedTransfer = (
   evidence: OrphanEvidence,
@@ -29,6 +29,6 @@ export const classifyOrphanedTransfer = (
   return isNonceUsed(nonce, usedNonces) ? "failed" : "waiting";
 };
 
-/** Returns whether a sender has used a known nonce. */
+/** Returns whether a nonce is known and its sender has already used it. */
 export const isNonceUsed = (nonce: number | null, usedNonces: number): boolean =>
   nonce !== null && usedNonces > nonce;

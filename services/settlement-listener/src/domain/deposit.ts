@@ -11,9 +11,9 @@ import type { Transfer } from "./transfer.ts";
 import type { Payment } from "./payment.ts";
 
 /**
- * Returns the reference for a transfer that has none. Deposits of one token to one owner are
- * numbered within their receipt like payments with one reference. The value cannot collide with a
- * reference hash.
+ * Returns the reference under which a deposit is stored, because its transfer carries none.
+ * Deposits of one token to one address share a reference, so they are numbered within their
+ * receipt. The value cannot collide with a reference hash.
  */
 export const deriveDepositReference = (deposit: {
   tokenAddress: string;
@@ -21,8 +21,8 @@ export const deriveDepositReference = (deposit: {
 }): string => `deposit:${deposit.tokenAddress}:${deposit.destinationAddress}`;
 
 /**
- * Returns a deposit's id, derived from its position on the chain, so reading it again gives the
- * same id.
+ * Returns a deposit's id. The id is derived from the transfer's identity on chain, so a rescan
+ * finds the same id.
  */
 export const deriveDepositId = ({
   chainId,
@@ -46,7 +46,7 @@ export const isDeposit = ({ paymentLinkId }: Pick<Payment, "paymentLinkId">): bo
 export const getDepositEventType = ({ status }: DepositState) =>
   ({ seen: depositSeen, settled: depositSettled, orphaned: depositOrphaned })[status];
 
-/** Returns the deposit as its events publish it. */
+/** Converts a payment to the deposit that its events publish. */
 export const toDepositState = (payment: Payment): DepositState => ({
   id: payment.paymentLinkId,
   version: payment.version,

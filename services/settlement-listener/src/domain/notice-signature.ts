@@ -1,18 +1,18 @@
 import { type KeyObject, createHmac, timingSafeEqual } from "node:crypto";
 
 /**
- * The maximum difference between a notice's timestamp and our clock, in either direction (Standard
- * Webhooks 1.0).
+ * The maximum difference between a notice's timestamp and our clock, in the past or in the future
+ * (Standard Webhooks 1.0).
  */
 const toleranceSeconds = 300;
 
 const signaturesMax = 20;
 const unixSecondsPattern = /^\d{1,12}$/;
 const versionPrefix = "v1,";
-/** The length of a base64-encoded SHA-256. */
+/** The length of a base64-encoded SHA-256 digest. */
 const digestLength = 44;
 
-/** The three headers of Standard Webhooks 1.0, exactly as received. */
+/** The three headers of Standard Webhooks 1.0, unmodified. */
 export type SignatureHeaders = {
   id: string | undefined;
   timestamp: string | undefined;
@@ -29,8 +29,8 @@ type SignedNotice = {
 };
 
 /**
- * Checks the headers before any byte of the body is read. Returns undefined if they may belong to a
- * genuine notice.
+ * Checks the signature headers before the body is read. Returns why they are invalid, or undefined
+ * if they could belong to a genuine notice.
  */
 export const checkSignatureHeaders = (
   { id, timestamp, signature }: SignatureHeaders,
@@ -46,8 +46,8 @@ export const checkSignatureHeaders = (
 };
 
 /**
- * Verifies a notice by Standard Webhooks 1.0: HMAC-SHA256 over `id.timestamp.body` with any of the
- * keys. Does not parse the body.
+ * Verifies a notice's signature (Standard Webhooks 1.0): an HMAC-SHA256 of `id.timestamp.body`
+ * under any of the keys. Does not parse the body.
  */
 export const verifySignature = ({
   headers,

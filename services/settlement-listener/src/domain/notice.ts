@@ -35,8 +35,8 @@ export const SettlementNotice = body({
 export type SettlementNotice = z.output<typeof SettlementNotice>;
 
 /**
- * Converts a provider's notice to a payment report, with EVM addresses in EIP-55 form. The source
- * prefix separates a provider from a chain's own source with the same name.
+ * Converts a provider's notice to a payment report, with EVM addresses in EIP-55 form. The prefix
+ * `provider:` keeps a provider's name from colliding with the source of a chain.
  */
 export const noticeToPaymentReport = (
   provider: string,
@@ -56,7 +56,7 @@ export const noticeToPaymentReport = (
 });
 
 /**
- * Rejects an amount with more than 78 digits in the token's base units (422 `decimal_max_digits`).
+ * Throws 422 `decimal_max_digits` if the amount has more than 78 digits in the token's base units.
  * Accepts any amount of a token that is not in the catalogue.
  */
 export const assertFitsBaseUnits = (

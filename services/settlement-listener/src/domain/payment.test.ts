@@ -48,7 +48,7 @@ const recordFirst = (report: PaymentReport, context = knownLinkContext): Payment
   return result.payment;
 };
 
-/** Applies reports one after another, as the store would, each at its own time. */
+/** Applies reports in order, as the store would, each at its own time. */
 const applyAll = (reports: readonly PaymentReport[], context = knownLinkContext) => {
   let payment: Payment | undefined;
   let publishedCount = 0;

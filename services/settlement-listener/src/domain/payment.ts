@@ -11,21 +11,19 @@ import {
 /** The current state of a payment, as stored in its row and published in its events. */
 export type Payment = SettlementState & {
   /**
-   * The block that holds the payment while it is processing. Null if a reorg orphaned it, or if a
-   * provider reported it. A new block number is published with other changes, but is no reason to
-   * publish by itself.
+   * The block that contains the payment while it is processing. Null if a reorg orphaned the
+   * payment or a provider reported it. On most chains, a change of the block alone is not
+   * published.
    */
   blockNumber: number | null;
   /** The sender of a deposit. */
   payer?: string | undefined;
 };
 
-/**
- * What a source reports about a payment. `source` and `sourceId` identify the payment permanently.
- */
+/** A source's report about a payment. `source` and `sourceId` identify the payment permanently. */
 export type PaymentReport = Omit<Payment, "id" | "version" | "firstSeenAt">;
 
-/** The context for evaluating a report. The caller provides the clock. */
+/** What `evaluatePaymentReport` needs besides the payment and the report. */
 export type EvaluationContext = {
   now: Date;
   /** Whether the payment's link has been received. Until then, the payment is not published. */
@@ -33,29 +31,39 @@ export type EvaluationContext = {
   /** The decimals of the report's token. Undefined if the token is not in the catalogue. */
   tokenDecimals: number | undefined;
   /**
-   * Whether a block change of a processing payment is published. True on chains where payments are
-   * published before a block holds them.
+   * Whether to publish a change of the block of a processing payment. True on chains that publish
+   * payments before they are in a block.
    */
   shouldPublishBlockChanges?: boolean;
 };
 
 /**
- * The effect of a report on a payment. `first` and `moved` include the payment after the change.
- * `placed` changes its block without publishing it. `repeated` and `too_fine` change nothing.
- * `isConflicting` is true if the report contradicts the stored payment.
+ * The effect of a report on a payment:
+ * - `first`: the payment is new.
+ * - `moved`: its published state changed.
+ * - `placed`: it changed, but nothing is published.
+ * - `repeated`: nothing changed.
+ * - `too_fine`: the amount has more decimals than the token, so the report was rejected.
+ * `payment` is the payment after the report. `isConflicting` is true if the report contradicts the
+ * stored payment.
  */
 export type PaymentReportResult =
   | { outcome: "first" | "moved" | "placed" | "repeated"; payment: Payment; isConflicting: boolean }
   | { outcome: "too_fine" };
 
 /**
- * Evaluates a report (rules STATE-6 and NOTICE-4). A payment moves from `processing` to `settled`
- * or `failed`, which are both final. All other reports change nothing, so the order of arrival does
- * not matter. A chain may correct `failed`: if a block holds the payment, it becomes `processing`
- * again and is applied once it settles. The final report decides everything about the money. The
- * link, the id and the first-seen time come from the first report. A payment that is orphaned after
- * it settled stays settled and is flagged (rule STATE-10). Amounts with more decimals than the
- * token has are rejected only if they would change the payment of a known link (rule NOTICE-6).
+ * Evaluates a report (rules STATE-6 and NOTICE-4).
+ *
+ * A payment moves from `processing` to `settled` or `failed`, which are both final. Other reports
+ * change nothing, so the order of arrival does not matter. The final report determines everything
+ * about the money. The link, the id and the first-seen time come from the first report.
+ *
+ * Exceptions:
+ * - A chain can correct `failed`: if a block contains the payment, it becomes `processing` again
+ *   and can settle.
+ * - A settled payment that is orphaned stays settled and is flagged (rule STATE-10).
+ * - An amount with more decimals than the token has is rejected only if the link is known and the
+ *   report would change the payment (rule NOTICE-6).
  */
 export const evaluatePaymentReport = (
   storedPayment: Payment | undefined,
@@ -122,14 +130,15 @@ export const evaluatePaymentReport = (
 };
 
 /**
- * Derives a payment's id from its source, source id and link. A listener that lost a payment and
- * finds it again therefore publishes the same id. Anyone with the id can read the payment. The
- * link's id prevents others from computing it from public chain data.
+ * Derives a payment's id from its source, source id and link. If a listener loses a payment and
+ * finds it again, it therefore publishes the same id. Anyone who has the id can read the payment,
+ * so the derivation includes the link's id: without it, others could compute the id from public
+ * chain data.
  */
 const derivePaymentId = ({ source, sourceId, paymentLinkId }: PaymentReport): string =>
   createDeterministicId("tx", [source, sourceId, paymentLinkId]);
 
-/** Returns whether a report changed the published state of a payment. */
+/** Returns whether the report changed the payment's published state. */
 export const isPublishable = (
   result: PaymentReportResult,
 ): result is PaymentReportResult & { outcome: "first" | "moved" } =>
@@ -155,8 +164,7 @@ const isBlockChanged = (payment: Payment, report: PaymentReport): boolean =>
     (payment.witnessedAt === undefined && report.witnessedAt !== undefined));
 
 /**
- * Returns the earliest time at which a quorum had seen the transaction, whatever block holds it
- * now.
+ * Returns the first time at which a quorum had seen the transaction, in any block or unconfirmed.
  */
 const pickEarliestWitnessedAt = (
   storedPayment: Payment | undefined,
@@ -167,8 +175,8 @@ const pickEarliestWitnessedAt = (
 };
 
 /**
- * Returns whether a block that holds the payment refutes its failure. An on-chain failure only
- * means that nodes did not show the transaction.
+ * Returns whether the report reopens a failed payment because a block contains it. A chain's
+ * watcher reports `failed` when nodes do not have the transaction, so it can be wrong.
  */
 const isReopening = (payment: Payment, report: PaymentReport): boolean =>
   payment.status === "failed" &&
@@ -195,9 +203,9 @@ const isPublishedBlockChanged = (payment: Payment, report: PaymentReport): boole
     (payment.isOrphaned ?? false) !== (report.isOrphaned ?? false));
 
 /**
- * Returns whether a report contradicts the payment. Link, chain and token never change. Amount,
- * destination and source transaction may become known only with the final report. Two final reports
- * must agree on everything.
+ * Returns whether a report contradicts the stored payment. Link, chain and token must always match.
+ * Amount, destination and source transaction can still change with the final report. Two final
+ * reports must agree on everything.
  */
 const contradictsPayment = (payment: Payment, report: PaymentReport): boolean => {
   const isSamePayment =

@@ -1,10 +1,14 @@
-/** How many nonces a sender had used by a block that was the newest when requested. */
+/**
+ * The number of nonces that a sender had used at a block that was the newest one when it was
+ * requested.
+ */
 export type PendingNonces = { count: number; blockNumber: number; blockHash: string };
 
 /**
- * Classifies an observation. It is `final` once its block is final, and `replaced` if another block
- * has that number. It is `pending` until the block is final, and while providers do not agree on
- * the block's hash.
+ * Classifies a nonce count:
+ * - `final`: its block is final
+ * - `replaced`: the final block with that number is another one
+ * - `pending`: its block is not final yet, or the providers do not agree on the block's hash
  */
 export const classifyPendingNonces = (
   { blockHash, blockNumber }: PendingNonces,

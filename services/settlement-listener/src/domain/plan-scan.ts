@@ -1,35 +1,39 @@
-/** What settles a payment: a block tag of the chain, or a number of blocks on top of its own. */
+/**
+ * When a payment settles: at a block tag of the chain, or after a number of blocks on top of its
+ * own.
+ */
 type Finality = "finalized" | "safe" | { blocks: number };
 
 /** The chain settings that limit which blocks are read and trusted. */
 export type ScanPolicy = {
   finality: Finality;
   /**
-   * The number of newest blocks that are never read, because nodes behind one URL may lack them.
+   * The number of newest blocks that are not read yet, because some of the nodes behind one URL may
+   * lack them.
    */
   headLagBlocks: number;
   /** The depth at which a block is final if the chain has no `finalized` tag. */
   finalDepthBlocks: number;
 };
 
-/** How far a node's chain reaches. A tag that the chain or the node does not support is null. */
+/** A node's newest blocks. A tag is null if the chain or the node does not support it. */
 export type Heads = { latest: number; safe: number | null; finalized: number | null };
 
-/** Block numbers up to which, inclusive, an action is allowed. */
+/** The highest block numbers, inclusive, for each kind of action. */
 export type BlockLimits = {
-  /** Up to here, blocks may be scanned. */
+  /** The last block that may be scanned. */
   scanLimit: number;
-  /** Up to here, payments settle. */
+  /** The last block whose payments may settle. */
   settledBlock: number;
-  /** Up to here, blocks never change. A chain that changes one is halted. */
+  /** The last final block. If a chain changes a final block, the chain is halted. */
   finalizedBlock: number;
 };
 
-/** The limits that decide how far a transfer is trusted. */
+/** The limits that determine whether a transfer can settle or is final. */
 export type FinalityLimits = Pick<BlockLimits, "settledBlock" | "finalizedBlock">;
 
 /**
- * Computes a chain's block limits from one node's heads. Each is at least 0 and at most
+ * Computes block limits from the heads of one node. Each limit is at least 0 and at most
  * `scanLimit`.
  */
 export const computeBlockLimits = (heads: Heads, policy: ScanPolicy): BlockLimits => {
@@ -50,14 +54,14 @@ const nthHighest = (count: number, numbers: readonly number[]): number | undefin
   numbers.toSorted((a, b) => b - a)[count - 1];
 
 /**
- * Returns how many providers must reach a head before it is trusted for reading. With three or more
- * providers it takes two, so that no single one misleads the scan. With two, the higher head is
- * trusted, because the other node may lag.
+ * Returns how many providers must have a head before it is used for reading. With three or more
+ * providers it takes two, so that a single wrong provider cannot mislead the scan. With two
+ * providers, the higher head is used, because the other node may lag.
  */
 const getRequiredProviderCount = (reportedHeads: readonly unknown[]): number =>
   reportedHeads.length > 2 ? 2 : 1;
 
-/** Returns the newest block that is trusted to exist, by the heads of all providers. */
+/** Returns the newest block that enough providers report. */
 export const selectTrustedHead = (reportedHeads: readonly Heads[]): number =>
   nthHighest(
     getRequiredProviderCount(reportedHeads),
@@ -65,9 +69,9 @@ export const selectTrustedHead = (reportedHeads: readonly Heads[]): number =>
   ) ?? 0;
 
 /**
- * Computes the block limits from the heads of several providers. `readLimits` limits what may be
- * read and reported as seen. `agreedLimits` is what `quorum` providers confirm, each by its own
- * heads: -1 with fewer providers.
+ * Computes block limits from the heads of several providers. `readLimits` applies to reading blocks
+ * and to reporting payments as seen. `agreedLimits` contains the blocks that `quorum` providers
+ * have reached, or -1 if fewer providers answered.
  */
 export const computeSharedLimits = (
   reportedHeads: readonly Heads[],
@@ -96,11 +100,12 @@ export const computeSharedLimits = (
 
 /**
  * What to read next. `tip` is the scanned block whose hash is compared with the node's first. It is
- * below the last scanned block if the chain became shorter. Blocks are read by kind:
- * - `final`: in wide ranges
- * - `fresh`: with headers, which are stored until they are final. Their blooms reveal logs that a
- *   node left out. The newest blocks are `fresh` even if the chain finalizes blocks immediately.
- * - `sparse`: in ranges up to the chain's head
+ * below the last scanned block if the chain became shorter. Kinds of reads:
+ * - `final`: wide ranges of final blocks
+ * - `fresh`: new blocks with their headers, which are stored until they are final. The blooms in
+ *   the headers reveal logs that a node left out. The newest blocks are always `fresh`, even if the
+ *   chain finalizes blocks immediately.
+ * - `sparse`: ranges up to the chain's head, without headers
  */
 export type ScanPlan = { tip: number } & (
   | { kind: "none" }
@@ -108,15 +113,15 @@ export type ScanPlan = { tip: number } & (
 );
 
 /**
- * The maximum number of blocks that one step reads with headers. Headers beyond the range that a
- * provider accepts in one request would be read for nothing.
+ * The maximum number of blocks that one step reads with headers. Reading more headers than a
+ * provider accepts in one request for logs would be wasteful.
  */
 export const freshBlocksMaxDefault = 100;
 
 /** The maximum number of final ranges per step, after which the heads are read again. */
 const finalRangesMax = 8;
 
-/** Plans the next step of a chain that is scanned up to a block. */
+/** Plans the next step for a chain that has been scanned up to `scannedTo`. */
 export const planScan = (
   scannedTo: number,
   limits: BlockLimits,

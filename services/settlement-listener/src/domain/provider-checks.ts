@@ -1,6 +1,5 @@
 /**
- * The result of checking a provider against the catalogue. `unknown` if the provider did not
- * answer.
+ * The result of comparing a provider with the catalogue. `unknown` if the provider did not answer.
  */
 export type ProviderCheckResult = "agrees" | "unknown" | { fault: string };
 
@@ -8,9 +7,9 @@ export type ProviderCheckResult = "agrees" | "unknown" | { fault: string };
 export type ProviderCheckResults = ReadonlyMap<string, ProviderCheckResult>;
 
 /**
- * Returns whether a chain may start (rule CHAIN-30). A provider that does not answer does not
- * prevent it. A provider that differs does, unless a quorum agrees without it: of two providers
- * that contradict each other, either may be wrong.
+ * Returns whether a chain can start (rule CHAIN-30). A provider that does not answer does not
+ * prevent the start. A provider that differs does, unless a quorum of the others matches the
+ * catalogue: if two providers contradict each other, either can be wrong.
  */
 export const canStartChain = (checkResults: ProviderCheckResults, quorum: number): boolean => {
   const allResults = [...checkResults.values()];
@@ -18,9 +17,7 @@ export const canStartChain = (checkResults: ProviderCheckResults, quorum: number
   return agreeingCount >= (allResults.some(hasProviderFault) ? quorum : 1);
 };
 
-/**
- * Returns the faults with the names of their providers. `rpc-1` is the first in the configuration.
- */
+/** Returns the differences with the names of their providers. */
 export const listProviderFaults = (
   checkResults: ProviderCheckResults,
 ): { provider: string; fault: string }[] =>

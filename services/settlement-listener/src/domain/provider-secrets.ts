@@ -1,8 +1,8 @@
 import { type KeyObject, createSecretKey } from "node:crypto";
 
 /**
- * The keys of each provider by name. A KeyObject prints nothing of its value in logs or JSON, so a
- * key cannot leak that way.
+ * The HMAC keys of each provider, by provider name. A KeyObject does not reveal its value in logs
+ * or JSON.
  */
 export type ProviderKeys = ReadonlyMap<string, readonly KeyObject[]>;
 
@@ -14,8 +14,8 @@ const secretPrefix = "whsec_";
 const base64Padding = /={0,2}$/;
 
 /**
- * Parses `name=whsec_<base64>,name=whsec_<base64>` (rule OPS-6). A fault identifies the entry by
- * its number and contains none of its text, because entries are secrets.
+ * Parses `name=whsec_<base64>,name=whsec_<base64>` (rule OPS-6). A fault identifies an entry by its
+ * number only, because the text contains secrets.
  */
 export const parseProviderSecrets = (text: string): ProviderKeys | { fault: string } => {
   const keysByProvider = new Map<string, KeyObject[]>();
@@ -25,7 +25,7 @@ export const parseProviderSecrets = (text: string): ProviderKeys | { fault: stri
     .filter((entry) => entry !== "");
   for (const [index, entry] of entries.entries()) {
     const position = `entry ${index + 1} of ${entries.length}`;
-    // The base64 may also end in `=`, so only the first one separates.
+    // The base64 can end in `=` too, so only the first `=` is a separator.
     const [name, secret] = splitAtFirst(entry, "=");
     if (secret === undefined || !providerNamePattern.test(name)) {
       return { fault: `${position} must be <provider>=whsec_<base64>` };
@@ -60,7 +60,8 @@ const parseKey = (secret: string): KeyObject | undefined => {
   const encoded = secret.slice(secretPrefix.length);
   if (!secret.startsWith(secretPrefix)) return undefined;
   const bytes = Buffer.from(encoded, "base64");
-  // Node ignores invalid base64 characters and stops at padding.
+  // Node skips invalid base64 characters and stops at padding, so the decoded bytes are encoded
+  // again and compared.
   const isValidBase64 =
     bytes.toString("base64").replace(base64Padding, "") === encoded.replace(base64Padding, "");
   return isValidBase64 && bytes.length >= keyBytesMin ? createSecretKey(bytes) : undefined;

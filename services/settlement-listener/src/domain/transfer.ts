@@ -1,19 +1,19 @@
 import { type Decimal, getChainSource } from "@payment-links/contracts";
 import type { PaymentReport } from "./payment.ts";
 
-/** A payment or deposit as its receipt proves it, in one block. */
+/** A payment or deposit in one block, as proved by its receipt. */
 export type Transfer = {
   chainId: string;
   transactionHash: string;
   referenceHash: string;
   /**
-   * Its index among the receipt's payments with the same reference, almost always 0. On Bitcoin,
-   * the index of its output.
+   * The index among the receipt's payments with the same reference, usually 0. On Bitcoin, the
+   * index of the output.
    */
   ordinal: number;
   blockNumber: number;
   blockHash: string;
-  /** The block's own time. It decides whether a payment is early or late. */
+  /** The block's timestamp. It determines whether a payment is in time. */
   occurredAt: Date;
   tokenAddress: string;
   destinationAddress: string;
@@ -21,9 +21,9 @@ export type Transfer = {
   sender: string;
   /** The sender of a deposit. Undefined for payments. */
   payer?: string | undefined;
-  /** Undefined while unknown, and for transfers that settled before it was read. */
+  /** Undefined while unknown. A transfer that settled before its nonce was requested has none. */
   nonce: number | undefined;
-  /** Whether the block has reached the depth that the chain's policy requires. */
+  /** Whether the block is deep enough for the chain's finality setting. */
   status: TransferStatus;
 };
 
@@ -32,16 +32,16 @@ type TransferStatus = "seen" | "settled";
 /** A transfer as stored, with its link. */
 export type StoredTransfer = Omit<Transfer, "nonce" | "status"> & {
   nonce: number | null;
-  /** Whether no known block holds it, for example after a reorg. */
+  /** Whether no known block contains the transfer, for example after a reorg. */
   isOrphaned: boolean;
-  /** For a deposit, its own id. */
+  /** For a deposit, the deposit's own id. */
   paymentLinkId: string | null;
 };
 
-/** The identity of a transfer on its chain, regardless of the block that contains it. */
+/** The identity of a transfer on its chain. It does not depend on the block. */
 export type TransferIdentity = Pick<Transfer, "transactionHash" | "referenceHash" | "ordinal">;
 
-/** Returns a key that is the same for all transfers with the same identity, in any block. */
+/** Returns a transfer's identity as a string. */
 export const toTransferKey = ({
   transactionHash,
   referenceHash,
@@ -49,8 +49,8 @@ export const toTransferKey = ({
 }: TransferIdentity): string => `${transactionHash} ${referenceHash} ${ordinal}`;
 
 /**
- * Converts a stored transfer with its status on chain to a payment report. Returns undefined while
- * its link is unknown.
+ * Converts a stored transfer, with its status on chain, to a payment report. Returns undefined
+ * while its link is unknown.
  */
 export const transferToPaymentReport = (
   storedTransfer: StoredTransfer,

@@ -11,8 +11,9 @@ import { receiveLinks } from "./receive-links.ts";
 import { watchReservedAddresses } from "./watch-reserved-addresses.ts";
 
 /**
- * Handles all event types of `payment-links.v1` that carry a link in the same way, because each
- * carries the whole link. Also watches the addresses reserved for future links.
+ * Creates the handlers for `payment-links.v1`. All event types with a link have the same handler,
+ * because each contains the whole link. Another handler stores addresses that are reserved for
+ * future links.
  */
 export const createLinkEventHandlers = (
   context: Parameters<typeof receiveLinks>[0],

@@ -13,9 +13,10 @@ import { type WatchedLink, lockLinks, saveKnownLinks, saveLinks } from "../store
 import { saveLinkOwners } from "../store/owner-addresses.ts";
 
 /**
- * Consumes events of `payment-links.v1`, many in a few statements. Each contains the link's full
- * state, so the highest version wins, whatever the event type. A link's first event publishes the
- * payments that were deferred for it, and claims the transfers that were seen for its reference.
+ * Consumes a batch of events of `payment-links.v1` in a few statements. Each event contains the
+ * link's full state, so the highest version wins, whatever the event type. The first event of a
+ * link publishes the payments that were deferred for it, and claims the transfers with its
+ * reference.
  */
 export const receiveLinks =
   ({ catalogue, clock }: { catalogue: Catalogue; clock: Clock }) =>
@@ -27,7 +28,7 @@ export const receiveLinks =
     const links = [...selectNewestVersions(events.map(({ data }) => data.link)).values()].map(
       (link) => toWatchedLink(catalogue, link, now),
     );
-    // Only Solana is read by owner account, with some accounts polled more often than others.
+    // Only Solana is polled by owner account, and it polls some accounts more often than others.
     const solanaLinks = links.filter(({ chainId }) => getChainType(catalogue, chainId) === "SVM");
     await saveLinkOwners(tx, solanaLinks, now);
     const newLinks = await saveReceivedLinks(tx, links);
@@ -42,14 +43,14 @@ export const receiveLinks =
   };
 
 /**
- * Saves the links. Returns those received for the first time, locked. Known links need no lock,
- * because no payment is deferred for them.
+ * Saves the links. Returns the new ones, locked. Known links need no lock, because they have no
+ * deferred payments.
  */
 const saveReceivedLinks = async (
   tx: Transaction,
   links: readonly WatchedLink[],
 ): Promise<readonly WatchedLink[]> => {
-  // A first version usually belongs to a new link, so a lookup is not worthwhile.
+  // A first version usually belongs to a new link, so a lookup first would rarely help.
   const updatedLinks = links.filter(({ version }) => version > firstVersion);
   const knownLinks = updatedLinks.length === 0 ? [] : await saveKnownLinks(tx, updatedLinks);
   const knownIds = new Set(knownLinks.filter(({ wasKnown }) => wasKnown).map(({ id }) => id));
@@ -81,15 +82,15 @@ const toWatchedLink = (catalogue: Catalogue, link: PaymentLinkState, now: Date):
   return {
     ...link,
     referenceHash: computeReferenceHash(chainType, link),
-    // The clocks of two services may differ. Money seen from now on belongs to the link in any
-    // case.
+    // The clocks of the two services can differ. Money that arrives from now on pays the link in
+    // any case.
     paidFrom: chainType === "BVM" ? (link.dateCreated < now ? link.dateCreated : now) : null,
   };
 };
 
 /**
- * Returns the chain family, which determines how payments refer to a link. A chain that the
- * catalogue lacks is not watched, so any value works.
+ * Returns the chain's family, which determines how payments identify a link. A chain that is not in
+ * the catalogue is not watched, so any value works for it.
  */
 const getChainType = ({ chains }: Catalogue, chainId: string): ChainType =>
   chains.find(({ id }) => id === chainId)?.chainType ?? "EVM";

@@ -3,7 +3,8 @@ import type { bitcoinAddressesReserved } from "@payment-links/contracts";
 import { insertOwnerAddresses } from "../store/owner-addresses.ts";
 
 /**
- * Watches Bitcoin addresses before links have them, to recognize money that is older than its link.
+ * Stores Bitcoin addresses to watch before any link has them. Money that arrives there before its
+ * link exists can then be recognized as older than the link (rule CHAIN-28).
  */
 export const watchReservedAddresses: EventHandler<typeof bitcoinAddressesReserved> = (
   tx,

@@ -27,25 +27,30 @@ const families: Partial<Record<ChainType, ChainFamily>> = {
   TVM: tronFamily,
 };
 
-/** The `LeadershipQuota` of a process. Beyond it, the process lets other replicas lead first. */
+/**
+ * The `LeadershipQuota` of one process: the number of chains that it leads before it lets other
+ * replicas go first.
+ */
 const ledChainsMax = 10;
 
-/** The configured chains. They send no request before `start`. */
+/** The configured chains. No request is sent before `start`. */
 export type Chains = {
   ids: readonly string[];
-  /** Alerts operators to settled payments that a reorg orphaned. */
+  /** Alerts operators about settled payments that a reorg orphaned. */
   reportOrphanedSettled: (chainId: string, payments: readonly Payment[]) => void;
   start: () => void;
   /** Returns the started watches that have not been stopped. */
   watches: () => readonly RunningWatch[];
   /**
-   * Reads the account state for building a payer's Solana transaction. Returns undefined for a
-   * chain that is not watched.
+   * Reads the account state that is needed to build a payer's Solana transaction. Returns undefined
+   * for a chain that is not watched.
    */
   fetchSolanaAccountState: FetchSolanaAccountState;
-  /** Returns which Bitcoin addresses were already used. Rejects if no node can answer. */
+  /**
+   * Returns which Bitcoin addresses have already received a payment. Rejects if no node can answer.
+   */
   fetchUsedAddresses: FetchUsedAddresses;
-  /** Waits for the steps in progress and gives up every leadership. */
+  /** Waits for the steps in progress and releases leadership of all chains. */
   stop: () => Promise<void>;
 };
 
@@ -70,8 +75,8 @@ type StartOptions = Pick<ServiceContext, "pool" | "clock" | "log"> & {
 };
 
 /**
- * Creates the configured chains. Throws `ConfigError` if a chain cannot receive payments or does
- * not support one of its settings.
+ * Creates the configured chains. Throws `ConfigError` if a chain cannot receive payments, or if it
+ * does not support one of its settings.
  */
 export const createChains = (
   context: ServiceContext,
@@ -117,14 +122,14 @@ export const createChains = (
         ({ watch }) => watch.chainId === chainId,
       )?.fetchUsedAddresses;
       if (sendRequest === undefined)
-        throw new Error(`chain ${chainId} is no Bitcoin that is watched here`);
+        throw new Error(`chain ${chainId} is not a watched Bitcoin chain`);
       return sendRequest(request);
     },
     stop: async () => {
       const stoppingChains = runningChains;
       runningChains = [];
       const stopped = Promise.all(stoppingChains.map(({ watch }) => watch.stop()));
-      // Aborts requests in progress, because each could take its full timeout.
+      // Aborts the requests in progress. Otherwise each of them could take its full timeout.
       for (const { close } of stoppingChains) close();
       await stopped;
     },

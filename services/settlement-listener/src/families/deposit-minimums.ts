@@ -3,9 +3,9 @@ import type { ChainOverride } from "../watch/chain/chain-settings.ts";
 import { chainConfigError } from "./chain-config-error.ts";
 
 /**
- * Returns the minimum amounts of reported deposits by token address: the operator's setting, or
- * `getSmallestDeposit`. Throws `ConfigError` if a minimum is set for a token that the chain does
- * not have.
+ * Returns the minimum amount of a reported deposit for each token address. It is the operator's
+ * setting, or `getSmallestDeposit` by default. Throws `ConfigError` if a minimum is set for a token
+ * that the chain does not have.
  */
 export const resolveDepositMinimums = (
   chainId: string,
@@ -18,7 +18,7 @@ export const resolveDepositMinimums = (
   );
   if (unknownAddress !== undefined) {
     throw chainConfigError(
-      `CHAINS_FILE sets a minimum of ${unknownAddress}, no token of chain ${chainId}`,
+      `CHAINS_FILE sets a deposit minimum for ${unknownAddress}, which is not a token on chain ${chainId}`,
     );
   }
   return Object.fromEntries(

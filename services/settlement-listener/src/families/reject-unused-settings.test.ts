@@ -42,7 +42,7 @@ describe("rejectUnusedSettings", () => {
     "rejects %s in TRANSFER_CHAINS, because suffixes exist only on EVM chains",
     (id) => {
       expect(collectFaults({}, `8453,${id}`)).toEqual([
-        `  TRANSFER_CHAINS: ${id} is no EVM chain of the catalogue`,
+        `  TRANSFER_CHAINS: ${id} is not an EVM chain in the catalogue`,
       ]);
     },
   );
@@ -53,10 +53,10 @@ describe("rejectUnusedSettings", () => {
       solana: { finalityByAmount: [{ from: "1", blocks: 2 }] },
     };
     expect(collectFaults(settings, "tron")).toEqual([
-      "  TRANSFER_CHAINS: tron is no EVM chain of the catalogue",
-      expect.stringContaining("CHAINS_FILE: switches findsDeposits on for chain bitcoin"),
-      expect.stringContaining("CHAINS_FILE: sets depositMinimums of chain bitcoin"),
-      expect.stringContaining("CHAINS_FILE: sets finalityByAmount of chain solana"),
+      "  TRANSFER_CHAINS: tron is not an EVM chain in the catalogue",
+      expect.stringContaining("CHAINS_FILE: turns on findsDeposits for chain bitcoin"),
+      expect.stringContaining("CHAINS_FILE: sets depositMinimums for chain bitcoin"),
+      expect.stringContaining("CHAINS_FILE: sets finalityByAmount for chain solana"),
     ]);
   });
 });

@@ -4,8 +4,8 @@ import type { SettlementListenerConfig } from "../config.ts";
 import type { ChainOverride } from "../watch/chain/chain-settings.ts";
 
 /**
- * Throws `ConfigError` with all settings that have no effect on their chain. Otherwise an operator
- * could enable something that never works.
+ * Throws one `ConfigError` that lists all settings without an effect on their chain. Otherwise an
+ * operator could turn on a feature that never works.
  */
 export const rejectUnusedSettings = (
   { chains }: Pick<Catalogue, "chains">,
@@ -17,10 +17,10 @@ export const rejectUnusedSettings = (
   const findChain = (id: string) => chains.find((chain) => chain.id === id);
   const transferFaults = transferChains
     .filter((id) => findChain(id)?.chainType !== "EVM")
-    .map((id) => `TRANSFER_CHAINS: ${id} is no EVM chain of the catalogue`);
+    .map((id) => `TRANSFER_CHAINS: ${id} is not an EVM chain in the catalogue`);
   const settingFaults = Object.entries(chainOverrides).flatMap(([id, override]) => {
     const chain = findChain(id);
-    // The fault of `TRANSFER_CHAINS` already covers this chain.
+    // The error about `TRANSFER_CHAINS` already covers this chain.
     if (chain === undefined || transferChains.includes(id)) return [];
     return listUnusedSettings(chain, override).map((description) => `CHAINS_FILE: ${description}`);
   });
@@ -33,16 +33,14 @@ const listUnusedSettings = (
   { depositMinimums = {}, finalityByAmount, findsDeposits = false }: ChainOverride,
 ): readonly string[] => {
   const isBitcoin = chainType === "BVM";
-  const chainWithoutDeposits = `chain ${id}, where each link has an address of its own and there are no deposits`;
+  const chainWithoutDeposits = `chain ${id}, which has no deposits because each link has its own address`;
   return [
-    ...(isBitcoin && findsDeposits
-      ? [`switches findsDeposits on for ${chainWithoutDeposits}`]
-      : []),
+    ...(isBitcoin && findsDeposits ? [`turns on findsDeposits for ${chainWithoutDeposits}`] : []),
     ...(isBitcoin && Object.keys(depositMinimums).length > 0
-      ? [`sets depositMinimums of ${chainWithoutDeposits}`]
+      ? [`sets depositMinimums for ${chainWithoutDeposits}`]
       : []),
     ...(!isBitcoin && finalityByAmount !== undefined
-      ? [`sets finalityByAmount of chain ${id}, which is none of Bitcoin`]
+      ? [`sets finalityByAmount for chain ${id}, which is not a Bitcoin chain`]
       : []),
   ];
 };

@@ -10,8 +10,8 @@ const CancelRequest = body({
 });
 
 /**
- * POST /internal/settlement/cancel-rescans: cancels the pending rescans of a chain. What they found
- * so far stays. 404 for a chain that is not configured.
+ * POST /internal/settlement/cancel-rescans: cancels all pending rescans of a chain. Payments that
+ * they have already found stay. 404 if the chain is not configured.
  */
 export const cancelRescans =
   ({ chainIds, log, pool }: Dependencies) =>

@@ -70,8 +70,8 @@ describe("POST /internal/settlement/solana-facts", () => {
     },
   );
 
-  // Money sent to a token account's own associated account is lost, because no private key controls
-  // it.
+  // Money sent to the associated token account of a token account is lost, because no private key
+  // controls it.
   test.each(["usdc", "newer"] as const)(
     "distinguishes a wallet from a token account or a mint of either token program (rule CHAIN-26): %s",
     async (name) => {

@@ -4,9 +4,9 @@ import { sendJson, readJsonBody } from "@payment-links/http";
 import type { Dependencies } from "../dependencies.ts";
 
 /**
- * POST /internal/settlement/solana-facts: returns what links-api needs to build a payer's Solana
- * transaction, and informs auth-keys whether an address can be a wallet. All of it is public on the
- * chain. 204 for a chain that is not watched, 503 if no node answers.
+ * POST /internal/settlement/solana-facts: returns public on-chain state. links-api needs it to
+ * build a payer's Solana transaction, and auth-keys needs it to decide whether an address can be a
+ * wallet. 204 if the chain is not watched, 503 if no node answers.
  */
 export const getSolanaAccountState =
   ({ fetchSolanaAccountState, log }: Dependencies) =>

@@ -8,7 +8,10 @@ import { type WatcherRow, listWatchers } from "../store/watchers.ts";
 
 const deferredPaymentsMax = 100;
 
-/** GET /internal/settlement/status: what an operator checks first when a payment is missing. */
+/**
+ * GET /internal/settlement/status: returns the state of each chain and the backlog of payments.
+ * Operators look here first when a payment is missing.
+ */
 export const getStatus =
   (dependencies: Dependencies) =>
   async (_req: Request, res: Response): Promise<void> => {
@@ -30,7 +33,8 @@ export const getStatus =
   };
 
 /**
- * Uses this process's own report if it is the chain's leader, otherwise the leader's stored report.
+ * Uses this process's current report if it is the chain's leader, otherwise the report that the
+ * leader stored.
  */
 const serializeChain = (
   { watches }: Dependencies,
@@ -51,7 +55,7 @@ const serializeChain = (
     firstBlock: row?.firstBlock ?? null,
     scannedTo: row?.scannedTo ?? null,
     finalizedTo: row?.finalizedTo ?? null,
-    // With one provider there is no audit, and the provider is trusted.
+    // A single provider is trusted, and its blocks are not audited by another one.
     providerCount,
     auditedTo: providerCount > 1 ? (row?.auditedTo ?? null) : null,
     orphanedSettledCount: row?.orphanedSettledCount ?? 0,

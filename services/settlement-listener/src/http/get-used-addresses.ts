@@ -4,8 +4,9 @@ import { sendJson, readJsonBody } from "@payment-links/http";
 import type { Dependencies } from "../dependencies.ts";
 
 /**
- * POST /internal/settlement/used-addresses: returns which Bitcoin addresses were already paid.
- * links-api asks before it suggests the first address of a wallet. 503 if no node can answer.
+ * POST /internal/settlement/used-addresses: returns which of the given Bitcoin addresses have
+ * already been paid. links-api asks before it suggests the first address of a wallet. 503 if no
+ * node answers.
  */
 export const getUsedAddresses =
   ({ fetchUsedAddresses, log }: Dependencies) =>

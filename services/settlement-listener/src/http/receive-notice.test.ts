@@ -457,7 +457,7 @@ const signedHeaders = (text: string | Buffer): Record<string, string> => {
 };
 
 describe("a notice whose body never arrives", () => {
-  /** Sends only the headers. Returns the status once the response has one. */
+  /** Sends only the headers. Returns the status, without waiting for the rest of the response. */
   const sendHeadersOnly = async (
     provider: string,
     headers: Record<string, string>,

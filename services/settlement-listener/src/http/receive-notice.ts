@@ -20,9 +20,9 @@ import type { NoticeOutcome } from "../metrics.ts";
 import { recordNotice } from "../payment-reports/record-notice.ts";
 
 /**
- * POST /settlement-notices/<provider>: receives a provider's notice about a payment
- * (rule NOTICE-1). 202 means that it is stored durably. The body is parsed only after its signature
- * was verified.
+ * POST /settlement-notices/<provider>: receives a provider's notice about a payment (rule
+ * NOTICE-1). 202 means that the notice is durably stored. The body is parsed only after its
+ * signature has been verified.
  */
 export const receiveNotice =
   (dependencies: Dependencies) =>
@@ -61,7 +61,7 @@ const getSignatureHeaders = (req: Request): SignatureHeaders => ({
   signature: req.get("webhook-signature"),
 });
 
-/** Rejects invalid headers before a byte of the body is read. */
+/** Rejects invalid headers before the body is read. */
 const rejectInvalidHeaders = (
   { clock, counters }: Dependencies,
   req: Request,

@@ -22,10 +22,10 @@ const RescanRequest = body({
 });
 
 /**
- * POST /internal/settlement/rescan: makes the chain's leader read a range of blocks again. 202 once
- * the request is stored. The rescan covers final blocks only, waits for the others, survives a
- * restart and repairs what was missed. 404 for a chain that is not configured, 422 for a range that
- * is invalid or not scanned yet.
+ * POST /internal/settlement/rescan: makes the chain's leader read a range of blocks again and
+ * record missed payments. 202 once the request is stored. Rescans run one after another, cover
+ * final blocks only, and survive a restart. 404 if the chain is not configured, 422 if the range is
+ * invalid or not scanned yet.
  */
 export const rescanChain =
   ({ chainIds, clock, log, pool }: Dependencies) =>

@@ -19,15 +19,15 @@ import { chainIdField } from "./chain-id-field.ts";
 
 const ResumeRequest = body({
   chainId: chainIdField,
-  /** The last block that the current chain shares with the stored one. */
+  /** The last block that the correct chain shares with the stored one. */
   sharedBlock: required(integer({ min: 0, max: Number.MAX_SAFE_INTEGER })),
 });
 
 /**
- * POST /internal/settlement/resume: resumes a halted chain, once an operator knows which chain is
- * the right one. Transfers above the last shared block become orphaned. Settled payments keep their
- * credit and are flagged. The watch restarts at that block, so that no block above it stays unread.
- * 404 for a chain that is not halted.
+ * POST /internal/settlement/resume: resumes a halted chain, after an operator has found out which
+ * chain is the correct one. Transfers above the last shared block become orphaned. Settled payments
+ * stay credited and are flagged. The watch restarts at the shared block, so it reads every block
+ * above it. 404 if the chain is not halted.
  */
 export const resumeChain =
   ({ clock, log, pool, reportOrphanedSettled, wakeRelay }: Dependencies) =>

@@ -7,8 +7,8 @@ import { recordStoredTransfers, transfersPerCommitMax } from "./record-transfers
 import { recordMempoolStatus } from "./record-unconfirmed.ts";
 
 /**
- * Claims the transfers that any chain showed before their links were first received, and records
- * them. Those still in the mempool become processing.
+ * Assigns the transfers that were found on any chain before their link was received, and records
+ * their payments. Payments that are still in the mempool become processing.
  */
 export const claimTransfers = async (
   tx: Transaction,

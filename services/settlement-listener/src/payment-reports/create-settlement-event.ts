@@ -3,8 +3,8 @@ import { getDepositEventType, toDepositState, isDeposit } from "../domain/deposi
 import { type Payment, getEventType } from "../domain/payment.ts";
 
 /**
- * Creates the `settlements.v1` event for a payment's state. The key orders it with the other events
- * of its link, or of the deposit.
+ * Creates the `settlements.v1` event for a payment's state. The key is the link's id (or the
+ * deposit's), so all events of one link stay in order.
  */
 export const createSettlementEvent = (payment: Payment, now: Date): OutgoingEvent => {
   const envelope = { key: payment.paymentLinkId, occurredAt: now };

@@ -23,7 +23,7 @@ beforeAll(async () => {
 const scanTo = (height: number) =>
   transact(rig.pool, (tx) => saveScannedHeight(tx, chainId, { height, now: rig.clock.now() }));
 
-/** Creates a link with the current time. */
+/** Creates a link now. */
 const createLink = (): PaymentLinkState =>
   sampleLink({
     chainId,
@@ -73,7 +73,7 @@ describe("a Bitcoin payment found by an audit or rescan", () => {
     rig.clock.advance(1_000);
     const link = createLink();
     rig.clock.advance(1_000);
-    // Block 200 was replaced and now holds a payment made after the link.
+    // A reorg replaced block 200, which now contains a payment made after the link was created.
     await scanTo(199);
     await scanTo(200);
     await receive(link);

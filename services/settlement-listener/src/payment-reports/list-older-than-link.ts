@@ -9,8 +9,8 @@ type MinedTransfer = Pick<
 >;
 
 /**
- * Returns the keys of mined transfers that are older than their link (rule CHAIN-28): their block
- * was scanned before the link had its address.
+ * Returns the keys of the mined transfers that are older than their link: their block was scanned
+ * before the link had its address (rule CHAIN-28).
  */
 export const listOlderThanLink = async (
   db: Db,
@@ -35,7 +35,7 @@ export const listOlderThanLink = async (
   );
 };
 
-/** Returns the transfers without those that are older than their link. */
+/** Removes the transfers that are older than their link. */
 export const excludeOlderThanLink = async (
   db: Db,
   transfers: readonly Transfer[],

@@ -3,9 +3,9 @@ import { listPublishedPayments } from "../store/payments.ts";
 import { createSettlementEvent } from "./create-settlement-event.ts";
 
 /**
- * Republishes every payment in the order in which it was stored, with its current version.
- * Consumers that know that version ignore it (rule EVENT-5). Deferred payments were never published
- * and stay unpublished.
+ * Republishes every payment with its current version, in the order in which payments were stored.
+ * Consumers that already have that version ignore the event (rule EVENT-5). Deferred payments are
+ * skipped, because they have not been published yet.
  */
 export const paymentRepublishSource: RepublishSource = {
   resource: "settlements",

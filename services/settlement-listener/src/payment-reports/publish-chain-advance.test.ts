@@ -9,7 +9,7 @@ import { publishChainAdvance } from "./publish-chain-advance.ts";
 
 const rig = useRig(createRig);
 
-/** Creates a watched chain with a payment in a block. */
+/** Creates a watched chain that has a payment in the given block. */
 const createWatchedChain = async (blockNumber: number): Promise<string> => {
   const chainId = newId("evt");
   const now = rig.clock.now();

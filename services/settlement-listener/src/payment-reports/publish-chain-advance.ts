@@ -4,16 +4,16 @@ import type { Transaction } from "@payment-links/postgres";
 import { markAdvancePublished } from "../store/chain-advances.ts";
 
 /**
- * Publishes a chain's progress if payments on it wait and it was not published recently
- * (rule EVENT-9). Call it in the transaction that moves the checkpoint, with the leadership locked.
- * Returns whether it published.
+ * Publishes a chain's progress if it has pending payments and the last report is not too recent
+ * (rule EVENT-9). Call this in the transaction that moves the checkpoint, while it holds the
+ * leadership lock. Returns whether it published.
  */
 export const publishChainAdvance = async (
   tx: Transaction,
   advance: ChainAdvance,
 ): Promise<boolean> => {
   const { at: now, chainId, neededBlocks, neededByAmount = [], settledTo } = advance;
-  // Fewer providers than the quorum have reported their heads.
+  // A negative number means that no quorum of providers has reported its heads.
   if (settledTo < 0) return false;
   const neededByTier = neededByAmount.map(({ blocks }) => blocks);
   const extraBlocks =

@@ -6,8 +6,8 @@ import { createSettlementEvent } from "./create-settlement-event.ts";
 const publishBatchMax = 500;
 
 /**
- * Publishes the payments that were deferred for links, in the order in which they were stored. Call
- * it in the transaction that first receives the links, with the links locked.
+ * Publishes the payments that were deferred for the given links, in the order in which they were
+ * stored. Call this in the transaction that first receives the links, while it holds their locks.
  */
 export const publishDeferredPayments = async (
   tx: Transaction,

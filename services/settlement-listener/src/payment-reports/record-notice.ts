@@ -12,8 +12,8 @@ import { type ReportContext, recordPaymentReport } from "./record-payment-report
 import { createSettlementEvent } from "./create-settlement-event.ts";
 
 /**
- * Records a report in its own transaction. Most reports are the first of their payment, for a known
- * link. These take one statement instead of the eight of {@link recordPaymentReport}.
+ * Records a report in its own transaction. Most reports are the first one of their payment and have
+ * a known link. For these, one statement replaces the eight of {@link recordPaymentReport}.
  */
 export const recordNotice = async (
   pool: Pool,
@@ -28,7 +28,7 @@ const recordFirstReport = async (
   report: PaymentReport,
   context: ReportContext,
 ): Promise<PaymentReportResult | undefined> => {
-  // No link can have this id, and no event can carry it, so the payment is deferred.
+  // The id is not a valid link id, so the general path stores the payment as deferred.
   if (!Id.safeParse(report.paymentLinkId).success) return undefined;
   const result = evaluatePaymentReport(undefined, report, { ...context, isLinkKnown: true });
   if (!isPublishable(result)) return undefined;

@@ -46,7 +46,7 @@ const holdTransactionOpen = async (runWork: (tx: Transaction) => Promise<unknown
 const waitForLockWait = () =>
   waitUntil("a transaction waits for a lock", async () => (await countLockWaits(rig.pool)) > 0);
 
-/** Shuffles reproducibly, so that a failed round can be repeated. */
+/** Shuffles deterministically, so that a failed round can be repeated. */
 const shuffle = <Item>(items: readonly Item[], seed: number): Item[] => {
   const shuffledItems = [...items];
   let state = seed;
@@ -168,9 +168,8 @@ describe("recordPaymentReport", () => {
     expect(await readEvents(rig.pool, link.id)).toEqual([]);
   });
 
-  // Guards against the race between a notice and its link: neither side may miss the other, in
-  // whatever order their statements run. One transaction receives several links, like the
-  // consumer's.
+  // Guards against a race between a notice and its link. Each side must find the other, in whatever
+  // order their statements run. One transaction receives several links, as in the consumer.
   test("loses and duplicates nothing when notices and links arrive at the same time, in 60 rounds", async () => {
     for (let round = 1; round <= 60; round += 1) {
       const links = [1, 2, 3].map(() => sampleLink());

@@ -11,14 +11,13 @@ import { lockLinkShared } from "../store/links.ts";
 import { findPayment, findPaymentLinkId, lockPayment, savePayments } from "../store/payments.ts";
 import { createSettlementEvent } from "./create-settlement-event.ts";
 
-/** What a source provides along with a report. */
+/** What the caller provides along with a report. */
 export type ReportContext = Omit<EvaluationContext, "isLinkKnown">;
 
 /**
- * Records a payment report in the caller's transaction, in the same way for every source. Evaluates
- * it, writes the payment's row and, if its link is known, the event. If the link is unknown, the
- * payment is deferred: it is stored, and {@link publishDeferredPayments} publishes it in the
- * transaction that first receives the link.
+ * Records a payment report in the caller's transaction. Evaluates the report, writes the payment's
+ * row and, if the link is known, the event. If the link is unknown, the payment is deferred: {@link
+ * publishDeferredPayments} publishes it in the transaction that first receives the link.
  */
 export const recordPaymentReport = async (
   tx: Transaction,
@@ -28,8 +27,8 @@ export const recordPaymentReport = async (
   await lockPayment(tx, report);
   const linkId = (await findPaymentLinkId(tx, report)) ?? report.paymentLinkId;
   const isLinkKnown = await lockLinkShared(tx, linkId);
-  // Read only after the lock, because a link received in the meantime has given the payment version
-  // 1.
+  // The payment is read after its link is locked: if the link arrived in the meantime, the payment
+  // now has version 1.
   const storedPayment = await findPayment(tx, report);
   const result = evaluatePaymentReport(storedPayment, report, { ...context, isLinkKnown });
   if (isPublishable(result)) {

@@ -13,10 +13,10 @@ import { insertPayments, lockPayments, savePayments } from "../store/payments.ts
 import { createSettlementEvent } from "./create-settlement-event.ts";
 
 /**
- * Records reports of many payments of one source like `recordPaymentReport`, in a few statements.
- * Their links must be known, and each payment must occur once. The caller prevents concurrent
- * recording: a chain's watcher locks its leadership, or the payment's reference is locked. Skips
- * payments that were orphaned before their first report, which are no payments yet.
+ * Records reports of many payments of one source, like `recordPaymentReport` but in a few
+ * statements. The links must be known, and each payment must occur once. The caller must prevent
+ * concurrent recording by locking the chain's leadership or the payments' references. Skips
+ * payments that were orphaned before their first report, because they were never published.
  */
 export const recordPaymentReports = async (
   tx: Transaction,
@@ -44,8 +44,8 @@ export const recordPaymentReports = async (
 };
 
 /**
- * Records reports like {@link recordPaymentReports}, for transfers that are new. Their payments are
- * usually new too, so they are written without a lookup.
+ * Records reports like {@link recordPaymentReports}, but for new transfers. Their payments are
+ * usually new too, so this inserts them without a lookup.
  */
 export const recordNewPaymentReports = async (
   tx: Transaction,
@@ -86,7 +86,10 @@ const evaluateReports = (
 const listPublishablePayments = (results: readonly PaymentReportResult[]): readonly Payment[] =>
   results.filter(isPublishable).map(({ payment }) => payment);
 
-/** Creates the events while Postgres runs the statements sent before. */
+/**
+ * Creates the events after yielding, so that Postgres is already working on the statements that
+ * were sent.
+ */
 const createOutboxRows = async (
   payments: readonly Payment[],
   now: Date,

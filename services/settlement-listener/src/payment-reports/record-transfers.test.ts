@@ -145,8 +145,8 @@ describe("recordTransfers", () => {
     await expect(oldNameUpdate).rejects.toThrow(CheckIntegrityConstraintViolationError);
   });
 
-  // Guards against a restored dump: a payment that it lacks is found again and must have the
-  // published id.
+  // Guards against other ids after a restore: a payment that is missing from the dump is found
+  // again and must get the id that was published before.
   test("derives the same id for a payment that is found again after it was lost, and another id for another payment", async () => {
     const link = createLink();
     await receive(link);
@@ -186,8 +186,8 @@ describe("recordTransfers", () => {
     }
   });
 
-  // The order decides which payment completes a link, so a restored listener must find the same
-  // order.
+  // The order of payments determines which one completes a link, so a restored listener must find
+  // the same order.
   test("publishes transfers seen before their link in chain order, in whatever order they were stored", async () => {
     const link = createLink();
     const createBlockTransfers = (blockNumber: number, occurredAt: Date) =>
@@ -216,7 +216,7 @@ describe("recordTransfers", () => {
     expect(await listPublished(link)).toEqual(["processing 1 1.5"]);
   });
 
-  // Guards against dead index entries, which would slow down many polls.
+  // Guards against dead index entries, which would slow down frequent polls.
   test("settles a payment in place, without an index update for its row or its transfer's", async () => {
     const link = createLink();
     await receive(link);
@@ -388,7 +388,7 @@ describe("recordTransfers", () => {
     expect(await listPublished(link)).toEqual(["processing 1 1.5"]);
   });
 
-  // Guards against the race between a chain and a new link: neither side may miss the other.
+  // Guards against a race between a transfer and its link. Each side must find the other.
   test("loses and duplicates nothing when transfers and links arrive at the same time, in 40 rounds", async () => {
     for (let round = 0; round < 40; round += 1) {
       const links = [createLink(), createLink(), createLink()];
@@ -409,7 +409,7 @@ describe("recordTransfers", () => {
       };
       const allWorks = [watchChain, ...links.map((link) => () => receive(link))];
       await Promise.all((round % 2 === 0 ? allWorks : allWorks.toReversed()).map((work) => work()));
-      // The next step settles what a link has claimed.
+      // The next step settles the transfers that a link has claimed.
       await recordAll(...settledTransfers);
       for (const link of links) {
         const events = await readEvents(rig.pool, link.id);

@@ -18,10 +18,11 @@ import { recordNewPaymentReports, recordPaymentReports } from "./record-payment-
 export const transfersPerCommitMax = 500;
 
 /**
- * Records transfers found on a chain: stores them, and records a report of each one whose link is
- * known. Bitcoin money that is older than the link at its address is stored without a link. Call it
- * in the transaction that moves the chain's checkpoint, with the leadership locked. Pass at most
- * {@link transfersPerCommitMax} transfers, or more if one block holds them, each once.
+ * Records transfers found on a chain: stores them, and records a payment report for each one whose
+ * link is known. Bitcoin money that is older than the link at its address is stored without a link.
+ * Call this in the transaction that moves the chain's checkpoint, while it holds the leadership
+ * lock. Each transfer must occur once. Pass at most {@link transfersPerCommitMax} transfers, or all
+ * transfers of one block if it has more.
  */
 export const recordTransfers = async (
   tx: Transaction,
@@ -68,8 +69,9 @@ export const recordTransfers = async (
 };
 
 /**
- * Records the addresses at which payments have settled; deposits do not prove an owner. Only Solana
- * polls some owners more often than others, so only Solana runs this statement.
+ * Records the addresses at which payments have settled. Deposits are left out, because they do not
+ * prove that the address belongs to an owner. Only Solana polls some owners more often than others,
+ * so other chains skip this.
  */
 const markProvenOwnersPaid = async (
   tx: Transaction,
@@ -86,16 +88,13 @@ const markProvenOwnersPaid = async (
   await markOwnersPaid(tx, firstTransfer.chainId, addresses, now);
 };
 
-/**
- * A nonce is only known from a quorum, and a transfer only settles by a receipt that a quorum
- * agrees on.
- */
+/** A quorum agrees on each nonce and on each receipt that settles a transfer. */
 const isConfirmedByQuorum = ({ nonce, status }: Transfer): boolean =>
   nonce !== undefined || status === "settled";
 
 /**
- * Records reports of transfers in their stored state. The chain's leadership or the references must
- * be locked. Returns the payments whose published state changed.
+ * Records payment reports for stored transfers. The caller must hold the lock of the chain's
+ * leadership or of the references. Returns the payments whose published state changed.
  */
 export const recordStoredTransfers = async (
   tx: Transaction,

@@ -6,9 +6,9 @@ import { insertUnconfirmed } from "../store/chain-transfers.ts";
 import { lockReferencesShared } from "../store/references.ts";
 
 /**
- * Records mempool transfers in a transaction that has locked the chain's leadership. Their payments
- * are processing and in no block. Known transfers stay unchanged. Money at a reserved address that
- * no link has yet is stored without a link (rule CHAIN-28).
+ * Records mempool transfers. Their payments become processing and have no block. Known transfers
+ * stay unchanged. Money at a reserved address is stored without a link until a link gets the
+ * address (rule CHAIN-28). The transaction must hold the leadership lock.
  */
 export const recordUnconfirmed = async (
   tx: Transaction,
@@ -29,8 +29,8 @@ export const recordUnconfirmed = async (
 };
 
 /**
- * Records whether transfers that are in no block are in the mempool. Those that no node knows are
- * marked as dropped until they reappear.
+ * Records whether transfers without a block are in the mempool. Those that no node knows are marked
+ * as dropped until they reappear.
  */
 export const recordMempoolStatus = async (
   tx: Transaction,

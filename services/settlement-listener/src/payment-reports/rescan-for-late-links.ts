@@ -3,9 +3,9 @@ import type { WatchedLink } from "../store/links.ts";
 import { findBlocksScannedSince, insertRescan } from "../store/rescans.ts";
 
 /**
- * Requests a rescan if Bitcoin links arrive so late that the audit may have passed the blocks that
- * pay them. The rescan starts at the height that was scanned when the earliest of these links was
- * created.
+ * Requests a rescan if events of Bitcoin links arrive so late that the audit may have passed the
+ * blocks with their payments (rule CHAIN-29). The rescan starts after the last block that was
+ * scanned before the earliest of these links was created.
  */
 export const rescanForLateLinks = async (
   tx: Transaction,

@@ -1,15 +1,15 @@
 import type { Clock } from "@payment-links/runtime";
 
-/** Decides whether a provider may be asked, based on its recent responses. */
+/** Tracks a provider's recent failures and decides whether to send it requests. */
 export type CircuitBreaker = {
-  /** Returns whether the provider may be asked. After a cooldown, it allows one probe at a time. */
+  /** Returns whether to send a request now. After a cooldown, it allows one probe at a time. */
   canRequest(): boolean;
-  /** Returns the milliseconds until the provider may be asked again. 0 if it may be asked now. */
+  /** Returns the milliseconds until the next request is allowed. 0 if it is allowed now. */
   remainingCooldownMs(): number;
   recordSuccess(): void;
   /**
-   * Records a failure. The provider cools down after several failures in a row, or if it asked for
-   * a pause.
+   * Records a failure. The cooldown starts after several failures in a row, or immediately if the
+   * provider asked for a pause.
    */
   recordFailure(cooldown?: { atLeastMs: number }): void;
 };
@@ -19,7 +19,7 @@ export type CircuitBreakerSettings = {
   /** The first cooldown. Each further failure doubles it, up to `cooldownMsMax`. */
   cooldownMs: number;
   cooldownMsMax: number;
-  /** How long a probe may take before another probe is allowed. */
+  /** How long to wait for a probe's result before another probe is allowed. */
   probeMsMax: number;
   random?: () => number;
   onChange?: (isOpen: boolean) => void;
@@ -29,8 +29,8 @@ const failuresToOpen = 3;
 const doublingsMax = 16;
 
 /**
- * Creates a circuit breaker for one provider, closed at first. Cooldowns are jittered, so that many
- * watchers do not return at the same time.
+ * Creates a circuit breaker for one provider. It is closed at first. Cooldowns have jitter, so that
+ * many watchers do not return at the same time.
  */
 export const createCircuitBreaker = (settings: CircuitBreakerSettings): CircuitBreaker => {
   const { clock, cooldownMs, cooldownMsMax, probeMsMax } = settings;

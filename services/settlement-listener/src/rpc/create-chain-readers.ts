@@ -6,33 +6,35 @@ import type { Dialect } from "./dialect.ts";
 import { type Provider, type RpcTiming, createProvider } from "./provider.ts";
 import type { RpcMetrics } from "./rpc-metrics.ts";
 
-/** The highest head that the chain's providers have reported. A node with a lower head lags. */
+/**
+ * The highest head that the chain's providers have reported. A node whose head is lower is lagging.
+ */
 export type HighestHead = { latest: number };
 
-/** What a chain family's reads receive to query the providers in turn. */
+/** The dependencies of a chain family's reads. */
 export type ReaderContext = {
   chainId: string;
-  /** The chain name that a correct node returns. */
+  /** The chain name that a node of the right chain returns. */
   chainName: string;
   failover: ProviderFailover;
-  /** The providers in the order in which to ask them now. */
+  /** The providers in the order in which to ask them. */
   providers: () => readonly Provider[];
   highestHead: HighestHead;
   clock: Clock;
   metrics: RpcMetrics;
 };
 
-/** The providers of a chain, and how to query them. */
+/** The providers of a chain, and the settings for requests to them. */
 export type ProvidersOptions = {
   chainId: string;
-  /** Secrets: the URLs of the chain's providers, the preferred one first. */
+  /** The URLs of the chain's providers, preferred provider first. The URLs are secrets. */
   urls: readonly string[];
   /**
-   * The chain-specific part of the protocol. Responses of a provider that serves another chain are
-   * never used.
+   * The chain-specific part of the JSON-RPC protocol. It detects a provider that serves another
+   * chain, whose responses are not used.
    */
   dialect: Dialect;
-  /** The maximum number of blocks per request for payments. */
+  /** The maximum number of blocks in one request for payments. */
   rangeBlocksMax: number;
   clock: Clock;
   log: Log;
@@ -49,7 +51,7 @@ const defaultTiming: RpcTiming = {
 
 const demotedMs = 10 * 60_000;
 
-/** Creates one chain's readers over all its providers. Sends nothing before the first call. */
+/** Creates the readers of one chain. Sends no request before the first call. */
 export const createChainReaders = <Reader extends Pick<ChainReader, "readHeads">>(
   options: ProvidersOptions,
   createReader: (context: ReaderContext) => Reader,
@@ -91,8 +93,8 @@ export const createChainReaders = <Reader extends Pick<ChainReader, "readHeads">
   const reader = createReaderOver(providerOrder.listInOrder, highestHead);
   const verifiers = providers.map((provider): Verifier<Reader> => ({
     id: provider.id,
-    // Asked in one round only, because an unreachable provider must not delay what the others show.
-    // It is asked again soon anyway.
+    // A verifier tries its provider only once, because an unreachable provider must not delay the
+    // results of the others. The next step asks it again.
     reader:
       providers.length === 1
         ? reader
@@ -124,7 +126,10 @@ export const createChainReaders = <Reader extends Pick<ChainReader, "readHeads">
   };
 };
 
-/** Determines the order in which to ask providers: demoted ones last, ignored ones never. */
+/**
+ * Determines the order in which to ask providers. Demoted providers come last, and ignored
+ * providers are left out.
+ */
 const createProviderOrder = (providers: readonly Provider[], clock: Clock) => {
   const demotedUntilMs = new Map<string, number>();
   const isDemoted = ({ id }: Provider) => (demotedUntilMs.get(id) ?? 0) > clock.elapsedMs();
@@ -154,7 +159,7 @@ const createProviderOrder = (providers: readonly Provider[], clock: Clock) => {
   };
 };
 
-/** Throws if no provider answers. */
+/** Returns the heads of the providers that answer. Throws if none of them does. */
 const readHeadsByProvider = async (
   verifiers: readonly Verifier<Pick<ChainReader, "readHeads">>[],
 ): Promise<ReadonlyMap<string, Heads>> => {

@@ -3,7 +3,7 @@ import type { ClassifyError, ClassifyReply } from "./rpc-fault.ts";
 
 /** The parts of the JSON-RPC protocol that differ between chains. */
 export type Dialect = {
-  /** The request that returns which chain a node serves. */
+  /** The request for the chain that a node serves. */
   chainRequest: RpcRequest<string>;
   /** The expected result of `chainRequest`. */
   chainName: string;

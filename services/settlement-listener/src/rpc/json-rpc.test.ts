@@ -6,7 +6,10 @@ import { classifyError } from "../families/evm/classify-error.ts";
 import { BatchRejectedError, type JsonRpcClient, createJsonRpcClient } from "./json-rpc.ts";
 import { RpcFault } from "./rpc-fault.ts";
 
-/** Handles the next request. Tests may send any response, even one that no real node would send. */
+/**
+ * Handles the next request. A test can set it to send any response, even one that no real node
+ * would send.
+ */
 let handleRequest: (request: IncomingMessage, response: ServerResponse) => void;
 let server: Server;
 let jsonRpc: JsonRpcClient;

@@ -1,14 +1,14 @@
 import { type ResultParser, isObject } from "./parse-result.ts";
 import { type ClassifyError, type ClassifyReply, RpcFault } from "./rpc-fault.ts";
 
-/** One JSON-RPC call, and the parser of its result. */
+/** One JSON-RPC call with the parser for its result. */
 export type RpcRequest<T = unknown> = {
   method: string;
   params: readonly unknown[];
   parseResult: ResultParser<T>;
 };
 
-/** The result of one call. A node may answer some calls of a batch and reject others. */
+/** The result of one call. In a batch, some calls can succeed while others fail. */
 export type RpcResult<T = unknown> = { value: T } | { fault: RpcFault };
 
 /**
@@ -17,31 +17,31 @@ export type RpcResult<T = unknown> = { value: T } | { fault: RpcFault };
  */
 export type JsonRpcClient = <T>(requests: readonly RpcRequest<T>[]) => Promise<RpcResult<T>[]>;
 
-/** Thrown when a provider's response to a batch means that it accepts no batches. */
+/** The provider does not accept batches. */
 export class BatchRejectedError extends Error {
   override readonly name = "BatchRejectedError";
 }
 
 /**
- * The maximum response size in bytes. Several requests run at the same time, and the heap holds
- * each response as text and as JSON. So the limit is lower for batches, which can be split into
- * smaller ones.
+ * The maximum response size in bytes. Several requests run at the same time, and each response is
+ * in memory twice, as text and as JSON. The limit is lower for batches, because a batch can be
+ * split into smaller ones.
  */
 const responseBytesMax = { single: 32 * 1024 * 1024, batch: 4 * 1024 * 1024 };
 const retryAfterSecondsMax = 86_400;
 
-/** A response object (JSON-RPC 2.0, §5). `result` is meaningless if there is an `error`. */
+/** A response object (JSON-RPC 2.0, §5). If there is an `error`, ignore `result`. */
 type ResponseObject = { id: unknown; error: ErrorObject | undefined; result: unknown };
 type ErrorObject = { code: number; message: string };
 
 type Reply = { body: unknown; status: number; retryAfterMs: number | undefined };
-/** A reply with the function that classifies its errors. */
+/** A reply, with the function that classifies its errors. */
 type ClassifiedReply = Reply & { classifyError: ClassifyError };
 
 /**
- * Creates the HTTP client of one provider. Every request, including its body, ends within
- * `timeoutMs`, is sent once, and is aborted when `closing` aborts. Throws {@link RpcFault} if the
- * request fails as a whole.
+ * Creates the JSON-RPC client of one provider. Each request is sent once. It must finish within
+ * `timeoutMs`, including the response body, and is aborted when `closing` aborts. Throws {@link
+ * RpcFault} if the request fails as a whole.
  */
 export const createJsonRpcClient = (options: {
   url: string;
@@ -96,7 +96,7 @@ const createSend = ({
     } catch (error) {
       if (error instanceof RpcFault || error instanceof BatchRejectedError) throw error;
       if (timeout.aborted) throw new RpcFault("timeout", `no reply within ${timeoutMs} ms`);
-      // The message that fetch throws may contain the URL.
+      // The error message of fetch can contain the URL.
       throw new RpcFault("unreachable", closing.aborted ? "closed" : "no connection");
     }
   };
@@ -116,7 +116,7 @@ const parseUrl = (url: string): { address: URL; headers: Record<string, string> 
 };
 
 const readText = async (response: Response, bytesMax: number): Promise<string> => {
-  // The declared length of an uncompressed response is exact, so its bytes need no counting.
+  // The `content-length` of an uncompressed response is exact, so the bytes need not be counted.
   const length = Number(response.headers.get("content-length") ?? Infinity);
   if (length <= bytesMax && !response.headers.has("content-encoding")) {
     return response.text();
@@ -173,24 +173,24 @@ const parseBatch = (reply: ClassifiedReply, callCount: number): ResponseObject[]
   if (batch.length < reply.body.length) {
     throw new RpcFault("invalid", "batch reply is not a batch");
   }
-  // Responses may come in any order, and some providers turn a numeric id into a string.
+  // The results of a batch can have any order, and some providers return a numeric id as a string.
   const responsesById = new Map(
     batch.map((responseObject) => [getResponseId(responseObject), responseObject]),
   );
   const bodies = Array.from({ length: callCount }, (_, id) => responsesById.get(String(id)));
   if (bodies.every((body) => body !== undefined)) return bodies;
-  // Some providers report this error in a single entry without an id.
+  // Some providers reject a batch with a single error that has no id.
   if (batch.length === 1 && batch.some(({ error }) => error)) {
     throw new BatchRejectedError();
   }
   throw new RpcFault("invalid", "batch reply lacks some calls");
 };
 
-/** Ignores ids of other JSON types, for which `String()` may throw. */
+/** Returns undefined for ids of other JSON types, because `String()` can throw for them. */
 const getResponseId = ({ id }: ResponseObject): string | undefined =>
   typeof id === "number" || typeof id === "string" ? String(id) : undefined;
 
-/** Returns undefined if the value is not a response object. */
+/** Parses a response object. Returns undefined if the value is none. */
 const parseResponseObject = (body: unknown): ResponseObject | undefined => {
   if (!isObject(body)) return undefined;
   const { id, error, result } = body;
@@ -224,7 +224,10 @@ const toRpcFault = (
   return new RpcFault(kind, `${kind} (${code})`, retryAfterMs);
 };
 
-/** Parses seconds (RFC 9110, §10.2.3), limited to one day. The date format is ignored. */
+/**
+ * Parses the seconds of a `Retry-After` header (RFC 9110, §10.2.3), at most one day. Does not
+ * support the date format.
+ */
 const parseRetryAfter = (text: string | null): number | undefined =>
   text !== null && /^\d{1,9}$/.test(text)
     ? Math.min(Number(text), retryAfterSecondsMax) * 1000

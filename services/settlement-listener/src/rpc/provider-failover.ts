@@ -3,14 +3,17 @@ import { ChainUnreachableError } from "../watch/chain-reader.ts";
 import type { Provider, RpcTiming } from "./provider.ts";
 import { RpcFault } from "./rpc-fault.ts";
 
-/** Sends a request to a chain's providers in turn until one answers. */
+/** Sends a request to a chain's providers, one after another, until one of them answers. */
 export type ProviderFailover = {
   /**
    * Returns the result of the first attempt that does not throw {@link RpcFault}. Throws
-   * `ChainUnreachableError` when all providers have failed in every round, or the time is over.
+   * `ChainUnreachableError` if all providers failed in every round or the time limit was reached.
    */
   run<T>(description: string, attempt: (provider: Provider) => Promise<T>): Promise<T>;
-  /** Asks each other provider once, for a second opinion. Returns undefined if none can answer. */
+  /**
+   * Asks the other providers for a second opinion, once each. Returns undefined if none of them can
+   * answer.
+   */
   runOnOther<T>(
     provider: Provider,
     attempt: (provider: Provider) => Promise<T>,
@@ -22,7 +25,7 @@ type FailoverOptions = {
   clock: Clock;
   timing: RpcTiming;
   closing: AbortSignal;
-  /** The providers in the order in which to ask them now. */
+  /** The providers in the order in which to ask them. */
   providers: () => readonly Provider[];
   /** The maximum number of attempts per provider. */
   roundsMax?: number | undefined;
@@ -87,7 +90,8 @@ const runAttempt = async <T>(
 };
 
 /**
- * Updates the circuit breaker. A provider that answers but cannot serve this request is not broken.
+ * Updates the circuit breaker. A provider that answers is healthy, even if it cannot serve this
+ * request.
  */
 const updateCircuitBreaker = (
   { circuitBreaker }: Provider,
@@ -113,8 +117,8 @@ const updateCircuitBreaker = (
 };
 
 /**
- * Returns the delay before the next round: a growing, jittered pause. If all providers are cooling
- * down, it lasts at least until the first of them may be asked.
+ * Returns the delay before the next round: a growing pause with jitter. If all providers are
+ * cooling down, the delay lasts at least until the first cooldown ends.
  */
 const getNextRoundDelayMs = (providers: readonly Provider[], round: number): number => {
   const backoffMs = pauseMs * 2 ** round * (0.5 + Math.random() / 2);

@@ -16,30 +16,36 @@ import { RpcFault } from "./rpc-fault.ts";
 import type { RpcMetrics } from "./rpc-metrics.ts";
 
 export type Provider = {
-  /** `rpc-1`, `rpc-2` and so on, in configuration order. The URL is a secret. */
+  /**
+   * `rpc-1`, `rpc-2` and so on, in configuration order. Used instead of the URL, which is a secret.
+   */
   name: string;
-  /** A hash of the URL, which does not depend on the order of the configuration. */
+  /** A hash of the URL. It does not depend on the position in the configuration. */
   id: string;
   circuitBreaker: CircuitBreaker;
   range: RangeLimit;
   /**
-   * Sends all requests and returns their results in order. Throws {@link RpcFault} if one failed.
+   * Sends requests and returns their results in order. Throws {@link RpcFault} if one of them
+   * failed.
    */
   request<const Requests extends readonly RpcRequest[]>(
     requests: Requests,
   ): Promise<Values<Requests>>;
   /**
-   * Sends any number of requests of one kind, like `request`. If results are too large for one
-   * response, it sends fewer requests at a time, down to one.
+   * Sends any number of requests of one kind, like `request`. If the results are too large for one
+   * response, sends fewer requests at a time, down to one.
    */
   requestMany<T>(requests: readonly RpcRequest<T>[]): Promise<T[]>;
-  /** Sends all requests. Some may fail. */
+  /** Sends requests and returns a result or a fault for each. */
   requestEach<T>(requests: readonly RpcRequest<T>[]): Promise<RpcResult<T>[]>;
-  /** Sends requests that may fail one by one, in parts like {@link Provider.requestMany}. */
+  /**
+   * Sends requests like {@link Provider.requestEach}, and in parts like {@link
+   * Provider.requestMany}.
+   */
   requestEachInParts<T>(requests: readonly RpcRequest<T>[]): Promise<RpcResult<T>[]>;
   /**
-   * Returns the chain that the provider serves. Its other results are used only if that is the
-   * right one.
+   * Returns the chain that the provider serves, even if it is the wrong one. All other methods fail
+   * on the wrong chain.
    */
   fetchChain(): Promise<string>;
 };
@@ -50,12 +56,12 @@ type Values<Requests extends readonly RpcRequest[]> = {
 
 /** Timeouts and retry limits. */
 export type RpcTiming = {
-  /** The limit for one HTTP request, including the response body. */
+  /** The time limit of one HTTP request, including the response body. */
   timeoutMs: number;
-  /** A provider's first cooldown after failures or a rate limit. */
+  /** The first cooldown of a provider after failures or a rate limit. */
   cooldownMs: number;
   cooldownMsMax: number;
-  /** After this time, a call to a reader starts no further attempt. */
+  /** The time after which a call to a reader starts no further attempt. */
   failoverMsMax: number;
 };
 
@@ -79,7 +85,7 @@ const singleRequestsAtOnceMax = 4;
 const batchesDisabledMs = 10 * 60_000;
 const chainCheckTtlMs = 60_000;
 
-/** Creates a provider. Sends nothing before the first request. */
+/** Creates a provider. Sends no request yet. */
 export const createProvider = (options: ProviderOptions): Provider => {
   const { chainId, clock, dialect, log, metrics, timing } = options;
   const name = formatProviderName(options.index);
@@ -98,8 +104,7 @@ export const createProvider = (options: ProviderOptions): Provider => {
     return chain ?? "";
   };
 
-  // The node behind a URL may change, for example a proxy's backend or a node that was set up
-  // again.
+  // The node behind a URL can change, for example if it is a proxy or the node is reinstalled.
   const assertExpectedChain = async () => {
     if (clock.elapsedMs() < chainCheckedUntilMs) return;
     const servedChain = await fetchChain().catch(rethrowAsUnreachable);
@@ -144,13 +149,14 @@ export const createProvider = (options: ProviderOptions): Provider => {
     requestEach,
     requestEachInParts: requestInParts,
     requestMany: async (requests) => unwrapAll(await requestInParts(requests)),
-    // The requests have parsed these values, in the same order.
+    // Each request's parser returned its value, in the order of the requests, so the types match.
     request: async (requests) => unwrapAll(await requestEach(requests)) as Values<typeof requests>,
     fetchChain,
   };
 };
 
-// A timeout of the chain check is not caused by the size of the actual request.
+// The chain check is small. If it times out, the actual request is not too large, so a smaller one
+// would not help.
 const rethrowAsUnreachable = (error: unknown): never => {
   const isTimeout = error instanceof RpcFault && error.kind === "timeout";
   throw isTimeout ? new RpcFault("unreachable", error.message) : error;
@@ -163,8 +169,9 @@ const unwrapAll = <T>(results: readonly RpcResult<T>[]): T[] =>
   });
 
 /**
- * Splits requests into batches that a provider accepts, sends a few at a time, and counts each.
- * `sendInParts` resends requests whose results were too large, in smaller batches.
+ * Splits requests into batches that the provider accepts, sends a few batches at a time, and counts
+ * each HTTP request. `sendInParts` also repeats requests whose results were too large, in smaller
+ * batches.
  */
 const createRequestSender = (
   jsonRpc: JsonRpcClient,
@@ -193,21 +200,26 @@ const createRequestSender = (
     return results;
   };
 
-  /** If a batch as a whole is too large, reports each of its requests as too large. */
+  /**
+   * Sends a batch. If the response to the whole batch is too large, returns that fault for each
+   * request.
+   */
   const sendWithRangeFaults: JsonRpcClient = (requests) =>
     sendChunk(requests).catch((error: unknown) => {
       if (!(error instanceof RpcFault) || error.kind !== "range") throw error;
       return requests.map(() => ({ fault: error }));
     });
 
-  /** Resends requests whose results were too large in smaller batches, one batch after another. */
+  /**
+   * Repeats the requests whose results were too large, in smaller batches, one batch after another.
+   */
   const resendOversized = async <T>(
     requests: readonly RpcRequest<T>[],
     results: RpcResult<T>[],
   ): Promise<RpcResult<T>[]> => {
     const oversized = requests.filter((_, index) => isOversized(results[index]));
     if (requests.length === 1 || oversized.length === 0) return results;
-    // Results that fit into the response need no resend.
+    // Results that did fit are not requested again.
     const retriedResults: RpcResult<T>[] = [];
     const partSizeMax = Math.min(Math.ceil(oversized.length / 2), callsPerRequestMax / 2);
     for (const part of chunk(oversized, partSizeMax)) {

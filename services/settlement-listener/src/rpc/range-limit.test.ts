@@ -2,8 +2,8 @@ import { describe, expect, test } from "@jest/globals";
 import { createRangeLimit } from "./range-limit.ts";
 
 /**
- * Sends requests as large as the limit allows to a provider that accepts `blocksAccepted` blocks.
- * Returns the number of rejections.
+ * Simulates requests of the largest allowed size to a provider that accepts `blocksAccepted`
+ * blocks. Returns the number of rejected requests.
  */
 const simulateRequests = (
   limit: ReturnType<typeof createRangeLimit>,

@@ -1,13 +1,16 @@
 /**
- * Limits how many blocks one request to a provider covers. The limit is learned, because providers
- * have no common way to state it.
+ * Limits how many blocks one request to a provider covers. The limit adapts to rejections, because
+ * there is no standard way to ask a provider for it.
  */
 export type RangeLimit = {
   blocksMax(): number;
-  /** Records that a range of this size was rejected. The next request covers at most half of it. */
+  /**
+   * Records that a range of this size was rejected. The next request covers at most half of that
+   * size.
+   */
   shrink(blockCount: number): void;
   /**
-   * Records that a range of this size succeeded. If it was the current maximum, the maximum grows.
+   * Records that a range of this size succeeded. If it was as large as the limit, the limit grows.
    */
   grow(blockCount: number): void;
 };
@@ -17,8 +20,8 @@ const successesToForget = 64;
 
 /**
  * Creates a limit that halves on a rejection and grows by one eighth per success, up to
- * `rangeBlocksMax`. A rejected size is tried again only after 64 successes. So a provider's fixed
- * limit causes few rejections, and a temporary one does not last.
+ * `rangeBlocksMax`. A rejected size is tried again only after 64 successes. Therefore a provider
+ * with a fixed limit rejects few requests, and a temporary limit is forgotten.
  */
 export const createRangeLimit = (rangeBlocksMax: number): RangeLimit => {
   let blocksMax = rangeBlocksMax;

@@ -7,24 +7,23 @@ type AbsenceQuery = {
   description: string;
   seenTransactions: readonly SeenTransaction[];
   /**
-   * Returns requests that only a node with the whole range answers with true: it still has the
+   * Returns requests to which only a node with the whole range answers true: the node still has the
    * oldest transactions and has reached the newest block. Undefined if the node cannot prove this.
    */
   findProofs: (provider: Provider) => Promise<readonly RpcRequest<boolean>[] | undefined>;
-  /** Requests a transaction. The node returns null if it does not know it. */
+  /** Creates the request for a transaction. The result is null if the node does not know it. */
   createTransactionRequest: (transactionHash: string) => RpcRequest;
-  /** Creates the requests about the block in which a transaction was seen. */
+  /** Creates the requests for the block in which a transaction was seen. */
   createBlockRequests: (blockNumber: number) => readonly RpcRequest[];
   /**
-   * Returns whether the results prove that this block is not canonical or does not hold the
-   * transaction.
+   * Returns whether the results prove that the transaction's block is not canonical or does not
+   * contain the transaction.
    */
   isAbsent: (seenTransaction: SeenTransaction, results: readonly RpcResult[]) => boolean;
 };
 
 /**
- * Returns whether a block differs from the one in which a transaction was seen, or does not list
- * it.
+ * Returns whether a block is not the one in which a transaction was seen, or does not contain it.
  */
 export const isAbsentFromBlock = (
   seenTransaction: SeenTransaction,
@@ -34,16 +33,16 @@ export const isAbsentFromBlock = (
   !block.transactionHashes.includes(seenTransaction.transactionHash);
 
 /**
- * The maximum number of transactions per request, which also asks for the blocks where they were
- * seen.
+ * The maximum number of transactions per request. The request also contains a block for each of
+ * them.
  */
 const transactionsPerRequestMax = 8;
 
 /**
- * Returns the hashes of the transactions that are in no canonical block of the range. A node that
- * lags or has pruned its history does not know a transaction either, so it must prove that it has
- * the range. One request contains the proofs, the blocks and the transactions, because several
- * nodes may share a URL.
+ * Returns the hashes of the transactions that are in no canonical block of a range. A node that
+ * lags or has pruned its history returns null for existing transactions too, so it must prove that
+ * it has the whole range. The proofs, the blocks and the transactions are in one request, because
+ * several nodes can share a URL.
  */
 export const readAbsent = (
   { failover }: Pick<ReaderContext, "failover">,

@@ -1,8 +1,8 @@
 import type { ReaderContext } from "./create-chain-readers.ts";
 
 /**
- * Returns the chain that the first provider serves. Asks it even during a cooldown, because it
- * cools down after serving another chain.
+ * Returns the chain that the first provider serves. Asks the provider even during a cooldown,
+ * because serving the wrong chain starts a cooldown.
  */
 export const readChain = async ({
   providers,

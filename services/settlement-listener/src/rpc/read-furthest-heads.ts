@@ -3,9 +3,8 @@ import type { ReaderContext } from "./create-chain-readers.ts";
 import type { Provider } from "./provider.ts";
 
 /**
- * Reads the chain's heads with the chain family's request. If the head is lower than one reported
- * before, asks another provider and uses the higher head. If no other provider is ahead, the chain
- * has become shorter.
+ * Reads the chain's heads. If the head is lower than one reported before, asks another provider and
+ * uses the higher head. If no other provider is ahead, the chain has become shorter.
  */
 export const readFurthestHeads =
   (

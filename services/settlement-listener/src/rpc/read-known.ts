@@ -5,18 +5,18 @@ import { RpcFault } from "./rpc-fault.ts";
 type KnownItemsQuery<Key extends string, T> = {
   description: string;
   keys: readonly Key[];
-  /** Asks one provider. Leaves out items that it does not know. */
+  /** Fetches items from one provider. Leaves out items that the provider does not know. */
   fetchItems: (provider: Provider, keys: readonly Key[]) => Promise<ReadonlyMap<Key, T>>;
   /**
-   * Whether all items must exist. If two providers together lack some, the next provider is asked.
+   * Whether all items are known to exist. If two providers together do not have all of them, the
+   * next provider is asked.
    */
   mustExist?: boolean;
 };
 
 /**
- * Reads items that have a key on chain, such as receipts. Does not trust a single provider that
- * does not know an item: if there is another provider, it is asked too, because the first may lag.
- * Leaves out items that neither knows.
+ * Reads items by their keys, such as receipts by transaction hash. If a provider does not know an
+ * item, asks another one, because the first one may lag. Leaves out items that neither knows.
  */
 export const readKnown = async <Key extends string, T>(
   { chainId, metrics, failover }: Pick<ReaderContext, "chainId" | "metrics" | "failover">,

@@ -1,9 +1,9 @@
 /**
- * Why a provider gave no usable result:
- * - `range`: the request covers more than the provider accepts
+ * Why a provider returned no usable result:
+ * - `range`: the request or its result is larger than the provider or we accept
  * - `behind`: the node has not reached the requested block
  * - `invalid`: the result cannot be right
- * - `refused`: any other error that the provider reported
+ * - `refused`: the provider reported any other error
  */
 export type RpcFaultKind =
   | "timeout"
@@ -15,23 +15,26 @@ export type RpcFaultKind =
   | "reverted"
   | "invalid";
 
-/** The error of a JSON-RPC response, and its HTTP status. */
+/** The error of a JSON-RPC response, with the HTTP status. */
 type ReportedError = { code: number; message: string; status: number };
 
-/** Classifies a node's error, depending on the requested method. */
+/** Classifies an error that a node reported for a method. */
 export type ClassifyError = (method: string, error: ReportedError) => RpcFaultKind;
 
-/** Classifies a response body that is not JSON-RPC. Returns undefined if it indicates no fault. */
+/**
+ * Classifies a response body that is not JSON-RPC. Returns undefined if the body indicates no
+ * fault.
+ */
 export type ClassifyReply = (body: unknown) => RpcFaultKind | undefined;
 
 /**
- * A failed request to one provider. Contains none of the provider's text, which may include the URL
- * with an API key.
+ * A failed request to one provider. The message never includes text from the provider, because that
+ * text can contain the URL with an API key.
  */
 export class RpcFault extends Error {
   override readonly name = "RpcFault";
   readonly kind: RpcFaultKind;
-  /** The pause that the provider asked for, in milliseconds. */
+  /** The pause that the provider asked for (`Retry-After`), in milliseconds. */
   readonly retryAfterMs: number | undefined;
 
   constructor(kind: RpcFaultKind, message: string, retryAfterMs?: number) {

@@ -4,8 +4,8 @@ import type { RpcFaultKind } from "./rpc-fault.ts";
 
 /**
  * Contradictions between providers, or between two responses of one provider. Only
- * `unexplained_bloom` may be a false alarm: a bloom filter can match although the block contains
- * no such log.
+ * `unexplained_bloom` can be a false alarm, because a bloom filter can match although the block
+ * contains no such log.
  */
 type DisagreementKind =
   | "backward_head"
@@ -17,7 +17,7 @@ type DisagreementKind =
   | "short_headers"
   | "wrong_chain";
 
-/** Metrics of the calls to providers, which are labeled `rpc-1`, `rpc-2` and never by URL. */
+/** Metrics of requests to providers. The label is `rpc-1` or `rpc-2`, never the URL. */
 export type RpcMetrics = {
   countRequest(provider: ProviderLabels, outcome: "ok" | RpcFaultKind): void;
   countDisagreement(chain: string, kind: DisagreementKind): void;

@@ -3,15 +3,16 @@ import { sql } from "slonik";
 import type { Transaction } from "@payment-links/postgres";
 import { getChainSource } from "@payment-links/contracts";
 
-/** The minimum time between two reports of a chain's progress. */
+/** The minimum time between two reports of one chain's progress. */
 const advanceIntervalMs = 2_000;
 
 /**
- * Records that a chain's progress is published at `now`. Returns false if it was published less
- * than `advanceIntervalMs` ago; then `advance_due_at` says when the next report is due. Also
- * returns false if no payment above `settledTo` waits. Does not search below `settledTo`, where the
- * index still has entries of settled payments. Ignores a last report in the future, because it came
- * from a wrong clock.
+ * Records that a chain's progress is published at `now`. Returns false, without recording it, if
+ * - the last report is less than `advanceIntervalMs` old: `advance_due_at` then contains the time
+ *   of the next one, or
+ * - no processing payment is in a block above `settledTo`. Lower blocks are not searched, because
+ *   the index still contains entries of settled payments there.
+ * If the last report is in the future, it came from a wrong clock and is ignored.
  */
 export const markAdvancePublished = async (
   tx: Transaction,

@@ -9,7 +9,10 @@ const BlockRow = z.object({
   parentHash: z.string(),
   minedAt: z.date(),
 });
-/** A scanned block. The next block's parent hash and the node's responses are compared with it. */
+/**
+ * A scanned block. Later reads compare it with the next block's parent hash and with the blocks
+ * that nodes return.
+ */
 export type ScannedBlock = z.output<typeof BlockRow>;
 
 const columns = sql.fragment`number, hash, parent_hash AS "parentHash", mined_at AS "minedAt"`;
@@ -38,7 +41,7 @@ export const findBlockUpTo = async (
   return row ?? undefined;
 };
 
-/** Lists the stored blocks of a range in order, both ends inclusive. */
+/** Lists the stored blocks of a range in ascending order. Both ends are inclusive. */
 export const listBlocks = (
   pool: Pool,
   chainId: string,
@@ -80,7 +83,10 @@ export const deleteBlocksAbove = async (
   `);
 };
 
-/** Deletes the blocks below the final block, which stays as the anchor. */
+/**
+ * Deletes the blocks below the final block. The final block itself is kept, to compare later reads
+ * with it.
+ */
 export const deleteBlocksBelow = async (
   tx: Transaction,
   chainId: string,

@@ -22,7 +22,10 @@ const readStoredTransfer = async ({ blockNumber, chainId, transactionHash }: Tra
   return storedTransfer;
 };
 
-/** Records a transfer that a reorg moves to the next block, where another reader reads it. */
+/**
+ * Records a transfer, orphans it by a reorg, and records it in the next block as another provider
+ * reports it.
+ */
 const reorgToNextBlock = async (
   firstTransfer: Partial<Transfer>,
   changesAfterReorg: Partial<Transfer>,
@@ -69,7 +72,8 @@ test("keeps a known sender and nonce together if one reader alone reports anothe
   });
 });
 
-// On Bitcoin, a mempool transaction shows more of its dependencies than its receipt.
+// On Bitcoin, the sender field lists the transactions that a payment depends on. A mempool
+// transaction shows more of them than a receipt does.
 test("keeps the dependencies stored in a sender if a receipt shows fewer", async () => {
   const mempoolSender = { sender: "one:0;two=three:1", nonce: 0 };
   expect(await reorgToNextBlock(mempoolSender, { sender: "one:0", nonce: 0 })).toEqual(

@@ -11,17 +11,21 @@ import {
 import type { Transfer, StoredTransfer } from "../domain/transfer.ts";
 import { TransferRow, oldestFirst, transferColumns } from "./transfer-row.ts";
 
-/** A transfer to store, and whether it is already deep enough to settle. */
+/** A transfer to store, and whether its block is deep enough to settle. */
 export type NewTransfer = StoredTransfer & Pick<Transfer, "status">;
 
 /**
- * Stores transfers found on their chain, with their links if known, and returns them as stored. A
- * stored transfer moves to its new block and is no longer orphaned; an unchanged one is not written
- * again. A transfer seen before its link had the address stays without a link, wherever it is mined
- * later (rule CHAIN-28). A transfer in a block moves to another block only by settling there, which
- * needs a quorum, because a reorg would orphan it first. A sender with a known nonce is kept: a
- * quorum confirmed both, while a receipt without a nonce comes from one provider. Usually all
- * transfers are new, so nothing is read.
+ * Stores transfers found on their chain, with their links if known, and returns them as stored.
+ * Usually all transfers are new, so it first tries a plain insert.
+ *
+ * A transfer that is already stored:
+ * - It moves to its new block if it was orphaned, or if it settles there. A quorum confirms each
+ *   settlement. In other cases a reorg orphans the transfer first.
+ * - Its sender stays if its nonce is known. A quorum confirmed both, while a receipt without a
+ *   nonce comes from one provider.
+ * - It stays without a link if it was seen before its link had the address, even if it is mined
+ *   later (rule CHAIN-28).
+ * - It is not written again if nothing changed.
  */
 export const storeTransfers = async (
   tx: Transaction,
@@ -38,8 +42,8 @@ export const storeTransfers = async (
 };
 
 /**
- * Stores mempool transfers that are not known yet, and returns them. Like orphaned transfers, they
- * are in no block.
+ * Stores new mempool transfers and returns them. They have no block, so they are stored as
+ * orphaned.
  */
 export const insertUnconfirmed = (
   tx: Transaction,
@@ -157,8 +161,8 @@ const toRow = (transfer: StoredTransfer) => [
 ];
 
 /**
- * Lists the transfers in a range of blocks and those of the given transactions in any block.
- * Includes the status of their payments, if there are any.
+ * Lists the transfers in a range of blocks, and the transfers of the given transactions in any
+ * block. Includes the status of their payments, if they have any.
  */
 export const listStoredTransfers = (
   pool: Pool,
@@ -181,8 +185,8 @@ export const listStoredTransfers = (
 const TransferWithStatusRow = TransferRow.extend({ status: PaymentStatus.nullable() });
 
 /**
- * Marks the transfers above a block as orphaned, except those in the given blocks, which still
- * exist. Returns them as stored, oldest first.
+ * Marks the transfers above a block as orphaned, except those in blocks that still exist. Returns
+ * the marked transfers, oldest first.
  */
 export const orphanTransfers = (
   tx: Transaction,
@@ -201,8 +205,8 @@ export const orphanTransfers = (
   `);
 
 /**
- * Marks transfers that are missing from the blocks where they were seen as orphaned. Returns them
- * as stored, oldest first.
+ * Marks transfers as orphaned because their blocks no longer contain them. Returns the marked
+ * transfers, oldest first.
  */
 export const orphanMissingTransfers = (
   tx: Transaction,
@@ -230,9 +234,9 @@ export const orphanMissingTransfers = (
 };
 
 /**
- * Assigns stored transfers to the links of their references, oldest first, at most `countMax`.
- * Returns them in that order. Transfers older than their link stay without one. The references must
- * be locked.
+ * Assigns up to `countMax` stored transfers to the links of their references. Returns them, oldest
+ * first. Transfers that are older than their link stay without one. The caller must have locked the
+ * references.
  */
 export const assignTransfers = (
   tx: Transaction,
@@ -265,10 +269,11 @@ export const assignTransfers = (
 };
 
 /**
- * Deletes at most `countMax` transfers that no link has claimed, were seen before an instant, and
- * are final or orphaned (rule CHAIN-8). Returns their count. Starts where the last run ended, so
- * that it does not scan deleted index entries. Transfers older than their link stay, so that a
- * later scan does not assign them to it. The chain's leadership must be locked.
+ * Deletes up to `countMax` transfers that no link has claimed, that were seen before `seenBefore`,
+ * and that are final or orphaned (rule CHAIN-8). Returns the number of deleted transfers. Transfers
+ * that are older than their link are kept, so that a later scan does not assign them to it. Starts
+ * where the last run stopped, to avoid a scan of deleted index entries. The caller must have locked
+ * the chain's leadership.
  */
 export const deleteUnmatchedTransfers = async (
   tx: Transaction,
@@ -309,7 +314,7 @@ export const deleteUnmatchedTransfers = async (
 
 const CountRow = z.object({ count: z.int() });
 
-/** Deletes all transfers of a disposable chain that no longer exists. */
+/** Deletes all transfers of a disposable chain that has been restarted. */
 export const deleteChainTransfers = async (tx: Transaction, chainId: string): Promise<void> => {
   await tx.query(sqlVoid`DELETE FROM chain_transfers WHERE chain_id = ${chainId}`);
 };

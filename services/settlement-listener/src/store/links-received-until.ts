@@ -6,8 +6,8 @@ import type { Db } from "@payment-links/postgres";
 const group = "settlement-listener";
 
 /**
- * Returns the instant before which all link events have been received. Undefined if it is unknown,
- * for example while one of them is dead-lettered.
+ * Returns the time up to which all link events have been received. Undefined if it is unknown, for
+ * example while one of the events is dead-lettered.
  */
 export const readLinksReceivedUntil = (db: Db): Promise<Date | undefined> =>
   findReceivedUntil(db, { group, topic: topics.paymentLinks });

@@ -8,23 +8,30 @@ const FoundRow = z.object({ isFound: z.literal(true) });
 
 /**
  * Returns whether a link has been received. If not, the link stays unknown until the transaction
- * ends: its first event waits, and then finds the payments that this transaction deferred for it.
+ * ends. The link's first event waits for the transaction, and then finds the payments that the
+ * transaction deferred.
  */
 export const lockLinkShared = async (tx: Transaction, linkId: string): Promise<boolean> => {
   if (await isLinkKnown(tx, linkId)) return true;
   await lockNamesShared(tx, "link", [linkId]);
-  // The lock may have waited for the very event of this link.
+  // While this waited for the lock, the link's event may have been stored.
   return isLinkKnown(tx, linkId);
 };
 
-/** Locks links, known or not. No other transaction can add or change them until this one ends. */
+/**
+ * Locks links, whether known or unknown. No other transaction can add or change them until this one
+ * ends.
+ */
 export const lockLinks = (tx: Transaction, linkIds: readonly string[]): Promise<void> =>
   lockNames(tx, "link", linkIds);
 
-/** A link with the hash by which payments on its chain refer to it. */
+/** A link with its reference hash, by which payments on its chain identify it. */
 export type WatchedLink = PaymentLinkState & {
   referenceHash: string;
-  /** On Bitcoin, the time from which money at the address pays the link. Null on other chains. */
+  /**
+   * On Bitcoin, money that reaches the address from this time on pays the link. Null on other
+   * chains.
+   */
   paidFrom: Date | null;
 };
 
@@ -32,8 +39,8 @@ export type WatchedLink = PaymentLinkState & {
 type SavedLink = { id: string; wasKnown: boolean };
 
 /**
- * Updates known links if the given version is newer. Each link must be given once. Unknown links
- * stay unknown.
+ * Updates known links whose given version is newer. Does not add unknown links. Each link must
+ * occur once.
  */
 export const saveKnownLinks = (
   tx: Transaction,
@@ -44,7 +51,8 @@ export const saveKnownLinks = (
   `);
 
 /**
- * Saves links like {@link saveKnownLinks}, and also adds unknown ones. The links must be locked.
+ * Saves links like {@link saveKnownLinks}, and also adds unknown ones. The caller must have locked
+ * the links.
  */
 export const saveLinks = (
   tx: Transaction,
@@ -57,8 +65,9 @@ export const saveLinks = (
 const SavedLinkRow = z.object({ id: z.string(), wasKnown: z.boolean() });
 
 /**
- * Saves in the order of ids, so that two transactions that save many links never deadlock. The
- * lookup with `LIMIT` runs once per link, even if the cached plan assumed a table of another size.
+ * Saves in the order of the ids, so that two transactions that save many links never deadlock. The
+ * `LIMIT` makes Postgres look up each link by its key, even if a cached plan was made for a table
+ * of another size.
  */
 const buildSaveLinks = (links: readonly WatchedLink[], insertSource: FragmentSqlToken) => {
   const rows = links.map((link) => [

@@ -13,8 +13,8 @@ const CountRow = z.object({ count: z.int() });
 
 const createNames = (count: number) => Array.from({ length: count }, (_, index) => `name ${index}`);
 
-// Guards against a full lock table, which the whole server shares and which has about 6,400 slots
-// by default.
+// Guards against a full lock table. The whole server shares it, and by default it has about 6,400
+// slots.
 test.each([lockNames, lockNamesShared])(
   "takes at most 256 locks for 5,000 names",
   async (lockFunction) => {

@@ -5,16 +5,17 @@ import type { Transaction } from "@payment-links/postgres";
 const LockedRow = z.object({ isLocked: z.literal(true) });
 
 /**
- * The number of advisory locks per kind of name. Postgres' lock table is small and shared by the
- * whole server. A transaction may receive many links and must not take a lock for each of them. Two
- * names that share a lock wait for each other for the duration of a transaction. A transaction
- * locks only one payment.
+ * The number of advisory locks per kind of name. The lock table of Postgres is small and shared by
+ * the whole server, and a transaction can receive many links, so it must not take a lock for each
+ * one. Names are therefore mapped to a fixed number of locks. Two names with the same lock wait for
+ * each other for the duration of a transaction. Payments need no such limit, because a transaction
+ * locks only one of them.
  */
 const lockCounts = { payment: 2 ** 31 - 1, link: 256, reference: 256 } as const;
 type NameKind = keyof typeof lockCounts;
 
 /**
- * Locks names until the transaction ends, whether or not they have a row. All callers take the
+ * Locks names until the transaction ends, whether or not a row has that name. All callers take the
  * locks in the same order, which prevents deadlocks.
  */
 export const lockNames = async (
@@ -29,16 +30,16 @@ export const lockNames = async (
 };
 
 /**
- * Builds a statement that locks one name and returns one row. A larger statement that selects from
- * it waits for the lock.
+ * Builds a query that locks one name and returns one row. A statement that selects from it waits
+ * for the lock.
  */
 export const buildNameLock = (kind: NameKind, name: string) => sql.fragment`
   SELECT pg_advisory_xact_lock(${buildLockSpace(kind)}, abs(hashtext(${name}) % ${lockCounts[kind]}))
 `;
 
 /**
- * Takes shared locks on names until the transaction ends. {@link lockNames} waits for all
- * transactions that share a name.
+ * Takes shared locks on names until the transaction ends. {@link lockNames} waits until all shared
+ * locks of a name are released.
  */
 export const lockNamesShared = async (
   tx: Transaction,

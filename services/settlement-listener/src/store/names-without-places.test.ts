@@ -3,8 +3,8 @@ import { queryAfterUpgrade } from "@payment-links/postgres/testing";
 import { settlementListenerMigration } from "../service.ts";
 
 /**
- * One transaction pays two links, one of them twice. Another transaction was mined again with fewer
- * logs.
+ * The stored transfers. One transaction pays two links, and one of them twice. Another transaction
+ * was mined again with fewer logs.
  */
 const transfers = `
   INSERT INTO watchers (chain_id, fencing_token, lease_until) VALUES ('1', 1, now());
@@ -22,7 +22,10 @@ const transfers = `
   ) AS found (block, hash, ordinal, link, is_orphaned);
 `;
 
-/** The payments of these transfers, two of a deleted disposable chain, and one of a provider. */
+/**
+ * The payments of these transfers, two payments of a deleted disposable chain, and one payment of a
+ * provider.
+ */
 const payments = `
   INSERT INTO payments (id, source, source_id, payment_link_id, version, status, amount,
     token_address, chain_id, destination_address, occurred_at, first_seen_at)
@@ -39,7 +42,8 @@ const payments = `
   ) AS incoming (id, source, source_id, link);
 `;
 
-// Guards against applying a payment again after an upgrade, because it is found under a new name.
+// Guards against applying a payment twice after an upgrade, because it is found again under a new
+// name.
 test("renames stored transfers and payments to the names under which they are found again", async () => {
   const upgradeAndQuery = (query: string) =>
     queryAfterUpgrade(settlementListenerMigration, {

@@ -28,7 +28,7 @@ const fillSql = `
   ) AS incoming (source, source_id, version, status);
 `;
 
-// Guards against an upgrade after which waiting payments are never settled, resolved or published.
+// Guards against an upgrade after which pending payments are never settled, resolved or published.
 test("keeps open payments open after the upgrade, with their block or while they wait for a link", async () => {
   const openPayments = await queryAfterUpgrade(settlementListenerMigration, {
     firstNewFile: "0006-one-status.sql",

@@ -4,19 +4,24 @@ import { type Pool, type Transaction, sqlVoid } from "@payment-links/postgres";
 import { getChainSource } from "@payment-links/contracts";
 
 const BacklogCount = z.object({ count: z.int(), oldestAt: z.date().nullable() });
-/** The number of waiting payments, up to {@link backlogCountMax}, and the time of the oldest. */
+/**
+ * The number of pending payments, up to {@link backlogCountMax}, and the time of the oldest one.
+ */
 export type BacklogCount = z.output<typeof BacklogCount>;
 
-/** The backlog: payments deferred for an unknown link, and payments that are not final. */
+/**
+ * The backlog: payments that are deferred for an unknown link, and payments that are still
+ * processing.
+ */
 export type Backlog = { deferred: BacklogCount; processing: BacklogCount };
 
-/** Counting stops here, because an operator needs no larger number. */
+/** Counting stops at this number. An operator needs no larger one. */
 export const backlogCountMax = 1_000;
 
 /**
- * Reads the backlog. If a previous backlog is given, searches for the oldest payment from shortly
- * before the previous oldest one. This skips dead index entries of payments that have ended since.
- * Counts the newest payments first.
+ * Reads the backlog. The search for the oldest payment starts a little before the oldest one of the
+ * previous backlog, if given. This skips dead index entries of payments that are final by then.
+ * Counting starts with the newest payments for the same reason.
  */
 export const readBacklog = async (pool: Pool, previousBacklog?: Backlog): Promise<Backlog> => ({
   deferred: await readBacklogCount(pool, sql.fragment`is_parked`, previousBacklog?.deferred),
@@ -27,7 +32,7 @@ export const readBacklog = async (pool: Pool, previousBacklog?: Backlog): Promis
   ),
 });
 
-/** The clocks of processes differ, and a transaction takes time. */
+/** Covers differences between the clocks of processes, and the duration of a transaction. */
 const clockSkewMarginMs = 10 * 60_000;
 
 const readBacklogCount = (
@@ -51,8 +56,8 @@ const readBacklogCount = (
 };
 
 /**
- * Removes the block from a chain's payments that are not final, after another chain replaced it.
- * Nothing on the new chain settles them.
+ * Sets the block of a chain's processing payments to null after a disposable chain was restarted.
+ * They will not settle on the new chain.
  */
 export const clearPaymentBlocks = async (tx: Transaction, chainId: string): Promise<void> => {
   await tx.query(sqlVoid`

@@ -5,7 +5,7 @@ import { type Db, type Pool, type Transaction, sqlVoid } from "@payment-links/po
 import type { StoredTransfer } from "../domain/transfer.ts";
 import { TransferRow, transferColumns } from "./transfer-row.ts";
 
-/** A position in the order in which a chain's open payments are processed. */
+/** A cursor in the order in which a chain's open payments are processed. */
 export type OpenTransferCursor = { blockNumber: number; seq: string };
 
 /** The transfer of an open payment, with its position. */
@@ -14,16 +14,19 @@ export type OpenTransfer = StoredTransfer & { seq: string };
 const OpenTransferRow = TransferRow.extend({ seq: z.string() });
 
 /**
- * Deposits are left out unless the chain looks for them, because receipts do not contain them
- * otherwise.
+ * Whether to include deposits. If the chain does not detect deposits, its receipts contain none, so
+ * stored deposits must be left out.
  */
 type DepositFilter = { includeDeposits: boolean };
 
-/** A deposit is stored like a link's payment, with the deposit's own id as the link id. */
+/** A deposit is stored like a payment of a link, with the deposit's own id as the link's id. */
 const buildDepositFilter = ({ includeDeposits }: DepositFilter): FragmentSqlToken =>
   includeDeposits ? sql.fragment`` : sql.fragment`AND NOT starts_with(payment_link_id, 'dep_')`;
 
-/** Lists the transfers of processing payments up to a block, after a cursor, oldest first. */
+/**
+ * Lists the transfers of processing payments in blocks up to `toBlock`, after a cursor, lowest
+ * block first.
+ */
 export const listDueTransfers = (
   pool: Pool,
   chainId: string,
@@ -50,8 +53,8 @@ export const listDueTransfers = (
 };
 
 /**
- * Lists the transfers of processing payments that are in no block, for example after a reorg.
- * Starts after `afterSeq`, in the order in which the payments were stored.
+ * Lists the transfers of processing payments that have no block, for example after a reorg. Starts
+ * after `afterSeq`, in the order in which the payments were stored.
  */
 export const listOrphanedTransfers = (
   pool: Db,
@@ -89,7 +92,10 @@ export const listMissingNonces = (
     orderBy: sql.fragment`open.seq`,
   });
 
-/** Saves the nonces of transfers with their senders, so that they are not requested again. */
+/**
+ * Saves the nonces of transfers, with their senders, and removes the payments from the list of
+ * missing nonces.
+ */
 export const saveNonces = async (
   tx: Transaction,
   chainId: string,
@@ -115,8 +121,8 @@ export const saveNonces = async (
 };
 
 /**
- * Lists the transfers of the payments that `openPayments` selects, in the given order. Looks each
- * transfer up by its key, because open payments are few among very many rows.
+ * Lists the transfers of the payments that `openPayments` selects, in the given order. Looks up
+ * each transfer by its key, because open payments are few and the table has very many rows.
  */
 const listOpenTransfers = (
   pool: Db,

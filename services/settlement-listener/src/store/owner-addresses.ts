@@ -6,13 +6,14 @@ import { type Pool, type Transaction, sqlVoid } from "@payment-links/postgres";
 const NewAddressesRow = z.object({ addresses: z.array(z.string()), until: z.string() });
 const RankedRow = z.object({ address: z.string(), isProven: z.boolean() });
 
-/** An owner's address, and whether a payment has settled there. */
+/** An owner's address, and whether a payment has ever settled there. */
 export type RankedOwner = z.infer<typeof RankedRow>;
 
 /**
- * Lists owner addresses added since a transaction id; 0 lists all. `until` is the id for the next
- * call: later commits have at least that id. Rows restored from a dump have transaction ids of
- * another cluster, which may be ahead of this cluster's. Only the first call returns them.
+ * Lists owner addresses that were added since a transaction id; 0 lists all. `until` is the id for
+ * the next call: every transaction that commits later has at least that id. A restored dump
+ * contains transaction ids of another cluster, which can be higher than this cluster's. Only a call
+ * with 0 returns such rows.
  */
 export const listOwnerAddresses = (
   pool: Pool,
@@ -31,9 +32,9 @@ export const listOwnerAddresses = (
 };
 
 /**
- * Lists the addresses of owners on a chain. Each account's latest address comes before any
- * account's second one, so that no account delays others by having many addresses. Within that
- * order, addresses with the latest links come first.
+ * Lists the addresses of owners on a chain. The first address of every account comes before any
+ * account's second one, so an account with many addresses does not delay others. Otherwise
+ * addresses with the most recent links come first.
  */
 export const listByLatestLink = (pool: Pool, chainId: string): Promise<readonly RankedOwner[]> =>
   pool.any(sql.type(RankedRow)`
@@ -47,8 +48,8 @@ export const listByLatestLink = (pool: Pool, chainId: string): Promise<readonly 
   `);
 
 /**
- * Records that payments have settled at addresses, so that other users' new links no longer delay
- * these.
+ * Records that payments have settled at addresses. From then on, new links of other users no longer
+ * delay the polls of these addresses.
  */
 export const markOwnersPaid = async (
   tx: Transaction,
@@ -65,8 +66,8 @@ export const markOwnersPaid = async (
 };
 
 /**
- * Saves when links were received, and the user of their address. Runs before the links are saved,
- * because saving a link adds its address if it is missing.
+ * Saves when each address last got a link, and the user of the address. Call this before the links
+ * are saved, because a trigger adds the addresses of new links without a user.
  */
 export const saveLinkOwners = async (
   tx: Transaction,
@@ -77,7 +78,7 @@ export const saveLinkOwners = async (
     links.map((link) => [`${link.chainId} ${link.destinationAddress}`, link.userId]),
   );
   if (userIdByAddress.size === 0) return;
-  // Sorted, so that concurrent transactions never deadlock.
+  // Sorted to prevent deadlocks between concurrent transactions.
   const addressKeys = [...userIdByAddress.keys()].sort();
   const rows = addressKeys.map((addressKey) => [
     ...addressKey.split(" "),
@@ -93,13 +94,13 @@ export const saveLinkOwners = async (
   `);
 };
 
-/** Stores addresses to watch on a chain, unless they are stored already. */
+/** Stores addresses to watch on a chain. Ignores addresses that are already stored. */
 export const insertOwnerAddresses = async (
   tx: Transaction,
   chainId: string,
   addresses: readonly string[],
 ): Promise<void> => {
-  // Sorted, so that concurrent transactions never deadlock.
+  // Sorted to prevent deadlocks between concurrent transactions.
   await tx.query(sqlVoid`
     INSERT INTO owner_addresses (chain_id, address)
     SELECT ${chainId}, address FROM ${sql.unnest(

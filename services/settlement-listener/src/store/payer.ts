@@ -1,6 +1,6 @@
 import * as z from "zod";
 
-/** Parses the sender of a deposit from a column that is null for payments. */
+/** Parses the column for the sender of a deposit. The column is null for payments. */
 export const Payer = z
   .string()
   .nullable()

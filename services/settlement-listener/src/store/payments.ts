@@ -51,8 +51,8 @@ const columns = sql.fragment`
 `;
 
 /**
- * Locks a payment, even one without a row, so that only one transaction at a time records a report
- * of it. Always taken before a link's lock, which prevents deadlocks.
+ * Locks a payment, even if it has no row yet, so that only one transaction at a time records a
+ * report of it. Take this lock before the link's lock, to prevent deadlocks.
  */
 export const lockPayment = (tx: Transaction, identity: PaymentIdentity): Promise<void> =>
   lockNames(tx, "payment", [toLockName(identity)]);
@@ -84,7 +84,10 @@ export const findPayment = async (
   return row ?? undefined;
 };
 
-/** Returns the stored payments of one source by `sourceId`, locked until the transaction ends. */
+/**
+ * Returns the stored payments of one source by `sourceId`. Locks their rows until the transaction
+ * ends.
+ */
 export const lockPayments = async (
   tx: Transaction,
   source: string,
@@ -98,7 +101,10 @@ export const lockPayments = async (
   return new Map(rows.map((row) => [row.sourceId, row]));
 };
 
-/** Saves the current state of payments. Identity, link and first-seen time never change. */
+/**
+ * Saves the current state of payments. Does not change the identity, the link and the first-seen
+ * time of existing ones.
+ */
 export const savePayments = async (
   tx: Transaction,
   payments: readonly Payment[],
@@ -118,7 +124,8 @@ export const savePayments = async (
 };
 
 /**
- * Marks the processing payments of transactions as witnessed by a quorum, unless they are already.
+ * Marks the processing payments of transactions as seen by a quorum at `now`, unless they are
+ * marked already.
  */
 export const markConfirmedByQuorum = async (
   tx: Transaction,
@@ -137,9 +144,9 @@ export const markConfirmedByQuorum = async (
 };
 
 /**
- * Adds a payment and its event in one statement, as a transaction of its own. Takes the same lock
- * as {@link lockPayment}. Returns false and does nothing if the payment exists or its link is
- * unknown.
+ * Adds a payment and its event in one statement, which is its own transaction. Takes the same lock
+ * as {@link lockPayment}. If the payment exists or its link is unknown, returns false and adds
+ * nothing.
  */
 export const insertPublishedPayment = async (
   pool: Pool,
@@ -166,8 +173,8 @@ export const insertPublishedPayment = async (
 const AddedRow = z.object({ isAdded: z.literal(true) });
 
 /**
- * Adds payments of one source, each given once. Returns the source ids of those that already exist
- * and stay unchanged.
+ * Adds payments of one source. Each must occur once. Does not change existing payments, and returns
+ * their source ids.
  */
 export const insertPayments = async (
   tx: Transaction,
@@ -235,8 +242,9 @@ const toRow = (payment: Payment) => [
 ];
 
 /**
- * Releases the deferred payments of links, oldest first and at most `countMax`: they get version 1.
- * The links must be locked, or another transaction could defer a payment after this.
+ * Sets the version of deferred payments of the given links to 1, so that they can be published.
+ * Releases up to `countMax` payments, oldest first. The caller must have locked the links, or
+ * another transaction could defer a payment afterwards.
  */
 export const releaseDeferredPayments = async (
   tx: Transaction,
@@ -258,8 +266,8 @@ export const releaseDeferredPayments = async (
   `);
 
 /**
- * Lists the payments with these sequence numbers that were published, in the order in which they
- * were stored.
+ * Lists the payments that have these sequence numbers and have been published, in the order in
+ * which they were stored.
  */
 export const listPublishedPayments = (
   tx: Transaction,
@@ -271,7 +279,7 @@ export const listPublishedPayments = (
     ORDER BY seq
   `);
 
-/** Lists the payments that have been deferred for the longest time. */
+/** Lists up to `countMax` deferred payments that have waited longest. */
 export const listDeferredPayments = (pool: Pool, countMax: number): Promise<readonly Payment[]> =>
   pool.any(sql.type(PaymentRow)`
     SELECT ${columns} FROM payments

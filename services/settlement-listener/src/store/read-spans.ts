@@ -4,10 +4,13 @@ import { type Pool, type Transaction, VoidRow, sqlVoid } from "@payment-links/po
 import { BlockNumber } from "./block-number.ts";
 
 const ReadSpan = z.object({ fromBlock: BlockNumber, toBlock: BlockNumber, provider: z.string() });
-/** A range of blocks whose logs one provider returned. */
+/** A range of blocks that the scan read from one provider. */
 export type ReadSpan = z.output<typeof ReadSpan>;
 
-/** Saves which provider read the next blocks. Extends the last span if it is the same provider. */
+/**
+ * Saves which provider the next blocks were read from. Extends the last span if it has the same
+ * provider.
+ */
 export const saveReadSpan = async (
   tx: Transaction,
   chainId: string,
@@ -39,7 +42,7 @@ export const findReadSpan = async (
   return row ?? undefined;
 };
 
-/** Truncates spans above a block, because these blocks are read again. */
+/** Removes the blocks above `block` from the spans, because they will be read again. */
 export const truncateReadSpansAbove = async (
   tx: Transaction,
   chainId: string,
@@ -53,7 +56,7 @@ export const truncateReadSpansAbove = async (
   `);
 };
 
-/** Deletes the spans that have been audited. */
+/** Deletes the spans that the audit has passed. */
 export const deleteReadSpansUpTo = async (
   tx: Transaction,
   chainId: string,

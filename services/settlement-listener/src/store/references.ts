@@ -9,14 +9,14 @@ const ReferencedLinkRow = z.object({
   paidFrom: z.date().nullable(),
 });
 /**
- * The link of a reference. On Bitcoin, `paidFrom` is the time from which money pays the link; null
- * on other chains.
+ * The link of a reference. On Bitcoin, money that arrives from `paidFrom` on pays the link.
+ * `paidFrom` is null on other chains.
  */
 export type ReferencedLink = Pick<z.output<typeof ReferencedLinkRow>, "linkId" | "paidFrom">;
 
 /**
- * Returns the known links of references. For the others, delays the first event of their link until
- * the transaction ends, so that it finds the transfers that this transaction stores.
+ * Returns the known links of references. For the other references, the first event of their link
+ * waits until the transaction ends, and then finds the transfers that the transaction stored.
  */
 export const lockReferencesShared = async (
   tx: Transaction,
@@ -27,13 +27,13 @@ export const lockReferencesShared = async (
   const unknownHashes = hashes.filter((hash) => !knownLinks.has(hash));
   if (unknownHashes.length === 0) return knownLinks;
   await lockNamesShared(tx, "reference", unknownHashes);
-  // The lock may have waited for the very event of such a link.
+  // While this waited for the locks, the event of such a link may have been stored.
   return new Map([...knownLinks, ...(await listLinksByReference(tx, unknownHashes))]);
 };
 
 /**
- * Returns the links of references. An earlier release gave one Bitcoin address to several links;
- * the newest of them gets the payments.
+ * Returns the known links of references. An earlier release gave one Bitcoin address to several
+ * links. The newest one of them gets the payments.
  */
 export const listLinksByReference = async (
   db: Db,
@@ -49,7 +49,7 @@ export const listLinksByReference = async (
   return new Map(rows.map(({ referenceHash, ...link }) => [referenceHash, link]));
 };
 
-/** Locks references. No other transaction stores a transfer with them until this one ends. */
+/** Locks references. No other transaction can store a transfer with them until this one ends. */
 export const lockReferences = (
   tx: Transaction,
   referenceHashes: readonly string[],

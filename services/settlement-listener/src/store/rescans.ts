@@ -10,12 +10,12 @@ const RescanRow = z.object({
   nextBlock: BlockNumber,
 });
 /**
- * A range to read again, and the progress so far. Created by an operator, or for links that arrived
- * late.
+ * A range of blocks to rescan, with its progress. Requested by an operator, or because links
+ * arrived late.
  */
 type Rescan = z.output<typeof RescanRow>;
 
-/** Stores a range that the chain's leader has to read again. */
+/** Stores a rescan for the chain's leader to run. */
 export const insertRescan = async (
   db: Db,
   rescan: { chainId: string; fromBlock: number; toBlock: number; requestedAt: Date },
@@ -30,8 +30,8 @@ export const insertRescan = async (
 const ScannedRangeRow = z.object({ fromBlock: BlockNumber, toBlock: BlockNumber });
 
 /**
- * Returns the blocks scanned since an instant, if the audit may have passed some of them and no
- * pending rescan covers them.
+ * Returns the range of blocks that were scanned since a time. Returns undefined if the audit cannot
+ * have passed any of them yet, or if a pending rescan covers them.
  */
 export const findBlocksScannedSince = async (
   tx: Transaction,
@@ -64,7 +64,7 @@ export const countRescans = async (db: Db, chainId: string): Promise<number> => 
   return count;
 };
 
-/** Deletes the pending rescans of a chain. Returns their number. */
+/** Deletes a chain's pending rescans. Returns how many there were. */
 export const deleteRescans = async (db: Db, chainId: string): Promise<number> => {
   const { rowCount } = await db.query(sqlVoid`DELETE FROM rescans WHERE chain_id = ${chainId}`);
   return rowCount;

@@ -7,8 +7,9 @@ import { BlockNumber } from "./block-number.ts";
 const ScannedHeightRow = z.object({ height: BlockNumber, scannedAt: z.date() });
 
 /**
- * Stores when a Bitcoin chain was scanned up to a height, and deletes higher entries, for example
- * after a reorg. Other chains do not need these times, because their payments identify the link.
+ * Stores when a Bitcoin chain was scanned up to a height. Deletes the entries of greater heights,
+ * whose blocks will be scanned again. Other chains do not need these times, because their payments
+ * identify the link.
  */
 export const saveScannedHeight = async (
   tx: Transaction,
@@ -24,7 +25,7 @@ export const saveScannedHeight = async (
   `);
 };
 
-/** Deletes the times of heights that will be scanned again. */
+/** Deletes the entries above a height, because its blocks will be scanned again. */
 export const deleteScannedHeightsAbove = async (
   tx: Transaction,
   chainId: string,
@@ -36,8 +37,8 @@ export const deleteScannedHeightsAbove = async (
 };
 
 /**
- * Returns when blocks of a chain were scanned, by block number. Leaves out blocks that were not
- * scanned yet.
+ * Returns the time at which each block was scanned, by block number. Leaves out blocks that have
+ * not been scanned.
  */
 export const readScannedAt = async (
   db: Db,

@@ -4,7 +4,7 @@ import { Amount } from "@payment-links/contracts";
 import { BlockNumber } from "./block-number.ts";
 import { Payer } from "./payer.ts";
 
-/** A row with the column names of {@link transferColumns}. */
+/** A row with the columns of {@link transferColumns}. */
 export const TransferRow = z.object({
   chainId: z.string(),
   transactionHash: z.string(),
@@ -23,7 +23,7 @@ export const TransferRow = z.object({
   paymentLinkId: z.string().nullable(),
 });
 
-/** The columns of a transfer. The query must name the table `kept`. */
+/** The columns of a transfer. The query must use the table alias `kept`. */
 export const transferColumns = sql.fragment`
   kept.chain_id AS "chainId", kept.transaction_hash AS "transactionHash", kept.ordinal,
   kept.block_number AS "blockNumber", kept.block_hash AS "blockHash",
@@ -33,7 +33,5 @@ export const transferColumns = sql.fragment`
   kept.payment_link_id AS "paymentLinkId"
 `;
 
-/**
- * The order from oldest to newest, which is the same everywhere even for transfers of one block.
- */
+/** The order from oldest to newest. It is deterministic, even for transfers in one block. */
 export const oldestFirst = sql.fragment`occurred_at, block_number, transaction_hash, ordinal`;

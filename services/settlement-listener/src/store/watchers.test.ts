@@ -81,7 +81,7 @@ describe("leadership of a chain", () => {
     expect(await tryAcquire()).toBeDefined();
   });
 
-  // Guards against a leader that was paused between reading and writing, and resumed after another
+  // Guards against a leader that paused between reading and writing, and resumed after another
   // process took over.
   test("allows no writes after it was lost, however late the former leader resumes", async () => {
     const oldLeadership = await acquire();
@@ -97,7 +97,7 @@ describe("leadership of a chain", () => {
     expect((await readProgress(rig.pool, chainId)).scannedTo).toBe(7);
   });
 
-  // Guards against a commit whose caller had given up waiting, and that took effect nevertheless.
+  // Guards against a commit that takes effect after its caller gave up waiting for it.
   test("moves the checkpoint only from where it was read", async () => {
     const leadership = await acquire();
     await moveCheckpointTo(leadership, 5);

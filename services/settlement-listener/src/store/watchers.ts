@@ -4,17 +4,19 @@ import { type Pool, type Transaction, sqlVoid } from "@payment-links/postgres";
 import { BlockNumber } from "./block-number.ts";
 import { deleteReadSpansUpTo } from "./read-spans.ts";
 
-/** The right to write for a chain, valid until another leader takes the next fencing token. */
+/**
+ * The right to write for a chain. It is valid until another leader takes the next fencing token.
+ */
 export type Leadership = { chainId: string; token: string };
 
-/** Another process has become the chain's leader. Nothing was written. */
+/** Another process has become the chain's leader, so nothing was written. */
 export class LeadershipLostError extends Error {
   override readonly name = "LeadershipLostError";
 }
 
 /**
- * The checkpoint is not where it was read, so nothing was written. A commit that the caller gave up
- * waiting for may have taken effect after the next step started.
+ * The checkpoint has moved since it was read, so nothing was written. This happens if a commit
+ * takes effect after its caller gave up waiting and the next step started.
  */
 export class CheckpointMovedError extends Error {
   override readonly name = "CheckpointMovedError";
@@ -22,7 +24,7 @@ export class CheckpointMovedError extends Error {
 
 const reportStates = ["watching", "catching_up", "refused", "unreachable"] as const;
 
-/** What the leader last reported about its chain, for operators. */
+/** The leader's last report about its chain, for operators. */
 export type WatchReport = {
   state: (typeof reportStates)[number];
   reason: string | null;
@@ -34,8 +36,8 @@ const TokenRow = z.object({ token: z.string() });
 const LeaseRow = z.object({ leaseUntil: z.date() });
 
 /**
- * Returns until when a chain's lease is valid, by its leader's clock. Null before the first leader.
- * Reads without a lock, because the leader often has the row locked.
+ * Returns when a chain's lease expires, by the clock of its leader. Null if the chain never had a
+ * leader. Does not lock the row, because the leader often holds its lock.
  */
 export const readLeaseUntil = async (pool: Pool, chainId: string): Promise<Date | null> => {
   const row = await pool.maybeOne(sql.type(LeaseRow)`
@@ -45,9 +47,9 @@ export const readLeaseUntil = async (pool: Pool, chainId: string): Promise<Date 
 };
 
 /**
- * Acquires the leadership of a chain that has no leader, or whose lease has expired by `now`. Also
- * takes over the lease `left`, which its leader no longer renews. Returns undefined if another
- * process leads the chain.
+ * Acquires the leadership of a chain that has no leader, or whose lease has expired at `now`. Also
+ * takes over the lease that expires at `left`, which its leader no longer renews. Returns undefined
+ * if another process is the leader.
  */
 export const acquireLeadership = async (
   pool: Pool,
@@ -69,8 +71,8 @@ export const acquireLeadership = async (
 };
 
 /**
- * Renews a leadership and stores the leader's report. Returns false if another process is the
- * leader.
+ * Renews a leadership and stores the leader's report. Returns false if another process has become
+ * the leader.
  */
 export const renewLeadership = async (
   pool: Pool,
@@ -99,9 +101,9 @@ export const releaseLeadership = async (
 };
 
 /**
- * Locks the leadership at the start of every transaction that writes for a chain without moving its
- * checkpoint. No other process writes for the chain until it ends. Throws
- * {@link LeadershipLostError} if another process has become the leader.
+ * Locks the leadership. Every transaction that writes for a chain must start with this or with
+ * {@link moveCheckpoint}. No other process can write for the chain until the transaction ends.
+ * Throws {@link LeadershipLostError} if another process has become the leader.
  */
 export const lockLeadership = async (
   tx: Transaction,
@@ -129,7 +131,7 @@ const WatchProgress = ProgressRow.extend({
   finalizedMinedAt: z.date().nullable(),
   advanceDueAt: z.date().nullable(),
 });
-/** How far a chain has been watched. All null before the first step. */
+/** How far a chain has been watched. All fields are null before the first step. */
 export type WatchProgress = z.output<typeof WatchProgress>;
 
 const progressColumns = sql.fragment`
@@ -137,7 +139,7 @@ const progressColumns = sql.fragment`
   audited_to AS "auditedTo", halted_reason AS "haltedReason"
 `;
 
-/** Returns how far a chain has been watched. The chain must have had a leader. */
+/** Returns how far a chain has been watched. Throws if the chain never had a leader. */
 export const readProgress = (pool: Pool, chainId: string): Promise<WatchProgress> =>
   pool.one(sql.prepared("read_progress", WatchProgress)`
     SELECT ${progressColumns}, scanned.hash AS "scannedHash", scanned.mined_at AS "scannedMinedAt",
@@ -150,15 +152,17 @@ export const readProgress = (pool: Pool, chainId: string): Promise<WatchProgress
     WHERE watchers.chain_id = ${chainId}
   `);
 
-/** The last scanned and the last final block of a chain. Null before its watch has started. */
+/**
+ * The last scanned and the last final block of a chain. Both are null before its watch has started.
+ */
 type Checkpoint = Pick<WatchProgress, "scannedTo" | "finalizedTo">;
 
 /**
- * Moves a chain's checkpoint, at the start of every transaction that does so. The first checkpoint
- * also sets the chain's first block. Blocks above the final block count as not audited. No other
- * process writes for the chain until the transaction ends. Throws {@link LeadershipLostError} like
- * {@link lockLeadership}, and {@link CheckpointMovedError} if the checkpoint is not where it was
- * read.
+ * Moves a chain's checkpoint. Call it at the start of the transaction. The first checkpoint also
+ * sets the chain's first block. Audited blocks above the final block count as not audited. No other
+ * process can write for the chain until the transaction ends. Throws {@link LeadershipLostError}
+ * like {@link lockLeadership}, and {@link CheckpointMovedError} if the checkpoint has moved since
+ * it was read.
  */
 export const moveCheckpoint = async (
   tx: Transaction,
@@ -180,7 +184,10 @@ export const moveCheckpoint = async (
   throw new CheckpointMovedError(`the checkpoint of chain ${leadership.chainId} has moved`);
 };
 
-/** Saves the block at which a chain's watch starts at the latest, until it has started. */
+/**
+ * Saves the block at which a chain's watch will start, if the watch has not started yet. A lower
+ * stored block is kept.
+ */
 export const saveFirstBlock = async (
   tx: Transaction,
   leadership: Leadership,
@@ -195,8 +202,7 @@ export const saveFirstBlock = async (
 };
 
 /**
- * Saves up to which block a chain is audited, and deletes the read spans up to it, which are no
- * longer needed.
+ * Saves up to which block a chain has been audited, and deletes the read spans up to that block.
  */
 export const saveAuditProgress = async (
   tx: Transaction,
@@ -209,7 +215,7 @@ export const saveAuditProgress = async (
   await deleteReadSpansUpTo(tx, chainId, auditedTo);
 };
 
-/** Halts a chain until an operator resumes it (README, "Operators"). */
+/** Halts a chain until an operator resumes it (README, "Operating a chain"). */
 export const haltChain = async (
   tx: Transaction,
   chainId: string,
@@ -221,8 +227,8 @@ export const haltChain = async (
 };
 
 /**
- * Resets a chain's progress: its watch restarts at a block and reads everything after it. The
- * leadership stays.
+ * Resets a chain's progress. The watch restarts at a block and reads everything after it. The
+ * leader stays the same.
  */
 export const resetProgress = async (
   tx: Transaction,
@@ -237,7 +243,7 @@ export const resetProgress = async (
 };
 
 /**
- * Locks a halted chain, so that its leader writes nothing until the transaction ends. Returns the
+ * Locks a halted chain, so that its leader cannot write until the transaction ends. Returns the
  * last scanned block, or undefined if the chain is not halted.
  */
 export const lockHaltedChain = async (
@@ -262,10 +268,10 @@ const WatcherRow = ProgressRow.extend({
   reason: z.string().nullable(),
   orphanedSettledCount: z.int(),
 });
-/** A chain's row for the operator status. */
+/** A chain's row, for the operator's status. */
 export type WatcherRow = z.output<typeof WatcherRow>;
 
-/** Counting stops here, because each of them has raised an alert. */
+/** Counting stops at this number, because each of these payments has already raised an alert. */
 const orphanedCountMax = 100;
 
 /** Lists every chain that was ever watched, with its leader's last report. */

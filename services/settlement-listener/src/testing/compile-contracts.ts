@@ -17,12 +17,12 @@ const Output = z.object({
   ),
 });
 
-/** The settings that determine the bytecode, besides the source. */
+/** Besides the source, only these settings determine the bytecode. */
 const settings = {
   optimizer: { enabled: true, runs: 200 },
-  // Leaves out the hash of the sources' names and comments after the code.
+  // Omits the hash of the sources' names and comments, which otherwise follows the code.
   metadata: { bytecodeHash: "none", appendCBOR: false },
-  // An EVM version that every current chain runs.
+  // An EVM version that all current chains support.
   evmVersion: "paris",
   outputSelection: { "*": { "*": ["evm.bytecode.object"] } },
 } as const;
@@ -35,8 +35,8 @@ const cacheDirectory = fileURLToPath(
 
 /**
  * Compiles a Solidity source. Returns the creation bytecode of each contract by name. Loading the
- * compiler takes a second or more of CPU time, so the result is cached next to Jest's cache, across
- * runs.
+ * compiler takes at least a second of CPU time, so the result is cached across runs in a folder
+ * next to Jest's cache.
  */
 export const compileContracts = async (source: URL): Promise<Record<string, Hex>> => {
   const name = basename(fileURLToPath(source));
@@ -50,7 +50,8 @@ export const compileContracts = async (source: URL): Promise<Record<string, Hex>
   const output = cachedOutput ?? compile(text);
   if (cachedOutput === undefined) {
     await mkdir(cacheDirectory, { recursive: true });
-    // Renamed last, because two test files may compile the same source at the same time.
+    // The file is written under another name and renamed, because two test files can compile the
+    // same source at the same time.
     await writeFile(`${file}.${process.pid}`, output);
     await rename(`${file}.${process.pid}`, file);
   }

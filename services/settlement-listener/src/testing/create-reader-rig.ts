@@ -12,14 +12,17 @@ import { createRpcMetrics } from "../rpc/rpc-metrics.ts";
 import { type LocalEvmChain, startEvmChain } from "./start-evm-chain.ts";
 import { startScriptedRpc } from "./scripted-rpc.ts";
 
-/** A transaction that paid through the proxy, and its block. */
+/** A transaction that paid through the proxy, with its block. */
 type PaidTransaction = { hash: Hex; blockNumber: number };
 
 /** The first topic of the fee proxy's event. */
 export const topic0 = "0x9f16cbcc523c67a60c450e5ffe4f3b7b6dbe772e7abcadb2686ce029a9a0a2b6";
 const payee = "0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65";
 
-/** Starts a chain with one block per count, which contains that many payments. */
+/**
+ * Starts a chain with one block per entry of the list. Each entry is the number of payments in its
+ * block.
+ */
 export const startPaidChain = async (countsPerBlock: readonly number[]) => {
   const chain = await startEvmChain({ slotsInEpoch: 2 });
   const firstBlock = (await chain.readHeadNumber()) + 1;
@@ -43,13 +46,16 @@ type RigOptions = {
   providerCount?: number;
   rangeBlocksMax?: number;
   hasLogsBloom?: boolean;
-  /** Read in addition to the chain's proxy. */
+  /** Contracts and events to read in addition to those of the chain's proxy. */
   moreProxies?: readonly LogFilter[];
   clock?: Clock;
   timing?: Partial<RpcTiming>;
 };
 
-/** Cooldowns short enough for a test, and a provider timeout long enough for a slow machine. */
+/**
+ * The cooldowns are short enough for a test, and the provider timeout is long enough for a slow
+ * machine.
+ */
 const shortTiming: RpcTiming = {
   // oxlint-disable-next-line reliability/no-short-limit -- leaves time for a second attempt
   timeoutMs: 4_000,
@@ -58,7 +64,7 @@ const shortTiming: RpcTiming = {
   failoverMsMax: provokedTimeoutMs(8_000),
 };
 
-/** Creates readers over scripted providers that all forward to the same correct node. */
+/** Creates readers over scripted providers. All providers forward to the same correct node. */
 export const createReaderRig = async (
   chain: LocalEvmChain,
   {
@@ -82,7 +88,8 @@ export const createReaderRig = async (
   const readerOptions = {
     chainId: chain.chainId,
     dialect: evmDialect({ chainName: chain.chainId }),
-    // The path contains a key, as with large providers. It must not appear anywhere.
+    // Like the URLs of large providers, the path contains an API key. It must not appear in logs,
+    // metrics or errors.
     urls: rpcs.map(({ url }) => `${url}v2/${urlKey}`),
     rangeBlocksMax,
     clock: options.clock ?? systemClock,
@@ -99,7 +106,7 @@ export const createReaderRig = async (
     createEvmReads(readerContext, { proxies, contracts, hasLogsBloom }),
   );
   const [rpc] = rpcs;
-  if (rpc === undefined) throw new RangeError("a rig has a provider");
+  if (rpc === undefined) throw new RangeError("the rig has no provider");
   return {
     reader: readers.reader,
     verifiers: readers.verifiers,

@@ -10,7 +10,10 @@ import {
 const toSecret = (letter: string): string =>
   `whsec_${Buffer.from(letter.repeat(32)).toString("base64")}`;
 
-/** The rig's secrets: `acme` is rotating from the first to the second, and `other` has one. */
+/**
+ * The rig's secrets. `acme` is rotating from the first to the second secret, and `other` has only
+ * one.
+ */
 export const secrets = { acme: toSecret("a"), acmeNext: toSecret("b"), other: toSecret("c") };
 
 type NoticeOptions = {
@@ -20,13 +23,13 @@ type NoticeOptions = {
   signedAt?: Date;
 };
 
-/** Creates the service on its own database, listening on loopback, with a fake clock. */
+/** Creates the service with its own database and a fake clock, listening on loopback. */
 export const createRig = async () => {
   const limit = { tokensPerSecond: 0.001, burst: 1 };
   const testContext = await createTestContext({
     name: "settlement-listener",
     migration: settlementListenerMigration,
-    // Low enough that a test would notice a limit on notices.
+    // Low enough that a test fails if this limit is applied to notices.
     overrides: { limits: { perKey: limit, perAddress: limit } },
   });
   const { clock, context } = testContext;
@@ -50,7 +53,7 @@ export const createRig = async () => {
     service,
     internalUrl: server.internalUrl,
     publicUrl: server.publicUrl,
-    /** Sends a text like its provider, signed by an independent library. */
+    /** Sends a text as a provider would. An independent library signs it. */
     sendText: (text: string, options: NoticeOptions = {}) => {
       const signedAt = options.signedAt ?? clock.now();
       return post(options.provider ?? "acme", text, {

@@ -27,7 +27,7 @@ import type { LocalEvmChain } from "./start-evm-chain.ts";
 import { owner, sampleLink } from "./samples.ts";
 import { withShortDelays } from "./short-delays.ts";
 
-/** A chain in the response of `GET /internal/settlement/status`. */
+/** A chain as returned by `GET /internal/settlement/status`. */
 type ChainStatus = {
   chainId: string;
   isLeader: boolean;
@@ -42,18 +42,18 @@ type ChainStatus = {
   orphanedSettledCount: number;
 };
 
-/** What the rig needs from a chain of any family. */
+/** The properties of a chain, of any family, that the rig needs. */
 export type WatchableChain = Pick<
   LocalEvmChain,
   "url" | "chainId" | "catalogueData" | "readHeadNumber"
 > & {
-  /** Overrides for a sample link on this chain. */
+  /** Returns overrides for sample links on this chain. */
   sampleLink?: () => Partial<PaymentLinkState>;
 };
 
 /**
- * Creates the whole service for one chain, on its own database. By default it uses the system clock
- * with short delays.
+ * Creates the whole service for one chain, with its own database. By default it uses the system
+ * clock with short delays.
  */
 export const createWatchRig = async (
   chain: WatchableChain,
@@ -107,7 +107,7 @@ export const createWatchRig = async (
     service,
     metrics: context.metrics,
     internalUrl: server.internalUrl,
-    /** Creates a link in the chain's USDC that the listener has not received. */
+    /** Creates a link to be paid in the chain's USDC, without the listener receiving it. */
     sampleLink: (overrides: Partial<PaymentLinkState> = {}): PaymentLinkState =>
       sampleLink({
         chainId: chain.chainId,
@@ -134,10 +134,10 @@ export const createWatchRig = async (
       return link;
     },
     readStatus,
-    /** Returns what was published about a link's payments, oldest first. */
+    /** Returns the published events about a link's payments, oldest first. */
     publishedPayments: (linkId: string) =>
       settlementEvents.filter(({ key }) => key === linkId).map(({ data }) => data),
-    /** Returns the status and amount of each published event, oldest first. */
+    /** Returns the status and amount in each published event, oldest first. */
     publishedStatuses: (linkId: string) =>
       rig.publishedPayments(linkId).map(({ status, amount }) => `${status} ${amount}`),
     waitForPublished: (linkId: string, count: number) =>
@@ -145,7 +145,7 @@ export const createWatchRig = async (
         `the payment has ${count} published states`,
         () => rig.publishedPayments(linkId).length >= count,
       ),
-    /** Waits until the last published status of a link is this one. */
+    /** Waits until the latest published status of a link is this one. */
     waitForStatus: (linkId: string, status: string) =>
       waitUntil(`it is ${status}`, () => rig.publishedPayments(linkId).at(-1)?.status === status),
     /** Returns the published `settlement.chain_advanced` events, oldest first. */
@@ -153,10 +153,10 @@ export const createWatchRig = async (
       settlementEvents
         .filter(({ key }) => key === chain.chainId)
         .map(({ data }) => data as unknown as z.input<typeof chainAdvanced.data>),
-    /** Returns what was published about deposits to an address, oldest first. */
+    /** Returns the published events about deposits to an address, oldest first. */
     publishedDeposits: (address: string) =>
       depositEvents.filter(({ deposit }) => deposit.destinationAddress === address),
-    /** Waits until everything up to the chain's current head has been scanned. */
+    /** Waits until all blocks up to the chain's current head have been scanned. */
     waitUntilScanned: () =>
       waitUntil("the chain is scanned", async () => {
         const head = await chain.readHeadNumber();

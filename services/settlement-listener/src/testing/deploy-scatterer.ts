@@ -7,7 +7,7 @@ const abi = parseAbi([
 ]);
 const gas = "0x1c9c380";
 
-/** Deploys a contract that sends the test USDC to many accounts in one transaction. */
+/** Deploys a contract that can send the test USDC to many accounts in one transaction. */
 export const deployScatterer = async (chain: LocalEvmChain) => {
   const bytecodes = await compileContracts(new URL("contracts/scatterer.sol", import.meta.url));
   const [from] = chain.payers;

@@ -6,12 +6,12 @@ const events = parseAbi([
   "event TransferWithReferenceAndFee(address to, uint256 amount, bytes indexed paymentReference, uint256 feeAmount, address feeAddress)",
 ]);
 
-/** The number of receipts per request, as in the listener's own client. */
+/** The number of receipts per request. The listener's own client uses the same number. */
 const batchSize = 100;
 
 /**
- * Fetches the fee proxies' logs of a chain and their receipts, range by range, and does not process
- * them. This is the minimum work of any watch.
+ * Fetches the logs of a chain's fee proxies and their receipts, range by range, without processing
+ * them. Any watch has to do at least this work.
  */
 export async function* fetchPayments({
   url,

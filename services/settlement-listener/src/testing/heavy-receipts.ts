@@ -5,7 +5,7 @@ import { serveHeavyNode } from "./run-heavy-chain.ts";
 import { sampleLink } from "./samples.ts";
 
 const blockNumber = 16;
-/** The head advances from here by one block per request for it. */
+/** The first head. Each request for the head advances it by one block. */
 const firstHead = 15;
 const finalDepth = 5;
 const toWord = (value: number): string => value.toString(16).padStart(64, "0");
@@ -14,9 +14,9 @@ const repeatBloomByte = (byte: string): string => `0x${byte.repeat(256)}`;
 const toQuantity = (value: number): string => `0x${value.toString(16)}`;
 
 /**
- * Serves a Polygon node with one block of payments through the fee proxy. Each has two logs of
- * another contract with megabytes of data, which costs its sender little. The last payment pays
- * `link`. The others pay no link.
+ * Serves a Polygon node with one block of payments through the fee proxy. The receipt of each
+ * payment also has two logs of another contract with megabytes of data. For the sender, such logs
+ * are cheap. The last payment pays `link`, and the others do not pay a link.
  */
 export const serveHeavyReceipts = async ({
   count,

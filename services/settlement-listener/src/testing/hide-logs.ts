@@ -4,9 +4,9 @@ const blockNotFoundError = { code: -32_000, message: "header not found" };
 const emptyBloom = `0x${"0".repeat(512)}`;
 
 /**
- * Returns a corruption for a provider that hides all logs: its blooms, results and receipts contain
- * none. When the logs of `paidBlock` are first requested, it reports that it does not have that
- * block, so another provider returns them.
+ * Returns a corruption for a provider that hides all logs. The provider's blooms, log results and
+ * receipts contain no logs. When the logs of `paidBlock` are first requested, the provider reports
+ * that it does not have that block, so another provider returns them.
  */
 export const hideLogs = (paidBlock: number): ((reply: unknown) => string) => {
   let hasRejected = false;

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 
-/** A hostile node's change of a correct reply: the text that it sends instead. */
+/** How a hostile node changes a correct reply. Returns the text that it sends instead. */
 export type Corruption = { name: string; corrupt: (reply: unknown) => string };
 
 const sampleWords = {
@@ -10,7 +10,10 @@ const sampleWords = {
   address: `0x${"11".repeat(20)}`,
 };
 
-/** Replacement values: of another type, out of bounds, negative, huge or of another chain. */
+/**
+ * Replacement values. They have another type, are out of bounds, negative or huge, or belong to
+ * another chain.
+ */
 const hostileValue: fc.Arbitrary<unknown> = fc.oneof(
   fc.constantFrom<unknown>(null, true, false, [], {}, "", "0x", "0x0", "0x-1", "-0x1", "latest"),
   fc.constantFrom<unknown>(-1, 0, 1e308, -1e308, 0.1, Number.MAX_SAFE_INTEGER, 2 ** 64),
@@ -45,7 +48,7 @@ const fields = [
   "logIndex removed status from logs nonce transactions",
 ].flatMap((names) => names.split(" "));
 
-/** Replaces one field wherever it occurs. */
+/** Replaces a field in all places where it occurs. */
 const replacedField = fc
   .tuple(fc.constantFrom(...fields), hostileValue)
   .map(([field, value]): Corruption => ({
@@ -85,7 +88,7 @@ const oversized = fc.constantFrom("0", "[", " ").map((character): Corruption => 
   corrupt: () => character.repeat(responseBytesMax + 1),
 }));
 
-/** Duplicates a receipt's logs. */
+/** Returns each log of a receipt twice. */
 const duplicatedLogs = fc.constant<Corruption>({
   name: "logs doubled",
   corrupt: (reply) =>
@@ -106,8 +109,8 @@ const wrongType = fc
   }));
 
 /**
- * Responses that only show that the node is broken. They contain no claim that a lone provider
- * could make.
+ * Responses that only show that the node is broken. None of them could be a false claim by a single
+ * provider.
  */
 export const brokenResponse: fc.Arbitrary<Corruption> = fc.oneof(
   { weight: 50, arbitrary: invalidJson },
@@ -117,7 +120,7 @@ export const brokenResponse: fc.Arbitrary<Corruption> = fc.oneof(
   { weight: 30, arbitrary: duplicatedLogs },
 );
 
-/** Responses that no correct node sends. */
+/** Responses that a correct node would never send. */
 export const hostileResponse: fc.Arbitrary<Corruption> = fc.oneof(
   { weight: 250, arbitrary: replacedValues },
   { weight: 250, arbitrary: replacedField },
@@ -128,7 +131,7 @@ export const hostileResponse: fc.Arbitrary<Corruption> = fc.oneof(
   { weight: 1, arbitrary: oversized },
 );
 
-/** Changes every amount of a token transfer. */
+/** Changes the amounts of all token transfers. */
 const changedAmounts = fc.constantFrom(..."123456789").map((digit): Corruption => ({
   name: "other amounts",
   corrupt: (reply) =>
@@ -153,10 +156,13 @@ const changedDigit = fc
       ),
   }));
 
-/** Responses that could be true, with another amount, block or account. */
+/** Responses that could be true, but with a different amount, block or account. */
 export const plausibleResponse: fc.Arbitrary<Corruption> = fc.oneof(changedAmounts, changedDigit);
 
-/** Sets a value somewhere in a tree. Each step of the path selects one of the existing children. */
+/**
+ * Sets a value at a position in a tree. Each step of the path selects one of the children at that
+ * level.
+ */
 const setAt = (tree: unknown, path: readonly number[], value: unknown): unknown =>
   updateAt(tree, path, () => value);
 
@@ -176,7 +182,7 @@ const updateAt = (
   return { ...tree, [key]: changed };
 };
 
-/** Changes the lists at some depth, including the list of a batch's replies. */
+/** Changes the lists at some depth. The list of replies to a batch is also changed. */
 const changeLists = (tree: unknown, depth: number, mode: string): unknown => {
   if (Array.isArray(tree)) {
     const items: unknown[] = tree.map((item) => changeLists(item, depth - 1, mode));

@@ -12,18 +12,21 @@ import { sampleLink } from "./samples.ts";
 
 const base58 = getBase58Decoder();
 const headSlot = 400_000_000;
-/** The head advances by 2 s per request for it. */
+/** The number of slots by which each request for the head advances it. They take 2 s. */
 const slotsPerPoll = 5;
 const finalDepth = 32;
 const mintLength = 82;
-/** About an hour: how far back an account is read that was not read before. */
+/**
+ * Slightly less than an hour. If an account has not been read before, the listener reads the last
+ * hour.
+ */
 const lookBackSlots = 8_900;
 const blockTimeSeconds = 1_790_000_000;
 const randomAddress = (): string => base58.decode(randomBytes(32));
 
 /**
- * Serves a Solana node where an owner's token account received many unrelated transfers within an
- * hour. The newest transfer pays `link`.
+ * Serves a Solana node on which one token account of an owner has received many unrelated transfers
+ * within an hour. The newest transfer pays `link`.
  */
 export const serveHotAccount = async (transferCount: number) => {
   const { tokens } = loadCatalogue();
@@ -48,9 +51,9 @@ export const serveHotAccount = async (transferCount: number) => {
   );
   const toBlockHash = (slot: number) =>
     base58.decode(Buffer.concat([Buffer.alloc(28, 7), Buffer.from(Uint32Array.of(slot).buffer)]));
-  // Token's instruction 3 moves one base unit.
+  // Instruction 3 of the token program transfers one base unit.
   const data = base58.decode(Uint8Array.of(3, 1, 0, 0, 0, 0, 0, 0, 0));
-  // A transaction has the same content for every request.
+  // Every request for a transaction returns the same content.
   const [payer = "", source = "", ...otherKeys] = Array.from({ length: 17 }, randomAddress);
   const findReference = (signature: string) =>
     signature === signatureInfos[0]?.signature
@@ -116,7 +119,7 @@ export const serveHotAccount = async (transferCount: number) => {
         minContextSlot?: number;
       };
       if (commitment === "finalized") return head - finalDepth;
-      // Only a request for the head has no minimum slot.
+      // Only requests for the head have no minimum slot.
       if (minContextSlot === undefined) head += slotsPerPoll;
       return head;
     },

@@ -1,6 +1,6 @@
 /**
- * A module that a service's process loads first (`node --import`). It sends the peak heap in bytes
- * to the process that started it.
+ * A module that Node.js loads before a service's own code (`node --import`). It reports the peak
+ * heap in bytes to the parent process.
  */
 const intervalMs = 10;
 let peakBytes = 0;

@@ -6,9 +6,9 @@ type Reply = { id: unknown; result?: unknown };
 type RawLog = { transactionHash: string };
 
 /**
- * Returns a corruption for a provider that returns a transaction's last log in the last block of
- * every requested range, whatever its actual block. The transaction's receipt then has the last
- * such block.
+ * Returns a corruption for a provider that moves a log. The provider returns the last log of a
+ * transaction as part of the last block of each requested range, regardless of its actual block.
+ * The transaction's receipt is moved to the same block.
  */
 export const misplaceLog = async (
   chain: Pick<LocalEvmChain, "callRpc">,
@@ -16,7 +16,7 @@ export const misplaceLog = async (
 ): Promise<(reply: unknown) => string> => {
   const receipt = await chain.callRpc("eth_getTransactionReceipt", [hash]);
   const log = (receipt as { logs: RawLog[] }).logs.at(-1);
-  if (log === undefined) throw new Error("the proxy's event is there");
+  if (log === undefined) throw new Error("the receipt has no logs");
   let location: { blockNumber?: unknown; blockHash?: unknown } = {};
   return (reply) => {
     const replies = [reply].flat() as Reply[];

@@ -22,7 +22,7 @@ import {
   acquireLeadership,
 } from "../store/watchers.ts";
 
-/** The parts of a `pg` client that are used here. */
+/** The methods of a `pg` client that are used here. */
 type Client = {
   query: (
     text: string,
@@ -36,15 +36,16 @@ const transfersPerBlock = 10;
 const insertBatchSize = 500_000;
 const deleteBatchSize = 5_000;
 /**
- * The rows that one minute of 50 settlements per second leaves for the vacuum of `open_payments`.
+ * The number of rows that `open_payments` loses in one minute at 50 settlements per second, and
+ * that vacuum then removes.
  */
 const lastMinuteCount = 3_000;
 
 /**
- * Fills `payments` and `chain_transfers` with `rowCount` rows each. A fifth of the payments leaves
- * dead rows, which autovacuum does not remove. Then inserts spam and deletes it like the service
- * does, and returns the number of deleted rows per second. The client must be a superuser, with the
- * service's schema as its search path.
+ * Fills `payments` and `chain_transfers` with `rowCount` rows each. A fifth of the payments is then
+ * updated, and autovacuum does not remove the resulting dead rows. Then inserts spam and deletes it
+ * like the service does. Returns the number of deleted rows per second. The client must be a
+ * superuser whose search path is the service's schema.
  */
 export const fillPollTables = async (
   client: Client,
@@ -60,7 +61,8 @@ export const fillPollTables = async (
     VALUES ('${chainId}', 1, now() + interval '1 day', 0, ${head}, ${head});
     INSERT INTO chain_blocks VALUES ('${chainId}', ${head}, '0x', '0x', now());
   `);
-  // Disables triggers and foreign keys, because these payments have long been final.
+  // Disables triggers and foreign keys. The triggers are not needed, because these payments have
+  // long been final.
   await client.query("SET session_replication_role = replica");
   const spamCount = Math.floor(rowCount / 5);
   for (let firstRow = 0; firstRow < rowCount; firstRow += insertBatchSize) {
@@ -74,7 +76,7 @@ export const fillPollTables = async (
     await client.query(insertSpam({ first: firstRow, last: lastRow, age: "48 hours" }));
   }
   await client.query(insertSpam({ first: spamCount, last: spamCount + 20_000, age: "1 hour" }));
-  reportProgress("a fifth of the payments dies");
+  reportProgress("updating a fifth of the payments");
   await client.query("UPDATE payments SET version = version + 1 WHERE seq % 5 = 0");
   await client.query("SET session_replication_role = origin");
   await fillOpenPayments(client, rowCount);
@@ -89,13 +91,14 @@ export const fillPollTables = async (
     const deletion = { ...bounds, countMax: deleteBatchSize };
     deletedCount += await deleteUnmatchedTransfers(transaction, chainId, deletion);
   }
-  if (deletedCount !== spamCount) throw new Error(`${deletedCount} were forgotten`);
+  if (deletedCount !== spamCount)
+    throw new Error(`${deletedCount} of ${spamCount} rows were deleted`);
   const seconds = (performance.now() - startedAtMs) / 1000;
   return { deletedPerSecond: Math.round(spamCount / seconds) };
 };
 
 /**
- * Inserts open payments (new, orphaned and deferred ones), and some that have just become final.
+ * Inserts open payments (new, orphaned and deferred) and some payments that have just become final.
  */
 const fillOpenPayments = async (client: Client, rowCount: number): Promise<void> => {
   const toRowRange = (offset: number, count: number) => ({
@@ -103,7 +106,7 @@ const fillOpenPayments = async (client: Client, rowCount: number): Promise<void>
     last: rowCount + offset + count - 1,
   });
   const endedRows = toRowRange(0, lastMinuteCount);
-  // They were received while one of two providers was unavailable.
+  // These payments were received while one of two providers was unavailable.
   await client.query(insertTransfers({ ...endedRows, nonce: "NULL" }));
   await client.query(insertPayments({ ...endedRows, status: "processing" }));
   await client.query(`
@@ -158,7 +161,7 @@ const insertTransfers = ({ first, last, nonce = "7" }: RowRange & { nonce?: stri
   FROM generate_series(${first}, ${last}) AS number
 `;
 
-/** Inserts transfers whose references belong to no link. */
+/** Inserts transfers whose references do not belong to any link. */
 const insertSpam = ({ first, last, age }: RowRange & { age: string }): string => `
   INSERT INTO chain_transfers (chain_id, transaction_hash, ordinal, block_number, block_hash,
     occurred_at, reference_hash, token_address, destination_address, amount, sender, nonce, seen_at)
@@ -167,58 +170,54 @@ const insertSpam = ({ first, last, age }: RowRange & { age: string }): string =>
   FROM generate_series(${first}, ${last}) AS number
 `;
 
-/**
- * Returns the number of buffers that each poll of the listener reads when there is little or
- * nothing to do.
- */
+/** Returns how many buffers each poll of the listener reads while there is little or no work. */
 export const measurePolls = async (
   client: Client,
   rowCount: number,
 ): Promise<ReadonlyMap<string, number>> => {
   const buffers = new Map<string, number>();
-  let currentPoll = "what is waiting, at the start";
+  let currentPoll = "backlog, first read";
   const db = createExplainingPool(client, (count) =>
     buffers.set(currentPoll, (buffers.get(currentPoll) ?? 0) + count),
   );
   const [pool, tx]: [Pool, Transaction] = [db as never, db as never];
   const finalizedTo = Math.ceil(rowCount / transfersPerBlock);
-  // The open rows follow those that became final in the last minute.
+  // The open rows come after those that became final in the last minute.
   const settledBlock = Math.floor((rowCount + lastMinuteCount) / transfersPerBlock) - 1;
   const now = new Date();
   const leaderReport = { state: "watching", reason: null, head: finalizedTo } as const;
   const before = new Date(Date.now() - 86_400_000);
   const backlog = await readBacklog(pool);
   const polls: Record<string, () => Promise<unknown>> = {
-    "how far a chain is": () => readProgress(pool, chainId),
-    "whether a chain is led": () => readLeaseUntil(pool, chainId),
-    "asking for a led chain": () => acquireLeadership(pool, { chainId, now, until: now }),
-    "keeping a lead": () =>
+    "chain progress": () => readProgress(pool, chainId),
+    "leadership lease": () => readLeaseUntil(pool, chainId),
+    "acquiring a held leadership": () => acquireLeadership(pool, { chainId, now, until: now }),
+    "renewing a leadership": () =>
       renewLeadership(pool, { chainId, token: "1" }, { until: now, report: leaderReport }),
-    "what is due": () =>
+    "due transfers": () =>
       listDueTransfers(pool, chainId, {
         toBlock: settledBlock,
         countMax: 500,
         includeDeposits: true,
       }),
-    "whose nonce is to be learnt": () =>
-      listMissingNonces(pool, chainId, { afterSeq: "0", countMax: 100 }),
-    "what is lost": () =>
+    "missing nonces": () => listMissingNonces(pool, chainId, { afterSeq: "0", countMax: 100 }),
+    "orphaned transfers": () =>
       listOrphanedTransfers(pool, chainId, { afterSeq: "0", countMax: 100, includeDeposits: true }),
-    "what is waiting": () => readBacklog(pool, backlog),
-    "what can be forgotten": () =>
+    "backlog, later reads": () => readBacklog(pool, backlog),
+    "unmatched transfers to delete": () =>
       deleteUnmatchedTransfers(tx, chainId, { seenBefore: before, finalizedTo, countMax: 5_000 }),
-    "blocks that are final": () => deleteBlocksBelow(tx, chainId, finalizedTo),
-    "the tip's block": () => findBlock(pool, chainId, finalizedTo),
-    "what is stored of a block": () =>
+    "final blocks to delete": () => deleteBlocksBelow(tx, chainId, finalizedTo),
+    "latest final block": () => findBlock(pool, chainId, finalizedTo),
+    "stored transfers of a block": () =>
       listStoredTransfers(pool, chainId, { fromBlock: 1, toBlock: 1, transactionHashes: [] }),
-    "an operator's rescan": () => findOldestRescan(pool, chainId),
-    "how many rescans": () => countRescans(pool, chainId),
-    "an operator's list of all chains": () => listWatchers(pool),
-    "a link that is received": async () => {
+    "oldest rescan": () => findOldestRescan(pool, chainId),
+    "number of rescans": () => countRescans(pool, chainId),
+    "list of all chains": () => listWatchers(pool),
+    "receiving a link": async () => {
       await releaseDeferredPayments(tx, ["plink_unknown"], 500);
       await assignTransfers(tx, [{ linkId: "plink_unknown", referenceHash: "0xunknown" }], 500);
     },
-    "a payment that is recorded": () => lockPayments(tx, source, ["0xunknown:plink_unknown:0"]),
+    "recording a payment": () => lockPayments(tx, source, ["0xunknown:plink_unknown:0"]),
   };
   for (const [name, runPoll] of Object.entries(polls)) {
     currentPoll = name;
@@ -238,8 +237,8 @@ const Plan = z.object({ "Shared Hit Blocks": z.int(), "Shared Read Blocks": z.in
 const Explained = z.tuple([z.object({ "QUERY PLAN": z.tuple([z.object({ Plan })]) })]);
 
 /**
- * Creates the pool methods that the store uses, on one connection. With `count`, explains each
- * statement first, rolls it back, and reports its buffers.
+ * Creates the pool methods that the store uses, on a single connection. With `count`, it first
+ * explains each statement, rolls it back, and reports how many buffers it read.
  */
 const createExplainingPool = (client: Client, count?: (buffers: number) => void) => {
   const runQuery = async ({ parser, sql, values }: Query) => {

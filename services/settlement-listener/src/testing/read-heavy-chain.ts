@@ -6,9 +6,9 @@ import { createRpcMetrics } from "../rpc/rpc-metrics.ts";
 import { findTransfers, readBlockTimes } from "../watch/transfers/find-transfers.ts";
 
 /**
- * Reads a range of a chain whose node returns as much data as anyone can write there. Prints what
- * it found and its peak heap in bytes. Run it with the chart's heap limit:
- * `node --max-old-space-size=288 read-heavy-chain.ts <url> <chain id> <from> <to> [owner]`
+ * Reads a range of a chain whose node returns as much data as anyone can write to that chain.
+ * Prints the results and the peak heap in bytes. Run it with the chart's heap limit: `node
+ * --max-old-space-size=288 read-heavy-chain.ts <url> <chain id> <from> <to> [owner]`
  */
 const [url = "", chainId = "", fromText = "0", toText = "0", owner] = process.argv.slice(2);
 const catalogue = loadCatalogue();
@@ -38,7 +38,7 @@ const heapTimer = setInterval(() => {
 const foundHashes = new Set<string>();
 let reads = 0;
 for (let fromBlock = Number(fromText); fromBlock <= Number(toText);) {
-  // Reads like the steps of the scan: each step continues where the last one ended.
+  // Reads in steps like the scan does. Each step continues where the last one ended.
   const toBlock = Math.min(Number(toText), fromBlock);
   const { endHeader, pointers } = await reader.readPointers({ fromBlock, toBlock });
   const times = await readBlockTimes(reader, pointers);

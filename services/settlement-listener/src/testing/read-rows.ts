@@ -12,7 +12,7 @@ const PaymentRow = z.object({
   firstSeenAt: z.date(),
 });
 
-/** Returns the outbox events of a link or payment, in the order in which they are published. */
+/** Returns the outbox events of a link or payment in the order of publication. */
 export const readEvents = async (pool: Pool, linkId: string) => {
   const rows = await pool.any(sql.type(EventRow)`
     SELECT type, key, value FROM outbox WHERE key = ${linkId} ORDER BY seq
@@ -21,7 +21,8 @@ export const readEvents = async (pool: Pool, linkId: string) => {
 };
 
 /**
- * Returns the rows of a provider's payment. More than one means that the payment was duplicated.
+ * Returns the stored rows of a provider's payment. If there is more than one, the payment was
+ * duplicated.
  */
 export const readPayments = (pool: Pool, sourceId: string) =>
   pool.any(sql.type(PaymentRow)`

@@ -10,8 +10,8 @@ import { listenOnFreePort } from "@payment-links/runtime/testing/free-port";
 type Call = { id: number; method: string; params: readonly unknown[] };
 
 /**
- * Serves JSON-RPC, writing the replies of a batch one by one, and stops when the client
- * disconnects. A whole batch would not fit into a test's memory.
+ * Serves JSON-RPC. It writes the replies of a batch one by one, because a whole batch would not fit
+ * into a test's memory. It stops writing when the client disconnects.
  */
 export const serveHeavyNode = async (
   handleCall: (method: string, params: readonly unknown[]) => unknown,
@@ -44,7 +44,7 @@ export const serveHeavyNode = async (
 
 const program = fileURLToPath(new URL("./read-heavy-chain.ts", import.meta.url));
 
-/** Three quarters of the pod's 384 MiB in the chart. */
+/** Three quarters of the 384 MiB that the chart gives the pod. */
 export const chartHeapMib = 288;
 
 /** Reads a range of a chain in a process with a small heap. Rejects if the process fails. */

@@ -3,7 +3,7 @@ import { Decimal } from "@payment-links/contracts";
 import type { Transfer } from "../domain/transfer.ts";
 import { owner, usdc } from "./samples.ts";
 
-/** Creates a transfer of USDC on Base, with its own transaction and reference. */
+/** Creates a transfer of USDC on Base with a unique transaction and reference. */
 export const sampleTransfer = (overrides: Partial<Transfer> = {}): Transfer => ({
   chainId: usdc.chainId,
   transactionHash: `0x${randomBytes(32).toString("hex")}`,

@@ -19,7 +19,7 @@ export const usdc = findCatalogueToken("usdc-base");
 export const owner = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
 export const payerTransaction = `0x${"ab".repeat(32)}`;
 
-/** Creates a notice's body for USDC on Base, with new ids. */
+/** Creates the body of a notice about USDC on Base, with new ids. */
 export const sampleNotice = (overrides: Record<string, unknown> = {}) => ({
   id: newId("evt"),
   paymentLinkId: newId("plink"),
@@ -33,7 +33,7 @@ export const sampleNotice = (overrides: Record<string, unknown> = {}) => ({
   ...overrides,
 });
 
-/** Creates the payment report of such a notice. */
+/** Creates the payment in such a notice. */
 export const samplePaymentReport = (overrides: Partial<PaymentReport> = {}): PaymentReport => ({
   source: "provider:acme",
   sourceId: newId("evt"),
@@ -49,7 +49,7 @@ export const samplePaymentReport = (overrides: Partial<PaymentReport> = {}): Pay
   ...overrides,
 });
 
-/** Creates a link's state as links-api publishes it. */
+/** Creates the state of a link in the form that links-api publishes. */
 export const sampleLink = (overrides: Partial<PaymentLinkState> = {}): PaymentLinkState => ({
   id: newId("plink"),
   version: 1,

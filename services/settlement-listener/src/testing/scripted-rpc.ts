@@ -2,36 +2,39 @@ import { once } from "node:events";
 import { type IncomingMessage, type ServerResponse, createServer } from "node:http";
 import { injectDelay } from "@payment-links/runtime/testing/inject-delay";
 
-/** The faults of a scripted RPC provider, whose node is correct. */
+/** The faults of a scripted RPC provider. The node behind it is correct. */
 export type ScriptedFault =
   /** The node or its host has size limits. */
   | { kind: "limited"; limits: readonly SizeLimit[] }
-  /** The test replaces the node's reply with any text. */
+  /** The test replaces the node's reply with its own text. */
   | { kind: "hostile"; corrupt: (reply: unknown) => string }
-  /** Log requests return no logs although there are some. */
+  /** Log requests return no logs even if there are some. */
   | { kind: "empty_logs" }
   /** Every log is returned twice. */
   | { kind: "duplicate_logs" }
-  /** The node lags by this many blocks, like geth can: unknown results are null or empty. */
+  /**
+   * The node lags by this many blocks. Like geth, it returns null or an empty list for unknown
+   * items.
+   */
   | { kind: "stale_head"; blockCount: number }
   | { kind: "rate_limited"; retryAfterSeconds?: number }
   /** Larger ranges are rejected. */
   | { kind: "range_limit"; blocksMax: number }
-  /** The node processes the request, but the response is late. */
+  /** The node processes the request immediately, but its response is delayed. */
   | { kind: "late"; delayMs: number }
-  /** The node has replied, and the response is delayed until the promise resolves. */
+  /** The node has replied, but the response is delayed until the promise resolves. */
   | { kind: "held"; waitForRelease: () => Promise<unknown> }
-  /** The response headers are sent immediately, and the body never ends. */
+  /** The response headers are sent immediately, but the body never ends. */
   | { kind: "hanging_body" }
   | { kind: "wrong_chain"; chainId: number }
   | { kind: "no_tags" }
   | { kind: "no_batches" }
   /**
-   * From `fromBlock` on, the node is on its own fork: the same transactions with other block
-   * hashes.
+   * From `fromBlock` on, the node is on a fork of its own. The fork has the same transactions but
+   * different block hashes.
    */
   | { kind: "forked"; fromBlock: number }
-  /** Headers have parents that do not exist. */
+  /** The parent hashes in the headers are hashes of blocks that do not exist. */
   | { kind: "broken_chain" }
   /** The node reports its newest block as final. */
   | { kind: "early_final" }
@@ -39,17 +42,18 @@ export type ScriptedFault =
   | { kind: "inflated" }
   /** Each payment is duplicated in a transaction that was never sent. */
   | { kind: "invented" }
-  /** Transactions have the nonce 0. */
+  /** All transactions have the nonce 0. */
   | { kind: "wrong_nonces" }
-  /** Block times are a day too early. */
+  /** Block times are one day too early. */
   | { kind: "old_blocks" }
   /**
-   * Receipts and transactions are unknown, or only those before `beforeBlock`, as on a pruned node.
+   * Receipts and transactions are unknown. With `beforeBlock`, only those before that block are
+   * unknown, as on a pruned node.
    */
   | { kind: "no_receipts"; beforeBlock?: number }
   /** The response is not JSON. */
   | { kind: "garbage" }
-  /** The response is JSON with a result of another shape. */
+  /** The response is JSON, but the result has a different shape. */
   | { kind: "nonsense" }
   | { kind: "server_error" }
   /** Connections are closed. */
@@ -58,8 +62,8 @@ export type ScriptedFault =
 /** A size limit of a node or host, and its error when a request exceeds it. */
 export type SizeLimit = {
   /**
-   * `blocks` and `logs` limit one log request, and `calls` limits a batch. `answers` is the number
-   * of calls in a batch that are answered before the response is full.
+   * `blocks` and `logs` limit a log request, and `calls` limits a batch. `answers` is the number of
+   * calls in a batch that fit into the response. The other calls get an error.
    */
   unit: "blocks" | "logs" | "calls" | "answers";
   max: number;
@@ -67,7 +71,7 @@ export type SizeLimit = {
   message: string;
   /** The HTTP status. Defaults to 200. */
   status?: number;
-  /** Whether a rejected batch gets a web server's HTML page. */
+  /** Whether the response to a rejected batch is the HTML page of a web server. */
   isHtmlPage?: true;
 };
 
@@ -80,13 +84,13 @@ export type ActiveFault = {
   stop(): void;
 };
 
-/** An HTTP proxy in front of a node's JSON-RPC that injects scripted faults. */
+/** An HTTP proxy in front of a node's JSON-RPC server that injects scripted faults. */
 export type ScriptedRpc = {
   url: string;
   /**
-   * Injects a fault from now on. `times` limits it to a number of matching HTTP requests. `methods`
-   * limits it to requests that contain one of these methods, and `excludedMethods` skips requests
-   * that contain one of those.
+   * Injects a fault from now on. `times` limits it to a number of matching HTTP requests, and
+   * `methods` to requests that contain one of these methods. Requests that contain one of the
+   * `excludedMethods` are not affected.
    */
   injectFault(
     fault: ScriptedFault,
@@ -94,7 +98,10 @@ export type ScriptedRpc = {
   ): ActiveFault;
   /** Removes all faults. */
   clearFaults(): void;
-  /** Returns the number of HTTP requests, of calls, of calls by method, and of applied faults. */
+  /**
+   * Returns the number of HTTP requests, of calls, of calls by method, and of injected faults by
+   * kind.
+   */
   getCounts(): {
     requests: number;
     calls: number;
@@ -116,7 +123,7 @@ type FaultRule = {
 
 const bodyBytesMax = 8 * 1024 * 1024;
 
-/** Starts the proxy on loopback, at a free port. Without faults it only forwards requests. */
+/** Starts the proxy on loopback at a free port. Without faults, it only forwards requests. */
 export const startScriptedRpc = async ({ target }: { target: string }): Promise<ScriptedRpc> => {
   const rules = new Set<FaultRule>();
   const methods = new Map<string, number>();
@@ -185,7 +192,7 @@ export const startScriptedRpc = async ({ target }: { target: string }): Promise<
   };
 };
 
-/** The methods that a fault changes. A fault that is not listed affects all methods. */
+/** The methods that a fault affects. A fault that is not listed here affects all methods. */
 const methodsByFault: Partial<Record<FaultKind, readonly string[]>> = {
   empty_logs: ["eth_getLogs"],
   duplicate_logs: ["eth_getLogs"],
@@ -220,7 +227,7 @@ const readBody = async (request: IncomingMessage): Promise<string> => {
   for await (const chunk of request) {
     chunks.push(chunk);
     byteCount += chunk.length;
-    if (byteCount > bodyBytesMax) throw new Error("a request too large");
+    if (byteCount > bodyBytesMax) throw new Error("the request is too large");
   }
   return Buffer.concat(chunks).toString("utf8");
 };
@@ -231,7 +238,7 @@ const findFault = <K extends FaultKind>(
 ): Extract<ScriptedFault, { kind: K }> | undefined =>
   faults.find((fault): fault is Extract<ScriptedFault, { kind: K }> => fault.kind === kind);
 
-/** Responds without the node if a fault requires it. Returns whether it did. */
+/** If a fault requires it, sends a response without asking the node. Returns whether it did. */
 const respondWithoutNode = (
   faults: readonly ScriptedFault[],
   isBatch: boolean,
@@ -275,7 +282,7 @@ const sendReply = async (
   else response.end(text);
 };
 
-/** Forwards a request to a node with size limits. */
+/** Forwards a request to a node and applies size limits. */
 const respondWithLimits = async (
   target: string,
   body: Call | Call[],
@@ -432,7 +439,7 @@ const parseFilter = (call: Call): Filter => {
   return { ...otherFields, ...range };
 };
 
-/** Translates block hashes of the fork in a call to the chain's own hashes. */
+/** Replaces the fork's block hashes in a call with the hashes on the chain itself. */
 const translateFromFork = (call: Call): Call => {
   const params = (call.params ?? []).map((param) =>
     isRecord(param) && typeof param.blockHash === "string"
@@ -473,15 +480,15 @@ const inflate = ({ logs, ...receipt }: Record<string, unknown>) => ({
   logs: Array.isArray(logs) ? logs.map(inflateLog) : logs,
 });
 
-/** Multiplies the amount of a token's Transfer, which is its only data. */
+/** Multiplies the amount of a token's `Transfer`. Its data contains only the amount. */
 const inflateLog = (log: unknown): unknown => {
   if (!isRecord(log) || typeof log.data !== "string" || log.data.length !== 66) return log;
   return { ...log, data: `0x${(BigInt(log.data) * 1000n).toString(16).padStart(64, "0")}` };
 };
 
 /**
- * Adds a copy of each log from another transaction, and returns a copied receipt for that
- * transaction.
+ * Adds a copy of each log with a different transaction. For that transaction, returns a copy of the
+ * receipt.
  */
 const duplicateLogs = async (
   { method, params }: Call,
@@ -519,7 +526,7 @@ const backdateBlock = (block: Record<string, unknown>) => ({
   timestamp: toHex(Number(block.timestamp) - daySeconds),
 });
 
-/** Returns another hash for a block. Applied twice, it returns the original. */
+/** Returns a different hash for a block. Applying it twice returns the original hash. */
 const flipHash = (hash: unknown): unknown =>
   typeof hash === "string"
     ? `0x${(Number.parseInt(hash.slice(2, 4), 16) ^ 0xff).toString(16).padStart(2, "0")}${hash.slice(4)}`
@@ -528,7 +535,9 @@ const flipHash = (hash: unknown): unknown =>
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Responds like a node with a lower head: blocks, receipts and tags above it do not exist. */
+/**
+ * Responds like a node with a lower head. Blocks, receipts and tags above that head do not exist.
+ */
 const respondBehind = async (
   target: string,
   call: Call,

@@ -33,7 +33,7 @@ export const serveJsonRpc = async ({
   port?: number;
   handleCall: HandleRpc;
   serialize?: (reply: unknown) => string;
-  /** Returns the response for a request that is rejected as a whole, or undefined. */
+  /** Returns the response if the whole request is rejected, and undefined otherwise. */
   rejectRequest?: (callCount: number) => unknown;
 }): Promise<{ url: string; close(): Promise<void> }> => {
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {

@@ -3,19 +3,25 @@ import { waitUntil } from "@payment-links/runtime/testing";
 import { createShiftedClock } from "@payment-links/runtime/testing/shifted-clock";
 
 /**
- * Longer than the poll interval of a test's chain, so background jobs do not use up the processor.
+ * The shortened delay. It is longer than the poll interval of a test's chain, so background jobs do
+ * not use too much CPU.
  */
 const shortDelayMs = 100;
 
-/** Request retries wait less than this, so a test sees all of them. */
+/**
+ * Shorter waits are not changed. Retries of requests wait less than this, so tests run all of them.
+ */
 const shortenedMsMin = 1_000;
 
-/** Statistics and cleanup jobs wait longer than this, and no test waits for them. */
+/**
+ * Longer waits are not changed. These are waits of statistics and cleanup jobs, and tests do not
+ * wait for them.
+ */
 const shortenedMsMax = 10_000;
 
 /**
- * Returns a clock with the same time that ends a wait of 1 to 10 s within 100 ms. Background jobs
- * of the watch run sooner. Leases, timeouts and other durations keep their production values.
+ * Returns a clock with the same time that shortens waits of 1 to 10 s to 100 ms, so the background
+ * jobs of the watch run sooner. Leases, timeouts and other durations keep their production values.
  */
 export const withShortDelays = (clock: Clock = systemClock): Clock => ({
   now: () => clock.now(),
@@ -29,9 +35,9 @@ export const withShortDelays = (clock: Clock = systemClock): Clock => ({
 });
 
 /**
- * Returns a clock with short delays, and a wait during which its elapsed time advances faster. The
- * background jobs that backfill nonces and resolve orphaned transfers measure their 10 s pause
- * after a failed run by it.
+ * Returns a clock with short delays, and a function that waits while the clock's elapsed time
+ * advances faster. The background jobs that backfill nonces and resolve orphaned transfers use the
+ * elapsed time to pause for 10 s after a failed run.
  */
 export const createAcceleratedClock = () => {
   const { clock, shift } = createShiftedClock();

@@ -34,11 +34,11 @@ const [deployer, ...payers] = mnemonicAccounts;
 const defaultChainId = "1337";
 
 /**
- * More than any test uses. Gas is not estimated, because that would reject a call that is meant to
- * fail in a block.
+ * More gas than any test needs. It is not estimated, because an estimate would reject calls that
+ * are meant to fail in a block.
  */
 const gas = "0x7a120";
-/** The extra gas per payment in a transaction with several payments. */
+/** The additional gas per payment in a transaction with several payments. */
 const gasPerPayment = 100_000;
 const initialBalance = 10n ** 30n;
 const historyStatesMax = 512;
@@ -66,7 +66,7 @@ const transferEventAbi = parseAbi([
   "event Transfer(address indexed from, address indexed to, uint256 value)",
 ]);
 
-/** The rig's tokens, in the order of their deployment after the test USDC. */
+/** The test tokens, in the order in which they are deployed after the test USDC. */
 const tokenSources = {
   coin18: { contract: "PlainToken", symbol: "COIN18", decimals: 18 },
   other6: { contract: "PlainToken", symbol: "OTHER", decimals: 6 },
@@ -74,40 +74,45 @@ const tokenSources = {
   idle: { contract: "IdleToken", symbol: "IDLE", decimals: 6 },
   silent: { contract: "SilentToken", symbol: "SILENT", decimals: 6 },
   blocking: { contract: "BlockingToken", symbol: "BLOCK", decimals: 6 },
-  /** A real token that is in no catalogue. */
+  /** A working token that is not in the catalogue. */
   unlisted: { contract: "PlainToken", symbol: "UNLISTED", decimals: 6 },
   /** A look-alike of the test USDC. */
   bridged: { contract: "PlainToken", symbol: "USDC.e", decimals: 6 },
 } as const;
 export type TokenName = "usdc" | keyof typeof tokenSources;
 
-/** The tokens that take a suffix according to the catalogue, besides the test USDC. */
+/** The tokens that take a suffix according to the catalogue, in addition to the test USDC. */
 const suffixTokens: ReadonlySet<string> = new Set(["other6", "fee"]);
 
-/** A payer's order. Amounts are in base units, and `reference` is a link's reference in hex. */
+/**
+ * An order to pay a link. Amounts are in base units, and `reference` is the link's reference in
+ * hex.
+ */
 export type PaymentOrder = {
   reference: string;
   to: string;
   amount: bigint;
   token?: TokenName;
-  /** The index of the payer. Defaults to the first. */
+  /** The index of the payer. The default is the first one. */
   payer?: 0 | 1 | 2;
 };
 
 type ChainOptions = {
-  /** How many blocks `safe` lags behind the head. `finalized` lags by twice as many. */
+  /**
+   * The number of blocks by which `safe` lags behind the head. `finalized` lags by twice as many.
+   */
   slotsInEpoch?: number;
-  /** The chain id. Defaults to one of our own that no setting refers to. */
+  /** The chain id. By default, it is one for which there are no settings. */
   chainId?: string;
   log?: Log;
 };
 
-/** A signed transaction, and how many blocks above the fork it is mined again. */
+/** A signed transaction, and the position of the block on the fork that mines it again. */
 export type ReminedTransaction = { raw: Hex; offset: number };
 
 /**
  * Starts a new EVM node with the fee proxies, correct and faulty tokens, and funded payers with
- * full allowances. It mines only on request.
+ * sufficient allowances. Blocks are mined only on request.
  */
 export const startEvmChain = async ({
   slotsInEpoch = 32,
@@ -121,7 +126,7 @@ export const startEvmChain = async ({
   });
   const client = createPublicClient({ transport: http(anvil.url), cacheTime: 0 });
   const callRpc = async (method: string, params: readonly unknown[] = []): Promise<unknown> => {
-    // No library has types for the node's own methods.
+    // viem has no types for anvil's own methods.
     const request: (call: { method: string; params: readonly unknown[] }) => Promise<unknown> =
       client.request as never;
     return await request({ method, params });
@@ -163,14 +168,14 @@ export const startEvmChain = async ({
   return {
     url: anvil.url,
     chainId,
-    /** The catalogue data of the chain and its tokens. */
+    /** The data of the chain and its tokens for the catalogue. */
     catalogueData: createCatalogueData(chainId, tokens),
     client,
     callRpc,
     mine,
     getTokenAddress,
     readHeadNumber,
-    /** Pays through the real proxy without mining. Returns the transaction's hash. */
+    /** Pays through the real proxy without mining a block. Returns the transaction's hash. */
     pay: (payment: PaymentOrder): Promise<Hex> =>
       send({
         from: payers[payment.payer ?? 0],
@@ -178,8 +183,8 @@ export const startEvmChain = async ({
         data: encodePayment(payment),
       }),
     /**
-     * Pays by a transfer with the reference after its calldata arguments. A test may modify the
-     * calldata.
+     * Pays with a token transfer whose calldata has the reference after the arguments. A test can
+     * modify the calldata.
      */
     payBySuffix: (
       payment: PaymentOrder,
@@ -203,7 +208,10 @@ export const startEvmChain = async ({
           ],
         }),
       }),
-    /** Sends a token without any reference: the test USDC from a payer, other tokens by minting. */
+    /**
+     * Sends a token without a reference. The test USDC comes from a payer, and other tokens are
+     * minted.
+     */
     transferToken: ({ to, amount, token = "usdc", payer = 0 }: Omit<PaymentOrder, "reference">) =>
       token === "usdc"
         ? send({
@@ -224,15 +232,18 @@ export const startEvmChain = async ({
               args: [to as Hex, amount],
             }),
           }),
-    /** The payers' addresses. */
+    /** The addresses of the payers. */
     payers,
-    /** Makes the same call to a contract that emits the proxy's event and moves nothing. */
+    /**
+     * Makes the same call to a contract that emits the proxy's event but does not transfer
+     * anything.
+     */
     payFakeProxy: (payment: PaymentOrder): Promise<Hex> =>
       send({ from: payers[payment.payer ?? 0], to: fakeProxy, data: encodePayment(payment) }),
-    /** Makes several payments in one transaction, like a smart account. */
+    /** Makes several payments in one transaction, as a smart account does. */
     payInOneTransaction: (
       payments: readonly PaymentOrder[],
-      /** A fickle payer emits an extra log in blocks with an odd number. */
+      /** A fickle payer emits an additional log in blocks with an odd number. */
       { isFickle = false } = {},
     ): Promise<Hex> =>
       send({
@@ -252,7 +263,7 @@ export const startEvmChain = async ({
           ],
         }),
       }),
-    /** Pays the chain's own coin through its proxy. */
+    /** Pays the chain's native coin through its proxy. */
     payCoin: ({ reference, to, amount }: Omit<PaymentOrder, "token">): Promise<Hex> =>
       send({
         from: payers[0],
@@ -263,7 +274,7 @@ export const startEvmChain = async ({
           args: [to as Hex, `0x${reference}`, 0n, zeroAddress],
         }),
       }),
-    /** Adds an account to the blocking token's list. */
+    /** Adds an account to the blocklist of the blocking token. */
     blockAccount: async (account: string): Promise<void> => {
       const data = encodeFunctionData({
         abi: erc20Abi,
@@ -273,8 +284,8 @@ export const startEvmChain = async ({
       await send({ from: deployer, to: getTokenAddress("blocking"), data });
     },
     /**
-     * Replaces a pending transaction by a plain one with the same sender and nonce and a higher gas
-     * price.
+     * Replaces a pending transaction with a transfer to itself. The replacement has the same sender
+     * and nonce and a higher gas price.
      */
     replace: async (hash: Hex): Promise<Hex> => {
       const { from, nonce, gasPrice = 0n } = await client.getTransaction({ hash });
@@ -287,7 +298,7 @@ export const startEvmChain = async ({
     readRawTransaction: async (hash: Hex): Promise<Hex> =>
       (await callRpc("eth_getRawTransactionByHash", [hash])) as Hex,
     /**
-     * Replaces the newest blocks by a fork with as many blocks, which mines the given transactions
+     * Replaces the newest blocks with a fork of the same length, which mines the given transactions
      * again.
      */
     reorg: async (
@@ -296,9 +307,9 @@ export const startEvmChain = async ({
     ): Promise<void> => {
       await callRpc("anvil_reorg", [depth, transactions.map(({ raw, offset }) => [raw, offset])]);
     },
-    /** Sets the chain's time from the next block on, in Unix seconds. */
+    /** Sets the time of the next block, in Unix seconds. Later blocks continue from there. */
     setNextBlockTime: (seconds: number) => callRpc("evm_setNextBlockTimestamp", [seconds]),
-    /** Returns what an address received up to a block, according to the token's own events. */
+    /** Returns how much an address received up to a block, according to the token's own events. */
     readReceived: async (to: string, token: TokenName, toBlock: number) => {
       const logs = await client.getLogs({
         address: getTokenAddress(token),
@@ -321,7 +332,7 @@ type ChainActions = {
 };
 
 const zeroAddress = "0x0000000000000000000000000000000000000000";
-/** Represents the chain's own coin, which has no contract. */
+/** The address that stands for the native coin, which has no contract. */
 const coinAddress = "0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE";
 const from = deployer;
 
@@ -360,7 +371,7 @@ const deployPayers = async ({ send, mine, nonce }: ChainActions & { nonce: numbe
   };
 };
 
-/** Funds all accounts with every token and lets the proxy move the payers' tokens. */
+/** Funds all accounts with every token and allows the proxy to transfer the payers' tokens. */
 const fund = async ({ send, mine, tokens }: ChainActions & { tokens: Map<TokenName, Hex> }) => {
   const batch = computeContractAddress(3 + tokens.size);
   const fickle = computeContractAddress(4 + tokens.size);
@@ -393,9 +404,9 @@ const getBytecode = (bytecodes: Record<string, Hex>, contract: string): Hex => {
 };
 
 /**
- * Creates the catalogue data: the development chain with the given id, its own coin, and all of the
- * rig's tokens except the unlisted one. A token's id is its name, followed by the chain id unless
- * that is the default.
+ * Creates the data for the catalogue: the development chain with the given id, its native coin, and
+ * all test tokens except the unlisted one. The id of a token is its name. If the chain id is not
+ * the default, the chain id follows the name.
  */
 const createCatalogueData = (
   chainId: string,

@@ -9,9 +9,9 @@ const exitMsMax = 10_000;
 const errorOutputCharactersMax = 2_000;
 
 /**
- * The node's standard input is a pipe whose other end this process holds. When this process ends in
- * any way, the kernel closes the pipe. The shell then terminates the node, which writes its state
- * first. `close` works the same way.
+ * The node's standard input is a pipe, and this process holds its other end. When this process ends
+ * for any reason, the kernel closes the pipe. The shell then terminates the node, which first
+ * writes its state. `close` works the same way.
  */
 const exitWithParentScript = `
 exec 3<&0
@@ -30,15 +30,15 @@ exit "$code"
 export type RunningNode = {
   url: string;
   /**
-   * Stops the node within a time limit. It writes its state if it was given a file. Repeated calls
-   * have no effect.
+   * Stops the node within a time limit. If the node was given a file for its state, it writes that
+   * first. Repeated calls have no effect.
    */
   close(): Promise<void>;
 };
 
 /**
- * Starts a node's program, which prints its port on 127.0.0.1 to standard output. It ends with this
- * process, even if that is killed.
+ * Starts a node's program, which must print its port on 127.0.0.1 to standard output. The node
+ * stops when this process ends, even if this process is killed.
  */
 export const startProgram = async ({
   program,
@@ -51,20 +51,21 @@ export const startProgram = async ({
   args: readonly string[];
   /** Matches the port in a line that the program prints. */
   listeningPattern: RegExp;
-  /** The file for the node's process id. */
+  /** The file to which the node's process id is written. */
   pidFile?: string | undefined;
   log: Log;
 }): Promise<RunningNode> => {
   const child = spawn("/bin/sh", ["-c", exitWithParentScript, program, ...args], {
-    // The node reads files in the home directory and needs nothing else from our environment.
+    // The node reads files in the home directory but needs no other environment variables.
     env: { PATH: "/usr/bin:/bin", HOME: tmpdir(), PID_FILE: pidFile },
     cwd: tmpdir(),
-    // Its own process group, because a terminal's Ctrl-C must not stop it before its clients have
-    // drained.
+    // The node gets its own process group. Otherwise, Ctrl-C in a terminal would stop it before its
+    // clients have drained.
     detached: true,
     stdio: ["pipe", "pipe", "pipe"],
   });
-  // A stopped node reads nothing more. The only input it ever gets is the request to stop.
+  // Writing to a stopped node fails. Such an error can be ignored, because the only input is the
+  // request to stop.
   child.stdin.on("error", () => undefined);
   const exited = once(child, "exit").then(() => child.stdin.destroy());
   const port = await readPort(child, { program, listeningPattern }).catch(
@@ -75,7 +76,8 @@ export const startProgram = async ({
   );
   let closing: Promise<void> | undefined;
   child.once("exit", (code, signal) => {
-    if (closing === undefined) log.error({ code, signal }, "the development chain ended by itself");
+    if (closing === undefined)
+      log.error({ code, signal }, "the development chain exited unexpectedly");
   });
   return {
     url: `http://127.0.0.1:${port}`,
@@ -84,15 +86,15 @@ export const startProgram = async ({
 };
 
 /**
- * Returns the port that the node prints. Reads and drops all other output, because the node would
- * block otherwise.
+ * Returns the port that the node prints. Reads and discards all other output, because the node
+ * would block otherwise.
  */
 const readPort = async (
   child: ChildProcess,
   { program, listeningPattern }: { program: string; listeningPattern: RegExp },
 ): Promise<number> => {
   const { stdout, stderr } = child;
-  if (stdout === null || stderr === null) throw new Error("the node's output is a pipe");
+  if (stdout === null || stderr === null) throw new Error("the node's output is not a pipe");
   const name = program.slice(program.lastIndexOf("/") + 1);
   let errorOutput = "";
   stderr.setEncoding("utf8").on("data", (text: string) => {
@@ -128,6 +130,6 @@ const killProcessGroup = ({ pid }: ChildProcess): void => {
   try {
     process.kill(-pid, "SIGKILL");
   } catch {
-    // The process has already ended.
+    // The process has already exited.
   }
 };

@@ -5,7 +5,7 @@ import type { WatchableChain } from "./create-watch-rig.ts";
 
 export const satoshisPerBitcoin = 100_000_000n;
 
-/** Starts a local Bitcoin chain for a watch rig, where each link has its own address. */
+/** Starts a local Bitcoin chain for a watch rig. Each link gets its own address. */
 export const startWatchedBitcoin = async (program: string): Promise<WatchedBitcoin> => {
   const chain = await startBitcoinChain({ program });
   const sampleLink = () => ({ destinationAddress: freshBitcoinAddress() });
@@ -13,7 +13,7 @@ export const startWatchedBitcoin = async (program: string): Promise<WatchedBitco
 };
 export type WatchedBitcoin = LocalBitcoinChain & WatchableChain;
 
-/** Returns the payee for paying a link. */
+/** Returns the payee and amount that pay a link. */
 export const toPayee = ({ destinationAddress: to }: PaymentLinkState, amount: bigint = 1_000n) => ({
   to,
   amount,

@@ -5,8 +5,8 @@ import { type SolanaOrder, freshAddress, startSolanaChain } from "./solana/start
 export const finalizedLag = 4;
 
 /**
- * Starts a local Solana chain where blocks are confirmed immediately and each link has its own
- * owner.
+ * Starts a local Solana chain for a watch rig. Blocks are confirmed immediately, and each link gets
+ * its own owner.
  */
 export const startWatchedSolana = async () => {
   const chain = await startSolanaChain({ confirmedLag: 0, finalizedLag });
@@ -20,7 +20,7 @@ export const startWatchedSolana = async () => {
 };
 export type WatchedSolana = Awaited<ReturnType<typeof startWatchedSolana>>;
 
-/** Creates an order that pays a link, 2.5 USDC by default. */
+/** Creates an order that pays a link. The default amount is 2.5 USDC. */
 export const createOrder = (
   { destinationAddress, paymentReference }: PaymentLinkState,
   overrides: Partial<SolanaOrder> = {},

@@ -24,15 +24,15 @@ import { chartHeapMib } from "./run-heavy-chain.ts";
 const program = fileURLToPath(new URL("../main.ts", import.meta.url));
 const measureHeapUrl = new URL("./measure-heap.ts", import.meta.url);
 
-/** More than the watch of a heavy chain needs on a busy machine. */
+/** More time than the watch of a heavy chain needs on a busy machine. */
 const watchMsMax = 1_500_000;
 const printEveryMs = 10_000;
 const outputCharactersMax = 20_000;
 
 /**
- * Runs settlement-listener's own program with the chart's heap limit until it has settled a link's
- * payment and its checkpoint is past a block. Prints the checkpoint and the peak heap every 10 s
- * and at the end. Rejects with the program's last output if the program ends early.
+ * Runs settlement-listener's own program with the chart's heap limit. Waits until the program has
+ * settled a link's payment and its checkpoint is past a block. Prints the checkpoint and the peak
+ * heap every 10 s and at the end. If the program exits early, rejects with its last output.
  */
 export const watchHeavyChain = async (
   url: string,
@@ -60,7 +60,7 @@ export const watchHeavyChain = async (
       () => `the payment settles, and the checkpoint passes ${pastBlock}: ${listener.output()}`,
       async () => {
         if (!listener.isRunning()) {
-          throw new Error(`settlement-listener ended early: ${listener.output()}`);
+          throw new Error(`settlement-listener exited early: ${listener.output()}`);
         }
         const progress = await readProgress(pool, { ...listener, linkId: link.id });
         state.progress = progress;
@@ -98,8 +98,8 @@ const startListener = async ({
   const topicPrefix = `t${randomBytes(5).toString("hex")}.`;
   const topics = prefixTopics(topicSettings, topicPrefix);
   await ensureTopics({ brokers, clientId: "tests", log, replicationFactor: 1, topics });
-  // Each step reads only a part of the data. With the usual poll interval the test would take
-  // longer.
+  // Each step reads only a part of the data, so the test would take longer with the usual poll
+  // interval.
   const chainsFile = join(mkdtempSync(join(tmpdir(), "settlement-listener-")), "chains.json");
   writeFileSync(chainsFile, JSON.stringify({ [chainId]: { pollMs: 50 } }));
   const [port = 0, internalPort = 0] = await findFreePorts(2);
@@ -115,7 +115,7 @@ const startListener = async ({
     KAFKA_BROKERS: brokers.join(","),
     KAFKA_TOPIC_PREFIX: topicPrefix,
     REDIS_URL: await claimRedisDatabase(),
-    // Two providers, as the README requires: they must agree before a payment settles.
+    // The README requires two providers. They must agree before a payment settles.
     RPC_URLS: [`${url}/1`, `${url}/2`].map((providerUrl) => `${chainId}=${providerUrl}`).join(","),
     INDEPENDENT_RPC_HOSTS: "127.0.0.1",
     CHAINS_FILE: chainsFile,

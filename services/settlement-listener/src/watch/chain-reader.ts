@@ -6,59 +6,68 @@ export type BlockHeader = {
   number: number;
   hash: string;
   parentHash: string;
-  /** Unix seconds, by the chain's own clock. It decides whether a payment is early or late. */
+  /** The block's own timestamp in Unix seconds. It determines whether a payment is in time. */
   timestampSeconds: number;
 };
 
 /**
- * A transaction that may pay a link, and its block. It proves nothing by itself; the receipt does.
+ * A transaction that may contain a payment, and its block. Only the receipt can prove the payment.
  */
 export type TransactionPointer = {
   blockNumber: number;
   blockHash: string;
   transactionHash: string;
-  /** The block's time in Unix seconds, if the node returns it here. Saves a request. */
+  /**
+   * The block's time in Unix seconds, if the node returns it here, which saves a request for it.
+   */
   timestampSeconds?: number;
 };
 
 /**
- * A payment or deposit that a receipt proves. Addresses are in the chain family's format; `amount`
+ * A payment or deposit that a receipt proves. Addresses are in the chain family's format. `amount`
  * is in whole tokens, not base units.
  */
 export type VerifiedTransfer = {
   /** For a deposit, the result of `deriveDepositReference`. */
   referenceHash: string;
   /**
-   * Its index among the receipt's payments with the same reference, starting at 0. It does not
-   * depend on the position in the block or in the receipt, because a reorg may change both. On
-   * Bitcoin the position cannot change, so `ordinal` is the output's index.
+   * The index among the receipt's payments with the same reference, starting at 0. A position in
+   * the block or the receipt would not work, because a reorg can change it. On Bitcoin it cannot
+   * change, so `ordinal` is the index of the output.
    */
   ordinal: number;
   tokenAddress: string;
   destinationAddress: string;
   amount: Decimal;
   /**
-   * Marks a deposit: a transfer of a catalogue token to an owner's address (`Owners`) that belongs
-   * to no payment in the receipt. Holds the sender according to the token.
+   * The sender according to the token. Set only for a deposit, which is a transfer of a catalogue
+   * token to an owner's address (`Owners`) without a payment in the same receipt.
    */
   payer?: string;
 };
 
-/** The result of a transaction in the block that a node considers canonical. */
+/** A transaction's result in the canonical block that contains it, according to one node. */
 export type TransactionReceipt = {
   transactionHash: string;
   blockNumber: number;
   blockHash: string;
-  /** The block's time in Unix seconds, if the node returns it here. Saves a request. */
+  /**
+   * The block's time in Unix seconds, if the node returns it here, which saves a request for it.
+   */
   timestampSeconds?: number;
   /** The sender's address; see {@link Sender}. */
   sender: string;
   transfers: readonly VerifiedTransfer[];
-  /** What the node returned. Two providers must return the same before it moves money. */
+  /**
+   * What the node returned. Two providers must return the same evidence before a payment settles.
+   */
   evidence: unknown;
 };
 
-/** A transaction in the mempool and what it would pay. It counts as no money yet. */
+/**
+ * A transaction in the mempool, with the payments that it would make. The money does not count
+ * until it is mined.
+ */
 export type UnconfirmedTransaction = {
   transactionHash: string;
   sender: Sender;
@@ -68,51 +77,57 @@ export type UnconfirmedTransaction = {
 /** A transaction and the block in which it was last seen. */
 export type SeenTransaction = { transactionHash: string; blockNumber: number; blockHash: string };
 
-/** Both ends are inclusive. */
+/** A range of blocks. Both ends are inclusive. */
 export type BlockRange = { fromBlock: number; toBlock: number };
 
 /**
  * The sender and nonce of a transaction. The chain mines at most one transaction per sender and
- * nonce. Chain families without nonces use a substitute with the same property.
+ * nonce. Chain families without nonces use a substitute with this property.
  */
 export type Sender = {
   address: string;
   nonce: number;
   /**
-   * The node knows the transaction only from an orphaned block: it is neither in a canonical block
-   * nor in the mempool.
+   * Set if the node knows the transaction only from an orphaned block: it is neither in a canonical
+   * block nor in the mempool.
    */
   isOrphaned?: true;
 };
 
 /**
- * Reads one chain. Each chain family implements it. Every call tries all providers within a time
- * limit, and throws {@link ChainUnreachableError} if none of them can answer. Nothing is cached.
+ * The interface for reading a chain, which each chain family implements. Every call tries all
+ * providers within a time limit, and throws {@link ChainUnreachableError} if none of them can
+ * answer. Nothing is cached.
  */
 export type ChainReader<Header extends BlockHeader = BlockHeader> = {
   readHeads(): Promise<Heads>;
   /**
-   * Returns the canonical blocks of a range in order, both ends inclusive. Returns fewer if the
-   * node's chain ends before `toBlock`.
+   * Returns the headers of the canonical blocks in a range, in ascending order. Returns fewer if
+   * the node's chain ends before `toBlock`.
    */
   readHeaders(range: { fromBlock: number; toBlock: number }): Promise<readonly Header[]>;
   /**
-   * Returns transactions that may be payments or deposits from `fromBlock` on, in order. Covers as
-   * many blocks as the provider accepts in one request, at most up to `toBlock`. `endHeader` is the
-   * last covered block, read after the pointers from the same node; its hash identifies the fork.
-   * If `headers` are given, compares them with the response and repeats the request if logs may be
-   * missing. `providerId` identifies the provider that answered.
+   * Returns the transactions from `fromBlock` on that may contain payments or deposits, in order.
+   * Covers as many blocks as the provider accepts in one request, up to `toBlock`.
+   * - `endHeader` is the last covered block. It is read after the pointers, from the same node, and
+   *   its hash identifies the fork.
+   * - If `headers` are given, the result is compared with them, and the request is repeated if logs
+   *   may be missing.
+   * - `providerId` identifies the provider that answered.
    */
   readPointers(range: {
     fromBlock: number;
     toBlock: number;
     headers?: readonly Header[];
-    /** The audit must not defer anything to a later request. */
+    /**
+     * True for the audit, which must get everything in this request. Other reads can defer some
+     * transactions to a later one.
+     */
     isAudit?: boolean;
   }): Promise<{ pointers: readonly TransactionPointer[]; endHeader: Header; providerId: string }>;
   /**
-   * Returns how many blocks to read with headers in one step. Set where a request for pointers has
-   * a high fixed cost. `planScan` has the default.
+   * Returns how many blocks to read with headers in one step. Chain families implement it if a
+   * request for pointers has a high fixed cost. `planScan` has the default.
    */
   freshBlocksMax?(): number;
   /**
@@ -120,10 +135,9 @@ export type ChainReader<Header extends BlockHeader = BlockHeader> = {
    */
   readReceipts(hashes: readonly string[]): Promise<ReadonlyMap<string, TransactionReceipt>>;
   /**
-   * Returns the hashes of the transactions that are in no canonical block of a range. Leaves out
-   * transactions whose absence the node cannot prove, because it lags behind the range or has
-   * pruned part of it. Also leaves out a transaction that is still in the block where it was last
-   * seen.
+   * Returns the hashes of the transactions that are in no canonical block of a range. Leaves out a
+   * transaction if the node cannot prove its absence, because the node lags or has pruned part of
+   * the range. Also leaves out a transaction that is still in the block where it was last seen.
    */
   readAbsent(
     seenTransactions: readonly SeenTransaction[],
@@ -134,35 +148,38 @@ export type ChainReader<Header extends BlockHeader = BlockHeader> = {
    * the node does not know.
    */
   readSenders(hashes: readonly string[]): Promise<ReadonlyMap<string, Sender>>;
-  /** Returns how many nonces a sender had used by a block, which is the first unused nonce. */
+  /**
+   * Returns how many nonces a sender had used at a block. This number is also the first unused
+   * nonce.
+   */
   readUsedNonces(address: string, blockNumber: number): Promise<number>;
   /**
-   * Returns mempool transactions that pay links, as one node knows them. `unreadCount` is the
-   * number of mempool transactions not yet read: a mempool can be large, so each call reads a
-   * limited number. Only chain families that show payments before they are mined implement it.
+   * Returns the mempool transactions of one node that pay links. Each call reads a limited number
+   * of transactions, because a mempool can be large. `unreadCount` is the number of remaining ones.
+   * Only chain families that report payments before they are mined implement it.
    */
   readMempool?(): Promise<{ transactions: readonly UnconfirmedTransaction[]; unreadCount: number }>;
 };
 
-/** A chain as one provider shows it. Every request goes to that provider only. */
+/** A reader for a single provider of a chain. Every request goes to that provider. */
 export type Verifier<Reader = ChainReader> = {
   /**
-   * Identifies the provider permanently, whatever its position in the configuration. Reveals
-   * nothing about its URL.
+   * Identifies the provider permanently, independently of its position in the configuration. Does
+   * not reveal the URL.
    */
   id: string;
   reader: Reader;
 };
 
-/** The readers of one chain, over all its providers. */
+/** The readers of one chain and the controls over its providers. */
 export type ChainReaders<Reader = ChainReader> = {
-  /** Uses the first provider that answers. */
+  /** Reads from the first provider that answers. */
   reader: Reader;
   /** One reader per provider, in configuration order. */
   verifiers: readonly Verifier<Reader>[];
   /**
-   * Asks each provider for its heads. Returns them by provider id. Afterwards `reader` treats a
-   * node that has not reached these heads as lagging.
+   * Reads the heads of each provider. Returns them by provider id. From then on, `reader` considers
+   * a node that has not reached these heads to be lagging.
    */
   readHeadsByProvider: () => Promise<ReadonlyMap<string, Heads>>;
   /**
@@ -172,19 +189,19 @@ export type ChainReaders<Reader = ChainReader> = {
   demote: (providerIds?: readonly string[]) => void;
   /**
    * Returns a reader for one provider that works even while the provider is ignored. The catalogue
-   * check uses it to decide whether the provider may be used again.
+   * check uses it to decide whether to use the provider again.
    */
   getProviderReader: (providerId: string) => Reader;
   /**
-   * Stops requests to exactly these providers until the next call. `reader` skips them, and their
-   * verifiers throw {@link ChainUnreachableError}, so they have no vote.
+   * Ignores exactly these providers until the next call. `reader` skips them. Their verifiers throw
+   * {@link ChainUnreachableError}, so they have no vote.
    */
   ignoreProviders: (providerIds: readonly string[]) => void;
-  /** Aborts requests in progress; they throw `ChainUnreachableError`. */
+  /** Aborts the requests in progress, which then throw `ChainUnreachableError`. */
   close: () => void;
 };
 
-/** No provider of a chain could answer within the limits. The message contains no URL. */
+/** No provider of a chain could answer within the time limit. The message contains no URL. */
 export class ChainUnreachableError extends Error {
   override readonly name = "ChainUnreachableError";
 }

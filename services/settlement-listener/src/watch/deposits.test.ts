@@ -41,10 +41,7 @@ afterEach(async () => {
 
 const createAddress = () => toEip55(`0x${randomBytes(20).toString("hex")}`);
 
-/**
- * Creates an owner with an address that no other test uses, from a link that the service has
- * received.
- */
+/** Creates an owner whose address no other test uses, by sending a link to the service. */
 const createOwner = async (): Promise<string> => {
   const destinationAddress = createAddress();
   await rig.receiveNewLink({ destinationAddress });
@@ -63,8 +60,8 @@ const waitForSteps = (address: string, count: number) =>
     () => listDepositSteps(address).length >= count,
   );
 /**
- * Waits until everything mined so far has settled, so that unpublished payments will stay
- * unpublished.
+ * Waits until everything mined so far has settled. Payments that are still unpublished then will
+ * never be published.
  */
 const waitUntilAllSettled = async (): Promise<void> => {
   const markerOwner = await createOwner();
@@ -145,7 +142,7 @@ describe("a transfer without a reference (rule CHAIN-20)", () => {
     expect(listDepositSteps(owner)).toEqual([]);
   });
 
-  // One settlement step processes this many payments.
+  // 10,000 is the maximum number of payments in one settlement step.
   test("delays no payment once deposits are disabled, however many deposits are pending", async () => {
     await startWatch({ findsDeposits: false });
     const link = await rig.receiveNewLink();
@@ -187,7 +184,7 @@ describe("a transfer without a reference (rule CHAIN-20)", () => {
     await otherService.start();
     await chain.mine(finalBlocks + 2);
     await rig.waitUntilScanned();
-    // The step that follows settles what is due before it scans.
+    // The next step settles due payments before it scans.
     await chain.mine();
     await rig.waitUntilScanned();
     await otherService.stop();
@@ -216,7 +213,7 @@ describe("a transfer without a reference (rule CHAIN-20)", () => {
     await chain.mine();
     await waitForSteps(owner, 1);
     await chain.reorg(1);
-    // This transaction uses the sender's nonce.
+    // This transaction uses up the sender's nonce.
     await chain.transferToken({ to: createAddress(), amount: 1n });
     await chain.mine(finalBlocks + 2);
     await waitForSteps(owner, 2);
@@ -271,7 +268,7 @@ test("an operator's rescan finds a deposit next to a known one, to an address th
     to,
     amount: 1_000_000n,
   }));
-  // Paid by a contract, because references in its calls are never read.
+  // The payer is a contract, because references in a contract's calls are not read.
   await chain.payBySuffixInOneTransaction(payments);
   const paidBlock = (await chain.readHeadNumber()) + 1;
   await chain.mine(finalBlocks + 2);
@@ -290,7 +287,7 @@ test("an operator's rescan finds a deposit next to a known one, to an address th
   expect(settled.map(({ length }) => length)).toEqual([1, 1]);
 });
 
-/** Returns the receipts with a different sender of the tokens. */
+/** Replaces the sender of the token transfers in the receipts. */
 const replacePayer = (reply: unknown, payer: string): string =>
   JSON.stringify(reply, (key, value: unknown) => {
     if (key !== "topics" || !Array.isArray(value) || value.length !== 3) return value;
@@ -314,7 +311,7 @@ describe("a deposit with two providers", () => {
     expect(listDepositSteps(owner)).toEqual(["deposit.seen 4", "deposit.settled 4"]);
   });
 
-  // The owner sees this payer, and would send a refund there.
+  // Guards refunds: the owner sees this payer and could send the money back there.
   test("is published with the payer that both return, whatever the first one returned before, also when republished", async () => {
     await startWatch({ finality: "finalized" }, 2);
     const owner = await createOwner();
@@ -352,7 +349,7 @@ describe("a deposit with two providers", () => {
     await chain.mine();
     await rig.waitUntilScanned();
     await chain.mine(finalBlocks + 2);
-    // Two providers must agree before it settles.
+    // It settles only after two providers agree.
     await waitForSteps(owner, 1);
     expect(listDepositSteps(owner)).toEqual(["deposit.seen 4"]);
   });

@@ -28,7 +28,7 @@ afterEach(async () => {
   for (const rpc of rpcs.splice(0)) await rpc.close();
 });
 
-/** Starts a provider that corrupts about every other reply of the node. */
+/** Starts a provider that corrupts about half of the node's replies. */
 const startHostileProvider = async (
   corruptions: fc.Arbitrary<Corruption>,
 ): Promise<ScriptedRpc> => {
@@ -71,7 +71,8 @@ const readTransfers = async ({ pool }: WatchRig) => {
 };
 
 /**
- * Pays a link in many blocks. Returns each payment as its row names it, once all of them settled.
+ * Pays a link in many blocks, and waits until all payments have settled. Returns the values that
+ * each payment's row must have.
  */
 const payInManyBlocks = async (
   rig: WatchRig,
@@ -100,9 +101,10 @@ const payInManyBlocks = async (
     const hash = await chain.pay({ ...payment, payer: (minedCount % 3) as 0 | 1 | 2 });
     paidOrders.push({ linkId: link.id, hash, amount: String(minedCount) });
     await chain.mine();
-    // The more steps the watch takes, the more corrupted replies it receives.
+    // More steps of the watch mean more corrupted replies, so it waits only once per group of
+    // blocks.
     if (minedCount % blocksAtOnce > 0) continue;
-    // What the scan missed is found by the audit, which reads final blocks only.
+    // Payments that the scan missed are found by the audit, which reads final blocks only.
     await chain.mine(finalBlocks);
     await waitUntilSettled(minedCount);
   }
@@ -111,7 +113,7 @@ const payInManyBlocks = async (
   return paidOrders;
 };
 
-/** Lists errors that are bugs of ours rather than provider faults. */
+/** Lists errors that indicate our own bugs rather than provider faults. */
 const listInternalErrors = (rig: WatchRig) =>
   rig.logLines.filter((line) => /TypeError|RangeError|SyntaxError|ZodError|Slonik/.test(line));
 

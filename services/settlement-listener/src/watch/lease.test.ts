@@ -30,13 +30,14 @@ const startTestLease = (
 const countLed = (candidateLeases: readonly Lease[]) =>
   candidateLeases.filter((lease) => lease.getLeadership() !== undefined).length;
 
-/** Runs the lease loops again. */
+/** Advances the clock so that the lease loops run again. */
 const runLeaseLoops = async () => {
   rig.clock.advance(3_000);
   for (let round = 0; round < 10; round += 1) await listWatchers(rig.pool);
 };
 
-// Guards against followers that queue for the row, which every transaction of the leader locks.
+// Guards against followers that queue for the chain's row, which every transaction of the leader
+// locks.
 test("tries to acquire a led chain without waiting or locking", async () => {
   const chainId = newId("evt");
   const [now, until] = [rig.clock.now(), afterMs(rig.clock, 60_000)];
@@ -49,7 +50,8 @@ test("tries to acquire a led chain without waiting or locking", async () => {
     await lockReleased.promise;
   });
   await rowLocked.promise;
-  // A blocked attempt would fail after the statement timeout of five seconds.
+  // If the attempt had to wait for the lock, it would fail after the statement timeout of five
+  // seconds.
   expect(await acquireLeadership(rig.pool, { chainId, now, until })).toBeUndefined();
   lockReleased.resolve();
   await leaderTransaction;

@@ -9,22 +9,27 @@ import {
   acquireLeadership,
 } from "../store/watchers.ts";
 
-/** A candidacy for the leadership of a chain, and the lease while this process holds it. */
+/**
+ * A process's candidacy for the leadership of a chain, with the lease while the process is the
+ * leader.
+ */
 export type Lease = {
   /**
-   * The leadership while its lease is valid. It can be lost at any time, so every write checks it.
+   * Returns the leadership while its lease is valid. It can be lost at any time, so every write
+   * must check it.
    */
   getLeadership(): Leadership | undefined;
-  /** Reports that a write found another leader. */
+  /** Records that a write has found another leader. */
   markLost(lostLeadership: Leadership): void;
   /** Gives up the leadership and the candidacy. */
   stop(): Promise<void>;
 };
 
 /**
- * How many chains this process leads, and its share (`quota`). For each full share that a process
- * leads, it waits longer before it takes a free chain. So the first replica of a rollout does not
- * take every chain, but a chain that no other replica takes still gets a leader.
+ * The number of chains that this process leads, and its share (`quota`). A process waits longer
+ * before it takes a free chain for each full share that it already leads. The first replica of a
+ * rollout therefore does not take every chain, but a chain that no other replica takes still gets a
+ * leader.
  */
 export type LeadershipQuota = { ledChainCount: number; readonly quota: number };
 
@@ -33,7 +38,7 @@ export const createLeadershipQuota = (quota: number): LeadershipQuota => ({
   quota,
 });
 
-/** Returns how long a chain must have been free before this process takes it, in milliseconds. */
+/** Returns for how many milliseconds a chain must have been free before this process takes it. */
 const getAcquireDelayMs = ({ ledChainCount, quota }: LeadershipQuota): number =>
   Math.floor(ledChainCount / quota) * 5_000;
 
@@ -41,14 +46,14 @@ const leaseMs = 12_000;
 const renewEveryMs = 3_000;
 
 /**
- * A lease not renewed for this long counts as abandoned, even if its expiry is still in the future
- * because the leader's clock was ahead.
+ * The time after which a lease that is not renewed counts as abandoned. Its expiry can still be in
+ * the future then, if the leader's clock was ahead.
  */
 const abandonedAfterMs = 2 * leaseMs;
 
 /**
- * Returns a function that says whether another process still renews its lease, by the clock's
- * elapsed time.
+ * Returns a function that reports whether another process still renews its lease. It measures the
+ * clock's elapsed time since the expiry last changed.
  */
 const trackRenewals = (clock: Clock): ((until: Date) => boolean) => {
   let lastSeen: { until: Date; atMs: number } | undefined;
@@ -61,8 +66,8 @@ const trackRenewals = (clock: Clock): ((until: Date) => boolean) => {
 
 /**
  * Competes for the leadership of a chain until it is stopped. The lease uses the service's clock,
- * which tests can control. Every write checks the fencing token, so clock differences only cause a
- * late or needless change of leader.
+ * which tests can control. Every write checks the fencing token, so if clocks differ, the leader
+ * only changes too late or without need.
  */
 export const startLease = (options: {
   chainId: string;
@@ -107,7 +112,8 @@ export const startLease = (options: {
       const isHeldElsewhere = leaseUntil !== null && leaseUntil > now && isBeingRenewed(leaseUntil);
       freeSince = isHeldElsewhere ? undefined : (freeSince ?? now);
       if (freeSince === undefined) return;
-      // Checked only now, because the loops of other chains may have taken chains in the meantime.
+      // The quota is checked last, because the loops of other chains may have taken chains in the
+      // meantime.
       if (now.getTime() - freeSince.getTime() < getAcquireDelayMs(quota)) return;
       const acquireOptions = { chainId, now, until, ...(leaseUntil && { left: leaseUntil }) };
       const leadership = await countWhileAcquiring(quota, () =>
@@ -134,7 +140,7 @@ export const startLease = (options: {
       try {
         await releaseLeadership(pool, leadership, clock.now());
       } catch (error) {
-        // The lease expires by itself.
+        // The lease expires on its own.
         log.warn({ err: error, chain: chainId }, "chain leadership could not be released");
       }
     },
@@ -142,8 +148,8 @@ export const startLease = (options: {
 };
 
 /**
- * Counts a leadership before acquiring it, because the loops of all chains compete at the same
- * time.
+ * Counts the chain as led while it is being acquired, because the loops of all chains compete at
+ * the same time.
  */
 const countWhileAcquiring = async (
   quota: LeadershipQuota,

@@ -29,42 +29,42 @@ import {
   createJobState,
 } from "./audit/background-jobs.ts";
 
-/** A chain that this process watches, or stands ready to watch if it becomes the leader. */
+/** A chain that this process watches, or will watch if it becomes the leader. */
 export type RunningWatch = {
   chainId: string;
   providerCount: number;
   isLeader: () => boolean;
-  /** What this process last observed on the chain as its leader. */
+  /** The last report of this process about the chain, from its time as the leader. */
   report: () => WatchReport;
-  /** Waits for the steps in progress to end, then gives up the leadership. */
+  /** Waits until the steps in progress have ended, then gives up the leadership. */
   stop: () => Promise<void>;
 };
 
-/** State shared by the loops of one chain. Losing it with the process does no harm. */
+/** The in-memory state that the loops of one chain share. It can be lost without harm. */
 type WatchState = {
   report: WatchReport;
-  /** The fencing token of the leadership under which the chain passed the catalogue check. */
+  /** The fencing token of the leadership that passed the catalogue check. */
   checkedToken: string | undefined;
-  /** The check results per provider under that leadership. */
+  /** The result of the catalogue check for each provider, under that leadership. */
   checkResults: ProviderCheckResults;
   /**
-   * No check of a chain that failed the catalogue check runs before this time, by the clock's
-   * `elapsedMs`.
+   * After a failed catalogue check, the next check runs no earlier than at this time, by the
+   * clock's `elapsedMs`.
    */
   checkPausedUntilMs: number;
   /**
-   * The last final block that the scan saw under this leadership. Undefined before the first step
+   * The last final block that the scan saw under this leadership. Undefined before the first step,
    * and while the chain is halted.
    */
   finalizedTo: number | undefined;
   jobState: BackgroundJobState;
-  /** Whether the chain was halted at the last check. The chain's row stores the halt itself. */
+  /** Whether the chain was halted at the last check. The database stores the halt itself. */
   isHalted: boolean;
   /** Whether a quorum of providers agreed in the last step. */
   hasQuorum: boolean;
   /** How many consecutive scan steps found inconsistent provider responses. */
   chainMovedCount: number;
-  /** The loops whose last run reached no provider. */
+  /** The loops that could not reach any provider in their last run. */
   unreachableLoops: Set<LoopName>;
   isStopping: boolean;
 };
@@ -182,10 +182,11 @@ const runWatchStep = async (
     state.chainMovedCount = 0;
     watch.missingReceipts.clear();
     state.finalizedTo = step.finalizedTo;
-    // A new start, for example after a halt, may begin below blocks that the jobs already handled.
+    // A restarted watch, for example after a halt, can begin below blocks that the jobs have
+    // already handled.
     if (step.finalizedTo === undefined) state.jobState = createJobState();
     state.isHalted = step.state === "halted";
-    // The chain's row stores the reason.
+    // The database stores the reason.
     if (step.state === "halted") setReport(watch, state, state.report);
     else if (step.state === "behind") {
       const reason = "the node has not reached the last final block";
@@ -211,8 +212,8 @@ const runWatchStep = async (
 };
 
 /**
- * Logs once when the quorum is lost and once when it is restored. Returns the reason for the
- * status.
+ * Logs when the quorum is lost or restored. Returns the reason for the status, or null while there
+ * is a quorum.
  */
 const reportQuorum = (
   { chain, log, metrics, verifiers }: WatchContext,
@@ -234,8 +235,8 @@ const reportQuorum = (
 const chainMovedCountMax = 5;
 
 /**
- * A moving chain is read again. If it never stops moving, one provider may be wrong, so another
- * goes first.
+ * Counts steps in which the chain moved during the read. After several in a row, a provider is
+ * probably wrong, so another one is preferred.
  */
 const handleMovingChain = (
   { chain, demote, log, verifiers }: WatchContext,
@@ -248,7 +249,7 @@ const handleMovingChain = (
   log.warn({ chain: chain.id }, "provider replies are inconsistent, preferring another provider");
 };
 
-/** Runs a background job, once the scan has set the last final block. */
+/** Runs a background job. Does nothing until the scan has set the last final block. */
 const runBackgroundJob = async (
   watch: WatchContext,
   leadership: Leadership,
@@ -267,8 +268,8 @@ const runBackgroundJob = async (
 };
 
 /**
- * Logs once when no provider answers, and once when the chain is reachable again. In between, the
- * loop keeps retrying.
+ * Runs work of a loop and keeps the loop alive if no provider answers. Logs when the chain becomes
+ * unreachable and when it is reachable again.
  */
 const withOutageReporting = async (
   { chain, log }: WatchContext,
@@ -283,7 +284,7 @@ const withOutageReporting = async (
     return result;
   } catch (error) {
     if (!(error instanceof ChainUnreachableError)) throw error;
-    // `stop` may close the readers while a step is in progress.
+    // `stop` can close the readers while a step is in progress.
     if (state.isStopping || state.unreachableLoops.has(loop)) return false;
     state.unreachableLoops.add(loop);
     log.error({ err: error, chain: chain.id, loop }, "chain unreachable, retrying");
@@ -292,8 +293,8 @@ const withOutageReporting = async (
 };
 
 /**
- * Checks a chain once per leadership. The chain starts when a quorum of its providers agrees with
- * the catalogue (rule CHAIN-30); otherwise the check is repeated later.
+ * Compares the chain's providers with the catalogue, once per leadership. Returns whether the chain
+ * can start (rule CHAIN-30). If it cannot, the check is repeated later.
  */
 const checkChain = async (
   watch: WatchContext,
@@ -302,7 +303,7 @@ const checkChain = async (
 ): Promise<boolean> => {
   const { chain, log, pool, verifiers } = watch;
   if (state.checkedToken === leadership.token) return true;
-  // Read before any request to a provider, because providers may be unreachable.
+  // The database is read before any provider, because all providers may be unreachable.
   state.isHalted = (await readProgress(pool, chain.id)).haltedReason !== null;
   const checkResults = await checkProviders(
     watch,
@@ -323,7 +324,7 @@ const checkChain = async (
   return true;
 };
 
-/** Rechecks the providers that differed from the catalogue or did not answer. */
+/** Checks the providers again that differed from the catalogue or did not answer. */
 const recheckProviders = async (
   watch: WatchContext,
   leadership: Leadership,
@@ -341,7 +342,7 @@ const recheckProviders = async (
   if (state.checkedToken !== leadership.token) return false;
   const checkResults = [...state.checkResults].map(([id, checkResult]) => {
     const newResult = newResults.get(id) ?? "unknown";
-    // A provider that differed stays ignored until it agrees.
+    // A provider that differed stays ignored until it matches, even if it does not answer now.
     return [id, newResult === "unknown" ? checkResult : newResult] as const;
   });
   applyCheckResults(watch, state, new Map(checkResults));
@@ -353,7 +354,7 @@ const toEmptyResults = (error: unknown): ProviderCheckResults => {
   throw error;
 };
 
-/** Ignores the providers that differ from the catalogue, and logs changes. */
+/** Ignores the providers that differ from the catalogue, and logs what changed. */
 const applyCheckResults = (
   { chain, ignoreProviders, log, metrics }: WatchContext,
   state: WatchState,
@@ -403,8 +404,8 @@ const setReport = (
 };
 
 /**
- * Runs work while this process is the leader. If the leadership is lost meanwhile, the work ends
- * without an error. Then removes the chain's gauges, which the new leader reports.
+ * Runs work if this process is the leader. If the leadership is lost meanwhile, the work ends
+ * without an error, and the chain's gauges are removed, because the new leader reports them.
  */
 const runAsLeader = async (
   { chain, metrics }: WatchContext,
@@ -424,7 +425,7 @@ const runAsLeader = async (
 };
 
 /**
- * Returns whether an error only means that data moved during a read. The next run reads it again,
+ * Returns whether an error only means that data changed during a read. The next run reads it again,
  * so the error is not reported.
  */
 const isTransientError = (error: unknown): boolean =>

@@ -33,7 +33,7 @@ afterEach(async () => {
   for (const rpc of rpcs.splice(0)) await rpc.close();
 });
 
-/** Creates a link whose owner no other test pays, and that the service has received. */
+/** Creates a link that the service has received. No other test pays its owner. */
 const createPaidLink = async () => {
   const to = toEip55(`0x${randomBytes(20).toString("hex")}`);
   const link = await rig.receiveNewLink({ destinationAddress: to });
@@ -48,7 +48,7 @@ const waitUntilSettled = (link: PaymentLinkState) =>
 /** Removes everything after the arguments of `transfer` from the calldata in a node's reply. */
 const removeSuffixes = (reply: unknown): string =>
   JSON.stringify(reply).replaceAll(/("input":"0xa9059cbb[0-9a-f]{128})[0-9a-f]*"/g, '$1"');
-/** Simulates a node that has lost its transactions. */
+/** Makes a node return null for all transactions. */
 const removeTransactions = (reply: unknown): string =>
   JSON.stringify(
     [reply].flat().map((rpcReply) => ({ ...(rpcReply as object), result: null })),
@@ -86,7 +86,7 @@ describe("a payment by suffix (rule CHAIN-22)", () => {
     expect(rig.publishedDeposits(order.to)).toEqual([]);
   });
 
-  // Guards money: one provider that hides or invents a suffix moves nothing.
+  // Guards money: a single provider that hides or invents a suffix must not settle a payment.
   test("settles once two providers agree on its calldata", async () => {
     await startWatch({}, 2);
     const { link, order } = await createPaidLink();
@@ -160,7 +160,7 @@ describe("a payment by suffix (rule CHAIN-22)", () => {
     await chain.pay({ ...order, amount: baseUnitsPerToken });
     await chain.mine(1 + policyBlocks);
     await waitUntilSettled(link);
-    // The watch itself sends one request, for sender and nonce.
+    // The watch itself sends one request, for the sender and nonce.
     expect(countTransactionRequests() - countBefore).toBeLessThanOrEqual(1);
   });
 });

@@ -49,7 +49,7 @@ const requestResume = (rig: WatchRig, body: { chainId: string; sharedBlock: numb
     body: JSON.stringify(body),
   });
 
-/** Starts the service again on the same database, with another node of the same chain id. */
+/** Restarts the service on the same database, with another node of the same chain id. */
 const startServiceOn = async (rig: WatchRig, node: LocalEvmChain) => {
   const config = { ...rig.config, rpcUrls: new Map([[node.chainId, [node.url]]]) };
   const restartedService = createSettlementListener(
@@ -171,7 +171,7 @@ describe("the reported lag grows while no provider answers", () => {
     });
     expect(await metrics.metrics()).toMatch(/chain_agreeing_providers\{.*\} 0\n/);
   };
-  // Its blocks have recent times; each block mined in quick succession is one second later.
+  // Its blocks have current times. Blocks mined in quick succession are one second apart.
   const youngChain = useRig(() => startEvmChain());
   const startWatchedRig = async () => {
     const rpc = await startScriptedRpc({ target: youngChain.url });
@@ -205,7 +205,8 @@ describe("the reported lag grows while no provider answers", () => {
 });
 
 describe("a commit that takes effect after its step gave up waiting", () => {
-  // Postgres may be slow to commit. The next step may have read the progress before that commit.
+  // Postgres can be slow to commit, so the next step may read the progress before that commit takes
+  // effect.
   test("does not stop the watch if it takes effect while the next step writes", async () => {
     const secondRpc = await startScriptedRpc({ target: chain.url });
     rpcs.push(secondRpc);
@@ -250,7 +251,7 @@ describe("a reorg", () => {
       "the payment is settled",
       () => listStatuses(rig, link.id).at(-1) === "settled",
     );
-    // A block that was not scanned yet would not be reported as orphaned.
+    // The block must be scanned, or it would not be reported as orphaned.
     await rig.waitUntilScanned();
     const raw = await chain.readRawTransaction(hash);
     await chain.reorg(4);
@@ -481,7 +482,7 @@ describe("a chain that restarts from its first block between two starts", () => 
     await oldChain.close();
     const newChain = await startEvmChain({ slotsInEpoch: 1 });
     try {
-      // Two nodes started in the same second have equal blocks unless their block times differ.
+      // Two nodes that start in the same second mine equal blocks, unless their block times differ.
       await newChain.setNextBlockTime(Math.floor(Date.now() / 1000) + 3600);
       await newChain.mine(30);
       const restartedService = await startServiceOn(rig, newChain);
@@ -518,7 +519,8 @@ describe("two processes", () => {
       rig.logLines.some((line) => line.includes("another process now watches this chain")),
     );
     delayedReplies.stop();
-    // The work in progress when the leadership was lost has ended once the service has stopped.
+    // After the service has stopped, the work that was in progress when the leadership was lost has
+    // ended too.
     await rig.service.stop();
     expect(await readGauges()).toBeNull();
   });

@@ -62,7 +62,8 @@ describe("watching a chain", () => {
         at: expect.any(String),
       },
     ]);
-    // This block follows the report within two seconds, and no other block follows it.
+    // This block is mined less than two seconds after the last report, and no other block follows
+    // it.
     await chain.mine();
     const newest = await chain.readHeadNumber();
     await waitUntil(

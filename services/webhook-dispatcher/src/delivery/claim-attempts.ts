@@ -6,8 +6,8 @@ import type { Attempt } from "./attempt/make-attempt.ts";
 import type { Targets } from "./targets.ts";
 
 /**
- * A leased delivery with everything its attempt needs. `attempt` is null if its link or target is
- * missing.
+ * A leased delivery with everything that its attempt needs. `attempt` is null if the link or the
+ * target is missing.
  */
 export type LeasedAttempt = {
   delivery: ClaimedDelivery;
@@ -18,8 +18,8 @@ export type LeasedAttempt = {
 type ClaimOptions = { pool: Pool; targets: Targets };
 
 /**
- * Leases due deliveries and reads what their attempts need in one transaction, so that no delivery
- * is leased if the read fails. A link with several deliveries is read once, in its latest state.
+ * Leases due deliveries and reads what their attempts need, in one transaction, so no delivery is
+ * leased if the read fails. A link with several deliveries is read once, in its latest state.
  */
 export const claimAttempts = (
   { pool, targets }: ClaimOptions,

@@ -22,9 +22,9 @@ export type CreateDeliveriesDependencies = {
 
 type DeliveriesToCreate = {
   deliveries: readonly UnscheduledDelivery[];
-  /** The deliveries' destinations, each endpoint once. */
+  /** The destinations of the deliveries. Each endpoint appears once. */
   destinations: readonly Destination[];
-  /** The links in their latest state. A delivery of any other link waits in the queue. */
+  /** The links in their latest state. Deliveries of other links wait in the queue. */
   links: readonly Link[];
 };
 

@@ -203,7 +203,7 @@ describe("one attempt", () => {
     await waitForLogEntry(probeUser, endpoint, 1);
   };
 
-  test("is retried not a millisecond early, counted from the end of the failed attempt", async () => {
+  test("is never retried early, counted from the end of the failed attempt", async () => {
     receiver.respondWith(respondWithStatus(500));
     const person = rig.signIn();
     const endpoint = await rig.register(person);
@@ -305,7 +305,7 @@ describe("data", () => {
     );
     rig.clock.advance(30_000);
     await waitForLogEntry(person, endpoint, 2);
-    // A late record with an older version changes nothing.
+    // A delayed record with an older version is ignored.
     await rig.publish(createOutgoingEvent(linkSnapshot, { ...eventFields, data: { link } }));
     rig.clock.advance(300_000);
     await waitForLogEntry(person, endpoint, 3);
@@ -329,7 +329,7 @@ describe("data", () => {
     ).toEqual([
       ["active", "10.5", 1],
       ["active", "21", 2],
-      // The link expires at this instant, although no event reports it.
+      // The link expires at this time, although no event reports it.
       ["inactive", "21", 2],
       ["inactive", "21", 2],
     ]);
@@ -397,7 +397,7 @@ describe("one event", () => {
       return log.length === count && log.every(({ status }) => status === "Delivered");
     });
 
-  test("sends nothing when it is received again after newer ones, even to newer endpoints (rule KEEP-5)", async () => {
+  test("is not sent when it is received again after newer ones, even to newer endpoints (rule KEEP-5)", async () => {
     const person = rig.signIn();
     const endpoint = await rig.register(person);
     const disabledEndpoint = await rig.register(person);
@@ -436,7 +436,7 @@ describe("one event", () => {
     await rig.publish(createPaidEvent(link), { id });
     await rig.publish(createPaidEvent({ ...link, version: 3 }));
     await waitForDelivered(person, endpoint, 3);
-    // Also with a newer state of its link.
+    // The event is still a duplicate if it contains a newer state of its link.
     await rig.publish(createPaidEvent({ ...link, version: 6 }), { id });
     // Stopping waits for attempts in progress.
     await rig.service.stop();

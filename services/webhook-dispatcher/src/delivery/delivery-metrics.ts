@@ -81,8 +81,8 @@ export const createDeliveryMetrics = (options: DeliveryMetricsOptions): Delivery
 };
 
 /**
- * Keeps the last value if the database is unavailable, so that the scrape still returns the other
- * metrics, which are needed most then.
+ * Keeps the last value if the database is unavailable. The scrape must still return the other
+ * metrics, which matter most during an outage.
  */
 const measure = async (
   { log }: DeliveryMetricsOptions,

@@ -36,8 +36,7 @@ afterEach(async () => {
 });
 
 /**
- * Queues events of these accounts before anything is claimed, then starts a dispatcher with the
- * limits.
+ * Queues events of these accounts before any are claimed, then starts a dispatcher with the limits.
  */
 const startWithQueue = async (people: readonly Person[], limits: Record<string, string>) => {
   const { service } = await rig.startAnother({ WEBHOOK_RETRY_SCHEDULE_SECONDS: "60" });
@@ -49,7 +48,10 @@ const startWithQueue = async (people: readonly Person[], limits: Record<string, 
   await rig.startAnother(limits);
 };
 
-/** Waits until a webhook published now arrives. By then every possible claim has been made. */
+/**
+ * Waits until a webhook that is published now arrives. By then, the dispatcher has claimed
+ * everything that it can.
+ */
 const waitForOtherDelivery = async (path: string) => {
   const probeUser = rig.signIn();
   await rig.register(probeUser, path);

@@ -174,7 +174,7 @@ describe("deliveries to a fast endpoint", () => {
     await releaseLock.locked;
     await waitForBlockedSessions(1);
     expect(await readRows()).toEqual([{ attempts: 1, isLeased: true }]);
-    // Gives a stop that does not wait enough time to finish.
+    // A stop that does not wait for the release would finish during these queries.
     for (let index = 0; index < 50; index += 1) await readRows();
     expect(isStopped).toBe(false);
     releaseLock.release();
@@ -211,8 +211,8 @@ describe("prefetched deliveries of two accounts while one endpoint is being disa
   const abandonedEntry = expect.objectContaining({ attempts: 0, error: "endpoint disabled" });
 
   /**
-   * At each of two endpoints, leaves one attempt hanging and three prefetched, and starts disabling
-   * the second.
+   * At each of two endpoints, leaves one attempt hanging and three prefetched. Then starts
+   * disabling the second endpoint.
    */
   const startWithThreePrefetchedEach = async () => {
     const otherUser = rig.signIn();

@@ -59,8 +59,8 @@ test("a failure is counted once if its attempt is already recorded as interrupte
   ]);
 });
 
-// Guards against an early retry and against mixing up results. After a time without database
-// writes, the failures of two attempts of one delivery can be in the same batch.
+// Guards against an early retry and against mixing up results. While results cannot be written to
+// the database, the failures of two attempts of one delivery can get into the same batch.
 test.each([
   ["is retried", 503, { httpStatus: 503, status: "Pending" }, { delivered: 0, failed: 2 }],
   ["ends", 200, { httpStatus: 200, status: "Delivered" }, { delivered: 1, failed: 1 }],

@@ -5,7 +5,10 @@ import { type AttemptResult, recordResults } from "../store/ended-deliveries.ts"
 import { type OutcomeRun, recordOutcomes } from "../store/endpoints.ts";
 import type { AttemptOutcome } from "./attempt/attempt-outcome.ts";
 
-/** An ended attempt, as recorded by its own process or another one. */
+/**
+ * An ended attempt. It is recorded by the process that made it, or by another one if its lease
+ * expired.
+ */
 export type EndedAttempt = {
   deliveryId: string;
   eventId: string;
@@ -24,13 +27,14 @@ export type EndedAttempt = {
 
 type RetryOptions = {
   schedule: RetrySchedule;
-  /** Returns a number from 0 to 1 that spreads the retries of attempts that failed together. */
+  /** Returns a number from 0 to 1 that spreads out the retries of attempts that failed together. */
   random: () => number;
 };
 
 /**
- * Records how attempts ended, schedules their retries, and updates their endpoints' statistics.
- * Returns the attempts to record again because another transaction is changing their deliveries.
+ * Records how attempts ended, schedules their retries, and updates the statistics of their
+ * endpoints. Returns the attempts that must be recorded again, because another transaction is
+ * changing their deliveries.
  */
 export const recordEndedAttempts = async (
   tx: Transaction,

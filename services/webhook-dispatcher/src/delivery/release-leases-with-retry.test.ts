@@ -11,7 +11,7 @@ const createLeases = (...ms: number[]) =>
 
 type Lease = { leaseUntil: Date };
 
-/** Releases leases with a clock that skips waits. Returns when each try happened. */
+/** Releases leases with a clock that skips waits. Returns the times of all tries. */
 const releaseWithoutWaiting = async (
   leases: readonly Lease[],
   release: (tries: number, remainingLeases: readonly Lease[]) => readonly Lease[],

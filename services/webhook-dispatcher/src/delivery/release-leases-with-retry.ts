@@ -7,12 +7,14 @@ type ReleaseOptions<Lease> = {
   log: Log;
 };
 
-/** A try costs one statement, and only an orderly stop waits for it. */
+/**
+ * The waits are short, because a try is only one statement. Only a graceful shutdown waits for it.
+ */
 const backoff = { initialMs: 100, maxMs: 2_000 };
 
 /**
- * Releases the leases of attempts that never started. Retries locked leases, and all of them while
- * the database is unavailable, until they expire. An expired lease counts as an attempt.
+ * Releases the leases of attempts that never started. Retries locked leases, and all leases while
+ * the database is unavailable, until they expire. An attempt whose lease expires counts as made.
  */
 export const releaseLeasesWithRetry = async <Lease extends { leaseUntil: Date }>(
   { releaseLeases, clock, log }: ReleaseOptions<Lease>,

@@ -22,7 +22,7 @@ const createEndedAttempt = (deliveryId: string): EndedAttempt => ({
   outcome: outcomeFromStatus(200),
 });
 
-/** Creates a writer whose writes end when the test says so. */
+/** Creates a writer whose writes finish only when the test lets them. */
 const createHeldWriter = () => {
   const batches: string[][] = [];
   const writes: ((lockedAttempts?: readonly EndedAttempt[]) => void)[] = [];

@@ -3,7 +3,10 @@ import type { EndedAttempt } from "./record-ended-attempts.ts";
 
 /** Writes the results of attempts in batches. */
 export type ResultWriter = {
-  /** Resolves when the result is stored, or when it expires because the database was unavailable. */
+  /**
+   * Resolves when the result is stored, or when the writer gives up because the database was
+   * unavailable for too long.
+   */
   write(ended: EndedAttempt): Promise<void>;
 };
 
@@ -20,24 +23,24 @@ type QueuedResult = { ended: EndedAttempt; resolve: () => void };
 
 const batchMax = 500;
 /**
- * A result waits this long for others, unless the queue reaches `lingerResultsMax`. One write costs
- * the same as twenty, and nothing waits for it, because the slot is already free. This is real
- * time, not the time of `clock`.
+ * How long a result waits for more results, unless the queue reaches `lingerResultsMax`. Writing
+ * one result costs as much as writing twenty. The wait does not delay attempts, because the slot is
+ * already free. This is real time, not the time of `clock`.
  */
 const lingerMs = 100;
 const lingerResultsMax = 100;
 const backoff = { initialMs: 100, maxMs: 2_000 };
 /**
- * How long after its lease a result is still written. A 2xx is valid until the next attempt starts,
- * which by the default schedule is at least 30 s after the lease.
+ * How long after the expiry of its lease a result can still be written. A 2xx is valid until the
+ * next attempt starts. With the default schedule, that is at least 30 s after the expiry.
  */
 const lateMsMax = 30_000;
 
 const expiresAtMs = ({ leaseUntil }: EndedAttempt): number => leaseUntil.getTime() + lateMsMax;
 
 /**
- * Creates the writer. The caller bounds the queue by not starting attempts while too many results
- * wait.
+ * Creates the writer. The caller limits the length of the queue: it does not start attempts while
+ * too many results wait.
  */
 export const createResultWriter = (options: ResultWriterOptions): ResultWriter => {
   const { saveBatch, clock, log, onWritten = () => {} } = options;

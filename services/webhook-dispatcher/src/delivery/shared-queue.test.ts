@@ -226,7 +226,7 @@ describe("stopping", () => {
     return { sendResponses, service };
   };
 
-  test("finishes the attempt in progress and claims no other, so that no lease remains (rule KEEP-8)", async () => {
+  test("finishes the attempt in progress and does not claim another, so that no lease remains (rule KEEP-8)", async () => {
     const { sendResponses, service } = await startWithHeldAttempt();
     const stopping = service.stop();
     sendResponses[0]?.();
@@ -239,7 +239,7 @@ describe("stopping", () => {
     expect(await countLeased()).toBe(0);
   });
 
-  test("starts no attempt after `drain`, while the process still serves requests", async () => {
+  test("does not start an attempt after `drain`, while the process still serves requests", async () => {
     const { sendResponses, service } = await startWithHeldAttempt();
     service.drain?.();
     sendResponses[0]?.();
@@ -309,7 +309,7 @@ describe("an attempt in progress when its endpoint", () => {
 });
 
 describe("several secret keys", () => {
-  test("the first key seals, older keys still open, and a missing key prevents the start (rule OPS-6)", async () => {
+  test("the first key encrypts, older keys still decrypt, and a missing key prevents the start (rule OPS-6)", async () => {
     const secondKey = `second=${Buffer.alloc(32, 9).toString("base64")}`;
     const person = rig.signIn();
     const endpoint = await rig.register(person);

@@ -36,24 +36,27 @@ export type Dispatcher = {
   capacityForNewDeliveries(destinations: readonly Destination[]): ReadonlyMap<string, number>;
   /** Returns when the lease of a delivery created now ends. */
   computeLeaseUntil(): Date;
-  /** Takes over newly created deliveries: leased ones to send, and destinations with waiting ones. */
+  /**
+   * Takes over newly created deliveries: sends the leased ones, and records at which destinations
+   * others wait.
+   */
   acceptDeliveries(
     leased: readonly RoutedAttempt[],
     waitingDestinations: readonly Destination[],
   ): void;
   /**
-   * Waits until new deliveries can be sent from memory, but only for a short time. After that they
-   * wait in the queue.
+   * Waits until new deliveries can be sent from memory, but only for a short time. Otherwise the
+   * deliveries are queued.
    */
   awaitCapacity(): Promise<void>;
   /**
-   * Releases the endpoint's leased attempts that have not started, because it was disabled or
-   * deleted.
+   * Releases the leased attempts of an endpoint that have not started, because the endpoint was
+   * disabled or deleted.
    */
   stopEndpoint(endpointId: string): void;
   /**
-   * Stops starting attempts. Resolves when the attempts in progress are made and recorded. A second
-   * call also waits until deliveries leased since the first one are released.
+   * Stops starting attempts. Resolves when the attempts in progress have ended and are recorded. A
+   * second call also waits until the deliveries that were leased after the first call are released.
    */
   stop(): Promise<void>;
 };
@@ -71,23 +74,24 @@ type DispatcherOptions = SlotLimits & {
 };
 
 /**
- * How often to poll for deliveries that other processes left or cannot handle. Our own events
- * trigger a poll directly.
+ * How often to poll for due deliveries. Polling finds deliveries that other processes created but
+ * cannot send, for example because they died. Events that this process handles trigger a poll
+ * directly.
  */
 const pollMs = 1_000;
 
-/** How often to check for leases that have waited too long. */
+/** How often to check for leased attempts that have waited too long for a slot. */
 const staleCheckMs = 250;
 
 /**
- * The interval and number of checks before one chunk of events is processed, while new deliveries
- * would only go through the queue. The number is limited because events of other accounts wait
- * behind. This is real time, not the time of `clock`.
+ * How often, and how many times, to check whether there is capacity before processing a chunk of
+ * events. While there is none, new deliveries would only go through the queue. The number of checks
+ * is limited because events of other accounts wait too. This is real time, not the time of `clock`.
  */
 const busyCheckMs = 5;
 const busyChecksMax = 100;
 
-/** Executes the effects of the schedule and feeds the results back as inputs. */
+/** Executes the effects of the schedule and passes the results back to it as inputs. */
 type EffectRunner = {
   options: DispatcherOptions;
   writer: ResultWriter;
@@ -151,8 +155,8 @@ export const startDispatcher = (options: DispatcherOptions): Dispatcher => {
 };
 
 /**
- * Finds endpoints with due deliveries and free slots, and claims deliveries. Returns when to poll
- * next.
+ * Finds endpoints with due deliveries and free slots, and claims deliveries for them. Returns when
+ * to poll next.
  */
 const pollQueue = async ({ options, applyInput }: EffectRunner): Promise<Date | undefined> => {
   const { poll: queuePoll } = applyInput({ kind: "look" });

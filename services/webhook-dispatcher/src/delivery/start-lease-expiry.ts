@@ -40,7 +40,7 @@ export const startLeaseExpiry = (options: LeaseExpiryOptions): Loop => {
           deliveryId: id,
           leaseUntil,
           startedAt: new Date(leaseUntil.getTime() - leaseMsFor(timeoutMs)),
-          // The real end is unknown, but it was not after the lease.
+          // The real end time is unknown, but it was not later than the expiry of the lease.
           endedAt: leaseUntil,
           durationMs: null,
           outcome: interruptedOutcome,

@@ -9,11 +9,11 @@ import { type EndpointTarget, findTargets } from "../store/endpoints.ts";
 type Target = { url: URL | null; secret: string };
 
 /**
- * Targets with opened secrets, by endpoint. They never change: an endpoint's URL and secret are
- * fixed, and so are a process's URL rules.
+ * The targets of endpoints, with decrypted secrets. A cached target never becomes outdated, because
+ * the URL and the secret of an endpoint never change, and neither do the URL rules of a process.
  */
 export type Targets = {
-  /** Returns the endpoints' targets. Omits endpoints whose secret cannot be opened. */
+  /** Returns the targets of the endpoints. Omits endpoints whose secret cannot be decrypted. */
   get(tx: Transaction, endpointIds: readonly string[]): Promise<ReadonlyMap<string, Target>>;
 };
 
@@ -22,8 +22,8 @@ const cachedMax = 1_000;
 type TargetsOptions = { keys: SecretKeys; rules: UrlRules; log: Log };
 
 /**
- * Creates the cache of targets, for up to 1,000 endpoints. Checks each URL again, because rules and
- * overrides may have changed since its registration.
+ * Creates the cache of targets, for up to 1,000 endpoints. Checks each URL again, because the rules
+ * and overrides may have changed since its registration.
  */
 export const createTargets = ({ keys, rules, log }: TargetsOptions): Targets => {
   const cache = new LRUCache<string, Target>({ max: cachedMax });

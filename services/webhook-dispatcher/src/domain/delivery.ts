@@ -15,7 +15,7 @@ export type DeliveryStatus = (typeof deliveryStatuses)[number];
 export type LoggedDelivery = {
   id: string;
   eventType: WebhookType;
-  /** Null for old deliveries that ended before this column existed. */
+  /** Null for deliveries that ended before this column existed. */
   linkId: string | null;
   /** The payment of the event, or null if the event has none. */
   paymentId: string | null;
@@ -87,8 +87,8 @@ export const serializeDetailedDelivery = (delivery: DetailedDelivery): DeliveryD
 
 /**
  * Lists the ended attempts in order. The last one comes from the entry's own fields, unless it is
- * among the stored failed attempts. A 2xx recorded after an interruption replaces the failed
- * attempt.
+ * among the stored failed attempts. A 2xx that was recorded after an interruption replaces the
+ * failed attempt.
  */
 const listEndedAttempts = (delivery: DetailedDelivery): DeliveryAttempt[] => {
   const { attempts, error, durationMs, httpStatus, isUnderWay, lastAttemptAt, status } = delivery;
@@ -103,8 +103,8 @@ const listEndedAttempts = (delivery: DetailedDelivery): DeliveryAttempt[] => {
 };
 
 /**
- * How much longer a lease is than an attempt's deadline: allows for slow writes and clock
- * differences.
+ * How much longer a lease lasts than the deadline of its attempt. This allows for slow writes and
+ * for clock differences.
  */
 const leaseMarginMs = 20_000;
 

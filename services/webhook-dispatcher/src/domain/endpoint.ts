@@ -27,7 +27,10 @@ const visibleDigits = 4;
 export const generateSecret = (): string =>
   secretTypePrefix + randomBytes(secretBytes).toString("hex");
 
-/** Returns the part of a secret that the console shows later, too short to sign with (rule HOOK-5). */
+/**
+ * Returns the part of a secret that the console shows later. It is too short to sign with (rule
+ * HOOK-5).
+ */
 export const secretPrefixOf = (secret: string): string =>
   secret.slice(0, secretTypePrefix.length + visibleDigits);
 

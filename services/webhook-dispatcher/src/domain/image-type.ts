@@ -1,4 +1,4 @@
-/** The image types that the service returns. None of them can contain scripts that run. */
+/** The image types that the service returns. A browser does not execute scripts in any of them. */
 export type ImageType = "image/png" | "image/jpeg" | "image/gif" | "image/webp" | "image/avif";
 
 const magicBytesByType: readonly (readonly [ImageType, string])[] = [
@@ -12,7 +12,7 @@ const sniffedBytesMax = 64;
 
 /**
  * Returns an image's type by its first bytes, regardless of its `Content-Type` or name. Returns
- * undefined for everything else, such as SVG and HTML.
+ * undefined for every other format, such as SVG and HTML.
  */
 export const sniffImageType = (bytes: Buffer): ImageType | undefined => {
   const firstBytes = bytes.toString("latin1", 0, sniffedBytesMax);

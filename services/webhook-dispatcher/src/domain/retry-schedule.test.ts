@@ -31,7 +31,7 @@ describe("computeNextAttemptAt", () => {
       const second = Math.floor((waitMsAfter(4, index / failedCount) ?? 0) / 1000);
       perSecond.set(second, (perSecond.get(second) ?? 0) + 1);
     }
-    // Two hours are spread over six minutes.
+    // The retries after a wait of two hours are spread over six minutes.
     expect(perSecond.size).toBe(360);
     expect(Math.max(...perSecond.values())).toBeLessThanOrEqual(failedCount / 360 + 1);
   });

@@ -1,8 +1,8 @@
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 
 /**
- * The keys that encrypt stored secrets, by name. `sealingKeyName` names the one that seals; all of
- * them open.
+ * The keys that encrypt stored secrets, by name. New secrets are encrypted with the key
+ * `sealingKeyName`. Each key can decrypt the secrets that it encrypted.
  */
 export type SecretKeys = { sealingKeyName: string; byName: ReadonlyMap<string, Buffer> };
 
@@ -19,7 +19,8 @@ const base64KeyPattern = /^[A-Za-z0-9+/]{43}=$/;
 
 /**
  * Parses `name=<base64 of 32 bytes>,…` (rule OPS-6). Returns undefined if an entry is malformed or
- * a name occurs twice. Does not say which entry, because its content must not be logged.
+ * a name occurs twice. The result does not say which entry is wrong, because its content must not
+ * be logged.
  */
 export const parseSecretKeys = (text: string): SecretKeys | undefined => {
   const entries = text
@@ -45,8 +46,8 @@ export const parseSecretKeys = (text: string): SecretKeys | undefined => {
 };
 
 /**
- * Seals an endpoint's secret. It opens only for that endpoint, because the endpoint's id is
- * authenticated with it.
+ * Encrypts an endpoint's secret. The endpoint's id is authenticated with it, so the result can be
+ * decrypted only for that endpoint.
  */
 export const sealSecret = (keys: SecretKeys, secret: string, endpointId: string): SealedSecret => {
   const nonce = randomBytes(nonceBytes);
@@ -59,7 +60,7 @@ export const sealSecret = (keys: SecretKeys, secret: string, endpointId: string)
   };
 };
 
-/** Opens an endpoint's secret. Throws if the key is unknown or anything was changed. */
+/** Decrypts an endpoint's secret. Throws if the key is unknown or anything was changed. */
 export const openSecret = (
   keys: SecretKeys,
   { sealed, keyName }: SealedSecret,

@@ -6,8 +6,8 @@ type SignatureInput = { prefix: string; secret: string; eventId: string; body: s
 
 /**
  * Returns the three headers that authenticate one attempt (rules HOOK-11, HOOK-12). The signature
- * is the HMAC-SHA256 of the timestamp, a period and the body's bytes, with the secret exactly as
- * shown to the owner.
+ * is the HMAC-SHA256 of the timestamp, a period and the body's bytes. Its key is the secret exactly
+ * as it was shown to the owner.
  */
 export const createSignatureHeaders = (input: SignatureInput): Record<string, string> => {
   const { prefix, secret, eventId, body, now } = input;

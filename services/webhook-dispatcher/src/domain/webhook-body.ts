@@ -23,8 +23,8 @@ type WebhookBody = {
 };
 
 /**
- * Serializes the body of one attempt: compact, with sorted keys, and `data` with the link's state
- * at send time (rule HOOK-8). The keys in this function are already in order.
+ * Serializes the body of one attempt as compact JSON with sorted keys. `data` contains the link's
+ * state at send time (rule HOOK-8). The keys in this function are already in order.
  */
 export const serializeWebhookBody = (event: WebhookEvent, link: Link, now: Date): string => {
   const body: WebhookBody = {
@@ -61,7 +61,7 @@ const serializeTransaction = (transaction: NonNullable<WebhookEvent["transaction
 
 /**
  * Sorts the keys unless they are already sorted, which is the usual case. Creating a new object
- * costs a third of the whole body, on every attempt of every delivery.
+ * would cost a third of the time for the whole body, in every attempt of every delivery.
  */
 const sortKeys = <Fields extends object>(fields: Fields): Fields => {
   const keys = Object.keys(fields);

@@ -23,10 +23,12 @@ type LinkEvent = {
 
 /**
  * Stores each link's latest state, and creates one delivery per webhook event and enabled endpoint
- * of the owner. Both happen in one transaction, so that no webhook has an older state than its
- * event. Every record contains the link's whole state. A gap in versions is therefore only counted,
- * because the record itself fills it. Duplicate events create no deliveries, not even for newer
- * endpoints.
+ * of the owner. Both happen in one transaction, so no webhook contains a state that is older than
+ * its event.
+ *
+ * Every record contains the link's whole state. If versions are missing before it, they are
+ * therefore not needed and only counted. Duplicate events do not create deliveries, even for
+ * endpoints that are newer than the first event.
  */
 export const receiveLinks =
   (dependencies: EventDependencies) =>
@@ -35,8 +37,8 @@ export const receiveLinks =
     const newestLinks = pickNewestStates(events);
     const storedLinks = await recordLinks(tx, newestLinks);
     for (let jumps = countVersionJumps(links, storedLinks); jumps > 0; jumps -= 1) {
-      // A retried transaction counts again. The metric shows that there are jumps, not their
-      // number.
+      // A retried transaction counts its gaps again. The metric shows that there are gaps, not how
+      // many.
       dependencies.countVersionJump();
     }
     const newEvents = events.flatMap((event) => {
@@ -44,7 +46,7 @@ export const receiveLinks =
       const isSkipped = eventType === undefined || isDuplicate(event, storedLinks);
       return isSkipped ? [] : [{ ...event, eventType }];
     });
-    // Two copies of an event in one batch are not detected as duplicates above.
+    // The check above does not detect two copies of an event in one batch.
     const pendingEvents = [
       ...new Map(newEvents.map((event) => [event.envelope.id, event])).values(),
     ];
@@ -61,8 +63,8 @@ export const receiveLinks =
         .filter(({ dateCreated }) => isDueToEndpoint(dateCreated, event, storedLinks))
         .map((destination) => toUnscheduledDelivery(dependencies, event, destination)),
     );
-    // Omits a link with a newer stored state. Its deliveries wait in the queue and read that state
-    // when they are claimed.
+    // Omits links that have a newer stored state. Their deliveries wait in the queue, and read that
+    // state when they are claimed.
     const currentLinks = newestLinks.flatMap(({ link }) =>
       isNewer(link, storedLinks) ? [link] : [],
     );
@@ -71,7 +73,7 @@ export const receiveLinks =
 
 /**
  * Returns whether an event is not newer than the stored link, neither by version nor by time. The
- * time is needed because a restored source repeats version numbers.
+ * time is needed because a source that was restored from a backup repeats version numbers.
  */
 const isDuplicate = (
   { data: { link }, envelope }: LinkEvent,
@@ -92,9 +94,10 @@ const isNewer = (
 ): boolean => version > (storedLinks.get(id)?.version ?? 0);
 
 /**
- * Returns whether an endpoint gets an event. An event of a restored source may have a lower version
- * than the stored link and then leaves no trace in it. It may therefore be a duplicate from before
- * the endpoint was registered, so only older endpoints get it.
+ * Returns whether an endpoint gets an event. After its source was restored from a backup, an event
+ * can have a lower version than the stored link. Such a version is not stored, so the event may be
+ * a duplicate from before the endpoint was registered. Only endpoints that are older than the event
+ * get it.
  */
 const isDueToEndpoint = (
   dateCreated: Date,
@@ -147,7 +150,8 @@ const toUnscheduledDelivery = (
   id: createDeterministicId("evt", [envelope.id, destination.endpointId]),
   endpointId: destination.endpointId,
   eventId: envelope.id,
-  // Not the time of the payment, because restored services may detect the payment again later.
+  // The time of the payment cannot be used, because a restored service can detect the payment again
+  // later.
   earliestPublishedAt: data.link.dateCreated,
   linkId: data.link.id,
   eventType,

@@ -2,14 +2,17 @@ import { LRUCache } from "lru-cache";
 import type { Clock } from "@payment-links/runtime";
 import type { Resolve } from "./resolver.ts";
 
-/** How long a DNS result is used, whatever its TTL. A host's move is noticed within this time. */
+/**
+ * How long a DNS result is used, whatever its TTL is. A host that moves is noticed within this
+ * time.
+ */
 export const dnsCacheMs = 10_000;
 
 const hostsMax = 1_000;
 
 /**
- * Queries DNS at most once in ten seconds per host, for any number of attempts. Attempts during a
- * query share it. A failed query is not cached.
+ * Queries DNS at most once in ten seconds per host, for any number of attempts. Attempts that start
+ * during a query share its result. A failed query is not cached.
  */
 export const cacheDnsLookups = (resolve: Resolve, { clock }: { clock: Clock }): Resolve => {
   const cachedLookups = new LRUCache<

@@ -12,16 +12,19 @@ const sampleStatusLine = "HTTP/1.1 200 ";
 const emptyLinesPattern = /[\r\n]*/y;
 
 /**
- * A complete informational response after which all parsers agree on where the next response
- * starts.
+ * Matches a complete informational response after which all parsers agree on where the next
+ * response starts.
  */
 const wellFormedHeadPattern =
   /[^\r\n]*\r\n(?:(?!content-length|transfer-encoding)[\w-]+:[^\r\n]*\r\n)*\r\n/iy;
 const headEndPattern = /\n\r?\n/g;
-/** The bytes before a chunk that can belong to a match of `headEndPattern` in it. */
+/**
+ * The number of bytes before a chunk that can belong to a match of `headEndPattern` that ends in
+ * the chunk.
+ */
 const headEndOverlap = 2;
 
-/** A 101 (Switching Protocols) is not skipped, because no HTTP follows it. */
+/** A 101 (Switching Protocols) is not skipped, because the bytes after it are not HTTP. */
 const isSkipped = (status: number): boolean => status >= 100 && status < 200 && status !== 101;
 
 const execAt = (pattern: RegExp, text: string, position: number): RegExpExecArray | null => {
@@ -34,7 +37,7 @@ const execAt = (pattern: RegExp, text: string, position: number): RegExpExecArra
  * parser. It removes empty lines and informational responses (1xx) before the final response, no
  * matter what their headers say. It buffers a status line that arrives in pieces. It calls
  * `onResponseStart` at the final status line, before the rest is parsed (rule HOOK-19). Bytes that
- * start no status line pass unchanged.
+ * do not start a status line pass unchanged.
  */
 export const createFinalResponseFilter = (
   onResponseStart: (responseStart: ResponseStart) => void,
@@ -80,7 +83,7 @@ export const createFinalResponseFilter = (
   };
 };
 
-/** Returns whether the text can become a status line when more of it arrives. */
+/** Returns whether the text can become a status line when more bytes arrive. */
 const isPartialStatusLine = (text: string): boolean =>
   text.length < sampleStatusLine.length &&
   execAt(statusLinePattern, text + sampleStatusLine.slice(text.length), 0) !== null;

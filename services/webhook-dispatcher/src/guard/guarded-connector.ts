@@ -6,14 +6,15 @@ import { BlockedAddressError, resolvePublic } from "./resolve-public.ts";
 import type { Resolve } from "./resolver.ts";
 
 /**
- * The part of the timeout that each address except the last one gets. Node's default of 250 ms is
- * too short for a distant host or a lost packet, and Node never returns to the first address.
+ * The part of the timeout for each address except the last one. Node's default of 250 ms is too
+ * short for a distant host or a lost packet, and Node does not try an address twice.
  */
 const timeoutRatioPerAddress = 1 / 4;
 
 /**
- * Creates the connector that opens every socket to an external host. It resolves once, checks all
- * addresses, and passes exactly these to the socket, so that it connects to a checked address.
+ * Creates the connector that opens every socket to an external host. It resolves the host once,
+ * checks all addresses, and passes exactly these to the socket, so that the socket connects to a
+ * checked address.
  */
 export const createGuardedConnector = (
   resolve: Resolve,
@@ -26,14 +27,15 @@ export const createGuardedConnector = (
     lookup: createGuardedLookup(resolve),
   });
   return (options, callback) => {
-    // Node makes no lookup for an IP literal, so it is checked here.
+    // Node does not look up IP literals, so they are checked here.
     if (isIP(options.hostname) !== 0 && !isPublicAddress(options.hostname)) {
       callback(new BlockedAddressError(), null);
       return;
     }
     connect(options, (...[error, socket]) => {
       if (error !== null) return callback(error, null);
-      // A second check. Nothing of the request has been written to the socket yet.
+      // Checks the connected address too. Nothing of the request has been written to the socket
+      // yet.
       if (isPublicAddress(socket.remoteAddress ?? "")) return callback(null, socket);
       socket.destroy();
       return callback(new BlockedAddressError(), null);
@@ -42,8 +44,8 @@ export const createGuardedConnector = (
 };
 
 /**
- * Creates the lookup function of a socket. Checks every address before it returns any. Node asks
- * for one address or, if it may try several families, for all of them.
+ * Creates the lookup function of a socket. Checks every address before it returns any of them. Node
+ * asks for one address or, if it can try several address families, for all addresses.
  */
 export const createGuardedLookup = (resolve: Resolve): LookupFunction => {
   const lookUpPublic = callbackify((hostName: string) => resolvePublic(resolve, hostName));

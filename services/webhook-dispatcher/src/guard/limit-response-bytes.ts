@@ -4,9 +4,9 @@ import { type ResponseStart, createFinalResponseFilter } from "./final-response-
 
 /**
  * Returns a connector whose sockets read only slightly more than `responseBytesMax` bytes of a
- * response. Undici limits only headers and bodies; chunk extensions, empty lines and informational
- * responses could go on forever. Undici receives only the final response. `onResponseStart` is
- * called at its status line, even if undici then rejects the rest.
+ * response. A limit is needed because undici limits only headers and bodies: chunk extensions,
+ * empty lines and informational responses could go on forever. Undici receives only the final
+ * response. `onResponseStart` is called at its status line, even if undici then rejects the rest.
  */
 export const limitResponseBytes =
   (
@@ -36,14 +36,14 @@ const filterReads = (
       const chunk = read(size);
       if (chunk === null) return null;
       const chunkStartsAt = socket.bytesRead - chunk.length;
-      // A socket serves one request at a time, so everything read until the next one is sent is its
-      // response.
+      // A socket serves one request at a time. Everything that is read before the next request is
+      // sent belongs to the response.
       if (socket.bytesWritten !== sentBytes) {
         sentBytes = socket.bytesWritten;
         responseStartsAt = chunkStartsAt;
         filter = createFinalResponseFilter(onResponseStart);
       }
-      // Only bytes before this chunk count, because the chunk may contain the status.
+      // Counts only bytes before this chunk, because the chunk may contain the status.
       if (chunkStartsAt - responseStartsAt > responseBytesMax) {
         socket.destroy(new errors.ResponseExceededMaxSizeError());
         return null;

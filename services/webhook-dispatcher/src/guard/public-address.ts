@@ -7,8 +7,8 @@ const parseRanges = (...cidrs: string[]): readonly IpRange[] =>
   cidrs.map((cidr) => ipaddr.parseCIDR(cidr));
 
 /**
- * IANA's special-purpose registry, additional addresses used by clouds, multicast, and the reserved
- * ranges.
+ * The special-purpose registries of IANA, further addresses that clouds use internally, multicast,
+ * and the reserved ranges.
  */
 const blockedIpv4Ranges = parseRanges(
   "0.0.0.0/8",
@@ -30,12 +30,14 @@ const blockedIpv4Ranges = parseRanges(
   "240.0.0.0/4",
 );
 
-/** Global unicast. Everything else (mapped, unique-local, link-local, multicast, …) is blocked. */
+/**
+ * Global unicast. All other ranges (mapped, unique-local, link-local, multicast, …) are blocked.
+ */
 const allowedIpv6Ranges = parseRanges("2000::/3");
 
 /**
- * Teredo and similar, documentation, 6to4: parts of global unicast that are not ordinary public
- * hosts.
+ * Teredo and similar protocols, documentation, and 6to4. These parts of global unicast are not used
+ * for ordinary public hosts.
  */
 const blockedIpv6Ranges = parseRanges("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20");
 
@@ -43,13 +45,13 @@ const nat64Ranges = parseRanges("64:ff9b::/96");
 const nat64PrefixBytes = 12;
 
 /**
- * Returns whether an address from a resolver or socket is publicly routable (rule HOOK-3). Any
- * other text is not. A NAT64 address is judged by the IPv4 address in it, because public hosts
- * resolve to such addresses in a network with DNS64.
+ * Returns whether an address from a resolver or socket is publicly routable (rule HOOK-3). Returns
+ * false for any other text. For a NAT64 address, the embedded IPv4 address decides, because public
+ * hosts resolve to NAT64 addresses in a network with DNS64.
  */
 export const isPublicAddress = (addressText: string): boolean => {
   // `isIP` is stricter than the parser below, which accepts octal parts. An address with a zone is
-  // local.
+  // a local address.
   if (isIP(addressText) === 0 || addressText.includes("%")) return false;
   return isPublic(ipaddr.parse(addressText));
 };

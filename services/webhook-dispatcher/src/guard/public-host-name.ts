@@ -4,7 +4,7 @@ const nameLengthMax = 253;
 const labelLengthMax = 63;
 
 /**
- * Top-level names for this machine, this network, or names that cannot have a certificate.
+ * Top-level names that mean this machine or this network, or for which no certificate can exist.
  * `home.arpa` is below one of them.
  */
 const reservedTopLevelDomains = new Set([
@@ -27,9 +27,9 @@ const reservedTopLevelDomains = new Set([
 ]);
 
 /**
- * Returns whether a host name can be public. Expects the URL parser's output (lower case, IDNA
- * applied). A public name has at least two labels, each of a legal length and none special. One
- * trailing dot is ignored.
+ * Returns whether a host name can be public. Expects the output of the URL parser (lower case, IDNA
+ * applied). A public name has at least two labels. Each label has a valid length, and the last one
+ * is not reserved. One trailing dot is ignored.
  */
 export const isPublicHostName = (hostName: string): boolean => {
   const name = stripTrailingDot(hostName);
@@ -46,7 +46,7 @@ export const stripTrailingDot = (hostName: string): string =>
 
 /**
  * Returns whether a label is invalid punycode. Node leaves it unchanged, but other parsers may
- * decode another name.
+ * decode it to another name.
  */
 const isUndecodable = (label: string): boolean =>
   label.startsWith("xn--") && domainToUnicode(label).startsWith("xn--");

@@ -2,7 +2,10 @@ import { isIP } from "node:net";
 import { isPublicAddress } from "./public-address.ts";
 import type { Resolve } from "./resolver.ts";
 
-/** A host has an address that is not publicly routable. The error deliberately does not include it. */
+/**
+ * Thrown if a host has an address that is not publicly routable. The error deliberately does not
+ * include the address.
+ */
 export class BlockedAddressError extends Error {
   constructor() {
     super("the host has an address that is not publicly routable");
@@ -10,7 +13,7 @@ export class BlockedAddressError extends Error {
   }
 }
 
-/** DNS returns no address for a host name. */
+/** Thrown if DNS does not return an address for a host name. */
 export class UnresolvedHostError extends Error {
   constructor() {
     super("the host name does not resolve");
@@ -23,8 +26,8 @@ export type PublicAddress = { address: string; family: 4 | 6 };
 const addressesMax = 16;
 
 /**
- * Resolves a host once and returns its addresses, all of them public. Rejects the whole host for a
- * single address that is not public, because a socket could connect to that one. Throws
+ * Resolves a host once and returns its addresses, which are all public. Rejects the whole host if a
+ * single address is not public, because a socket could connect to that one. Throws
  * `BlockedAddressError` or `UnresolvedHostError`.
  */
 export const resolvePublic = async (

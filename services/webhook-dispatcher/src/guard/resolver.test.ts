@@ -18,7 +18,7 @@ const zone = (name: string, type: "A" | "AAAA"): string[] | undefined => {
     case "mixed.com":
       return type === "A" ? ["93.184.216.34"] : ["0:0:0:0:0:0:0:1"];
     case "flips.com":
-      // Public at registration and private afterwards, with a TTL of 0.
+      // The host is public at registration and private afterwards, with a TTL of 0.
       if (type === "AAAA") return [];
       flipsCount += 1;
       return flipsCount === 1 ? ["93.184.216.34"] : ["127.0.0.1"];

@@ -4,9 +4,9 @@ import { promises as dns } from "node:dns";
 export type Resolve = (hostName: string) => Promise<readonly string[]>;
 
 type DnsOptions = {
-  /** The total time for resolving one name. */
+  /** The timeout for resolving one name. */
   timeoutMs: number;
-  /** Name servers as `address:port`. Defaults to those of the machine. */
+  /** The name servers as `address:port`. By default, those of the machine are used. */
   servers?: readonly string[];
 };
 
@@ -14,15 +14,15 @@ const queryTimeoutMs = 1_500;
 const queryTries = 2;
 
 /**
- * Queries DNS for A and AAAA records. `getaddrinfo` is not used because it reads the machine's
- * hosts file and search domains. A few hanging names would also fill the thread pool that it shares
- * with file access.
+ * Queries DNS for A and AAAA records. Does not use `getaddrinfo`, which reads the machine's hosts
+ * file and search domains. It also runs in the thread pool that file access needs, so a few hanging
+ * names would block both.
  */
 export const createDnsResolver =
   ({ timeoutMs, servers }: DnsOptions): Resolve =>
   async (hostName) => {
-    // One resolver per lookup, because canceling cancels all queries of a resolver. Creating one
-    // takes microseconds.
+    // Uses one resolver per lookup, because cancelling a resolver cancels all of its queries.
+    // Creating one takes microseconds.
     const resolver = new dns.Resolver({ timeout: queryTimeoutMs, tries: queryTries });
     if (servers !== undefined) resolver.setServers(servers);
     const timer = setTimeout(() => resolver.cancel(), timeoutMs);

@@ -17,15 +17,15 @@ export type UrlRuleViolation =
   | "address";
 
 export type UrlRules = {
-  /** Overridden hosts of development and tests. They pass the public-host rule. */
+  /** The hosts that are overridden in development and tests. They pass the public-host rule. */
   overriddenHosts: ReadonlySet<string>;
-  /** Our own hosts. A webhook to ourselves would be a loop. */
+  /** The hosts of this installation. A webhook to ourselves would be a loop. */
   ownHosts: ReadonlySet<string>;
 };
 
 /**
- * Validates a webhook URL that a user typed, without querying DNS. Returns the normalized URL,
- * which is stored, shown and called, or the rule that it violates. The host is checked after
+ * Validates a webhook URL that a user typed, without querying DNS. Returns the rule that it
+ * violates, or the normalized URL, which is stored, shown and called. Checks the host after
  * parsing, because `0x7f.1`, `2130706433` and full-width digits all mean 127.0.0.1.
  */
 export const parseWebhookUrl = (text: string, rules: UrlRules): URL | UrlRuleViolation => {
@@ -53,9 +53,9 @@ const controlCharacterPattern = /\p{Cc}/u;
 const ipv6LiteralPattern = /\[[^\]]*\]/;
 
 /**
- * Returns the original text between the slashes and the path. The parsed URL no longer shows a
- * default port, an empty port or empty credentials. The parser accepts any number of slashes and
- * backslashes.
+ * Returns the original text between the slashes and the path. It is needed because the parsed URL
+ * no longer shows a default port, an empty port or empty credentials. The parser accepts any number
+ * of slashes and backslashes.
  */
 const extractAuthority = (text: string): string =>
   /^\s*https:[\\/]*([^\\/?#]*)/i.exec(text)?.[1] ?? "";

@@ -41,7 +41,8 @@ export const createEndpoint =
         accountId: account.id,
         targetId: id,
       };
-      // The path and query can contain a token of the receiver.
+      // The path and the query can contain a secret token of the receiver, so the audit log
+      // contains only the origin.
       const detail = { origin: url.origin, name };
       await publish(tx, [
         createAuditEvent({ ...auditFields, action: "webhook_endpoint.added", detail }),

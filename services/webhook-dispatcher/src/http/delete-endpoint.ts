@@ -10,8 +10,8 @@ import { lockEndpoints, deleteEndpoint as markDeleted } from "../store/endpoints
 import { parseEndpointId } from "./parse-endpoint-id.ts";
 
 /**
- * DELETE /console/api/webhook-endpoints/{id}: deletes an endpoint and abandons its queue. Its log
- * stays readable.
+ * DELETE /console/api/webhook-endpoints/{id}: deletes an endpoint and abandons its pending
+ * deliveries. Its log can still be read.
  */
 export const deleteEndpoint =
   ({ pool, clock, stopEndpoint, wakeRelay }: Dependencies) =>

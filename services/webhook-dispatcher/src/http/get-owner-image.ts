@@ -9,7 +9,8 @@ const maxAgeSeconds = imageCacheMs / 1000;
 
 /**
  * GET /checkout/images/:userId/:digest: returns an owner's image for the pages that show this owner
- * (rule API-27). An unknown path or an unavailable image is 404, and the page is shown without it.
+ * (rule API-27). Responds 404 if the path is unknown or the image is unavailable. The page is then
+ * shown without the image.
  */
 export const getOwnerImage =
   ({ pool, images }: Pick<Dependencies, "pool" | "images">) =>
@@ -19,7 +20,7 @@ export const getOwnerImage =
     const url = urls.find((ownerUrl) => buildOwnerImagePath(userId, ownerUrl) === req.path);
     const image = url === undefined ? undefined : await images.find({ ownerId: userId, url });
     if (image === undefined) throw createApiError("NOT_FOUND");
-    // The headers contain the caller's own rate limit, so shared caches must not store the
+    // The response headers contain the caller's own rate limit, so shared caches must not store the
     // response.
     res.setHeader("Cache-Control", `private, max-age=${maxAgeSeconds}`);
     res.setHeader("Content-Security-Policy", "default-src 'none'; sandbox");

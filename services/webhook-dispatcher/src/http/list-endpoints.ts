@@ -8,8 +8,8 @@ import { listRecentHours } from "../store/endpoint-hours.ts";
 import { listEndpoints as findEndpoints } from "../store/endpoints.ts";
 
 /**
- * GET /console/api/webhook-endpoints: returns the account's endpoints without deleted ones, and the
- * prefix of their webhook headers.
+ * GET /console/api/webhook-endpoints: returns the account's endpoints except deleted ones, and the
+ * name prefix of their webhook headers.
  */
 export const listEndpoints =
   ({ clock, headerPrefix, pool }: Dependencies) =>

@@ -142,7 +142,7 @@ describe("GET /checkout/images/:userId/:digest", () => {
     rig.clock.advance(minuteMs + 1);
     await publishOwner(owner, ownerImagesSnapshot);
     expect(await fetchStatuses()).toEqual([200, 404, 404]);
-    // A late event of the lost timeline.
+    // A delayed event from before the restore.
     await publishOwner(changedOwner, ownerImagesUpdated, lostAt);
     expect(await fetchStatuses()).toEqual([200, 404, 404]);
     await publishOwner({ ...owner, version: 5, profileImage: newUrl });

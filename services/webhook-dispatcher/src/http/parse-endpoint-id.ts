@@ -3,8 +3,8 @@ import { isId, createApiError } from "@payment-links/contracts";
 import { parsePathParameter } from "@payment-links/http";
 
 /**
- * Parses the endpoint's id in the path. A malformed id gets the same response as an unknown
- * endpoint.
+ * Parses the endpoint's id in the path. The response for a malformed id is the same as for an
+ * unknown endpoint.
  */
 export const parseEndpointId = (req: Request): string => {
   const id = parsePathParameter(req, "id");

@@ -43,8 +43,8 @@ const countByKey = () =>
   `);
 
 /**
- * Adds endpoints of unknown accounts. Their secrets were sealed for another endpoint, so none can
- * be opened.
+ * Adds endpoints of unknown accounts. Their secrets were encrypted for another endpoint, so none of
+ * them can be decrypted.
  */
 const addUnopenableSecrets = (count: number) =>
   rig.pool.query(voidRow`

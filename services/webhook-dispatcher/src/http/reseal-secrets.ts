@@ -9,9 +9,9 @@ type ResealDependencies = Pick<Dependencies, "pool" | "log" | "secretKeys">;
 const batchMax = 200;
 
 /**
- * POST /internal/webhook-secrets/reseal: seals every secret in use with the first key, in bounded
- * batches, during normal operation. Repeated and concurrent runs are safe. When the response has no
- * unopened secrets, the other keys can be removed.
+ * POST /internal/webhook-secrets/reseal: encrypts every secret in use with the first key, in
+ * limited batches, during normal operation. Repeated and concurrent runs are safe. When the
+ * response reports no secrets that could not be decrypted, the other keys can be removed.
  */
 export const resealSecrets =
   (dependencies: ResealDependencies) =>

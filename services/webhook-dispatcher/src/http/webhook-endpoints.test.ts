@@ -64,7 +64,7 @@ const queueDeliveries = async (person: Person, count = 1): Promise<void> => {
 };
 
 describe("POST /console/api/webhook-endpoints", () => {
-  // With a stolen session cookie, an attacker could otherwise receive all further payments.
+  // Otherwise, an attacker with a stolen session cookie could receive all further payment events.
   test("requires a proof of presence from the last ten minutes, and returns the methods for it", async () => {
     const nowMs = rig.clock.now().getTime();
     const recentUser = rig.signIn(new Date(nowMs - presenceMsMax + 1));
@@ -264,8 +264,8 @@ describe("GET /console/api/webhook-endpoints", () => {
         await insertDeliveries(tx, deliveries);
         await recordEndedAttempts(tx, endedAttempts, { schedule: [0], random: () => 0 });
       });
-    // Two replicas write at the same time. Attempts count for the hour in which they ended, even if
-    // one write covers two hours.
+    // Two replicas write at the same time. An attempt counts for the hour in which it ended, even
+    // if one write covers two hours.
     await Promise.all([
       recordEndedBatch(createEndedAttempts(0, 3, 1)),
       recordEndedBatch(createEndedAttempts(0, 2, 0)),

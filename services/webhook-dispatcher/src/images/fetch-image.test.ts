@@ -15,8 +15,8 @@ const zone: Record<string, readonly string[]> = {
 };
 let flipCount = 0;
 const resolve = async (name: string): Promise<readonly string[]> => {
-  // Alternates between public and private, so that a check and a later lookup would get different
-  // results.
+  // The results alternate between public and private, so that a check and a later lookup would
+  // differ.
   if (name === "flips.com") return (flipCount += 1) % 2 === 0 ? ["93.184.216.34"] : ["127.0.0.1"];
   const addresses = zone[name];
   if (addresses === undefined) throw new Error("NXDOMAIN at ns1.inside.local");

@@ -25,9 +25,12 @@ type FetchOptions = {
   overrideCa?: string;
 };
 
-/** The largest image that is returned. */
+/** The maximum size of an image that is returned. */
 const imageBytesMax = 1024 * 1024;
-/** Allows for headers and chunk sizes, and for read-ahead of an image that is too large. */
+/**
+ * The limit for a whole response. It leaves room for headers and chunk sizes, and for reading ahead
+ * in an image that is too large.
+ */
 const responseBytesMax = imageBytesMax + 256 * 1024;
 
 const redirectsMax = 3;
@@ -37,14 +40,14 @@ const redirectStatuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 const headers = {
   "user-agent": "PaymentLinks-Images/1.0",
   accept: "image/avif,image/webp,image/png,image/jpeg,image/gif",
-  // An uncompressed image cannot grow when it is decoded here.
+  // Compressed responses are rejected, because decoding one could make it much larger.
   "accept-encoding": "identity",
 };
 
 /**
  * Creates the function that fetches owners' images. Applies the rules for webhook URLs (rules
- * HOOK-2 and HOOK-3) to the URL and to each redirect. Sends nothing about the visitor. Does not
- * reuse connections, so that each response comes from a freshly checked address.
+ * HOOK-2 and HOOK-3) to the URL and to each redirect. Does not send any data about the visitor.
+ * Does not reuse connections, so that each response comes from an address that was just checked.
  */
 export const createImageFetcher = (options: FetchOptions): FetchImage => {
   const createClient = createClientFactory(options);
@@ -100,7 +103,7 @@ const requestImage = async (
     const path = `${url.pathname}${url.search}`;
     const host = url.host;
     const response = await client.request({ path, method: "GET", headers: { ...headers, host } });
-    // An unread body is discarded when its connection closes, and its error is irrelevant.
+    // An unread body is discarded when its connection closes, so its error does not matter.
     response.body.on("error", () => {});
     return getRedirectUrl(response, url) ?? (await readImage(response));
   } catch (error) {

@@ -1,6 +1,9 @@
 import type { OutcomeKind } from "../delivery/attempt/attempt-outcome.ts";
 
-/** Why an image is unavailable. There are few kinds because they are a metric label. */
+/**
+ * Why an image is unavailable. There are only a few kinds, because they are values of a metric
+ * label.
+ */
 export type ImageErrorKind =
   | Exclude<OutcomeKind, "delivered">
   | "redirects"
@@ -9,7 +12,7 @@ export type ImageErrorKind =
   | "wrong_type"
   | "busy";
 
-/** A host's response is not an image that may be shown. */
+/** Thrown if an image cannot be fetched or must not be shown. */
 export class ImageError extends Error {
   readonly kind: ImageErrorKind;
   constructor(kind: ImageErrorKind) {

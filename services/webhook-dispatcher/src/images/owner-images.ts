@@ -15,28 +15,28 @@ export type OwnerImages = {
 
 type OwnerImagesOptions = { fetchImage: FetchImage; clock: Clock; log: Log; metrics: Metrics };
 
-/** How long an image is cached, here and in browsers. */
+/** How long an image is cached in this process and in browsers. */
 export const imageCacheMs = 60 * 60_000;
 
 /** How long a failed fetch is not repeated. */
 const failureCacheMs = 60_000;
-/** From the DNS lookup to the last byte, including all redirects. */
+/** The timeout of a fetch, from the DNS lookup to the last byte, including all redirects. */
 const fetchMsMax = 5_000;
 /** The maximum number of concurrent fetches in this process. */
 const fetchesMax = 16;
 /**
- * The number of images per owner. A limit is needed because an owner can change images while hosts
- * hang.
+ * The maximum number of concurrent fetches per owner. An owner has only two images, but can change
+ * them while their hosts hang.
  */
 const fetchesPerOwnerMax = 2;
 /**
- * When all fetches are in use, a request for another image aborts the oldest one that has taken
- * longer.
+ * If all fetches are in use, a request for another image aborts the oldest fetch, provided that it
+ * has taken longer than this.
  */
 const contendedFetchMsMax = 1_000;
 const entriesMax = 2_000;
 const bytesMax = 32 * 1024 * 1024;
-/** The memory of a cache entry without the image, including a long URL. */
+/** The memory of a cache entry without the image. It includes a long URL. */
 const entryBytes = 4 * 1024;
 
 /**
@@ -71,7 +71,7 @@ export const createOwnerImages = (options: OwnerImagesOptions): OwnerImages => {
 
   /** Returns whether the owner may start a fetch. May abort the oldest fetch to make room. */
   const reserveFetchSlot = (ownerId: string): boolean => {
-    // There are few fetches, so that a scan costs less than maintaining counts.
+    // There are so few fetches that a scan costs less than maintaining counts.
     const ownerFetches = [...activeFetches.values()].filter(
       (activeFetch) => activeFetch.ownerId === ownerId,
     );

@@ -3,8 +3,8 @@ import type { Dependencies } from "../dependencies.ts";
 import { listSecretKeyNames } from "../store/endpoints.ts";
 
 /**
- * Throws `ConfigError` if secrets are sealed with a key that is not configured. Without that key,
- * their endpoints would fail silently, one by one.
+ * Throws `ConfigError` if stored secrets are encrypted with a key that is not configured.
+ * Otherwise, deliveries to their endpoints would fail silently, one by one.
  */
 export const assertKnownSecretKeys = async ({
   pool,
@@ -14,6 +14,6 @@ export const assertKnownSecretKeys = async ({
   const unknownKeyNames = usedKeyNames.filter((keyName) => !secretKeys.byName.has(keyName));
   if (unknownKeyNames.length === 0) return;
   throw new ConfigError(
-    `WEBHOOK_SECRET_KEYS: stored secrets need missing keys, add them: ${unknownKeyNames.join(", ")}`,
+    `WEBHOOK_SECRET_KEYS: stored secrets are encrypted with keys that are not listed here, add them: ${unknownKeyNames.join(", ")}`,
   );
 };

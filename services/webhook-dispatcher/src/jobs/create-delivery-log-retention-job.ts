@@ -4,8 +4,7 @@ import { maintainDeliveryLog } from "../store/delivery-log.ts";
 import { deleteOldHours } from "../store/endpoint-hours.ts";
 
 /**
- * Deletes old entries of the delivery log and of the endpoints' hours, at the start and then every
- * hour.
+ * Deletes old entries of the delivery log and of the hourly counts, at startup and then every hour.
  */
 export const createDeliveryLogRetentionJob = (
   { clock, pool }: Pick<Dependencies, "clock" | "pool">,

@@ -19,7 +19,9 @@ const lifecycleRuns = 12;
 
 const Plans = z.object({ name: z.string(), custom: z.coerce.number() });
 
-/** Returns how often each prepared statement of this connection was planned for a single call. */
+/**
+ * Returns how often each prepared statement of this connection has got a plan for a single call.
+ */
 const listPlans = (tx: Transaction) =>
   tx.any(sql.type(Plans)`
     SELECT name, custom_plans AS custom FROM pg_prepared_statements ORDER BY name

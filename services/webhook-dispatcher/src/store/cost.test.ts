@@ -24,7 +24,7 @@ beforeAll(async () => {
   const register = () => rig.register(person, "https://shop.com/");
   crowdedEndpoint = await register();
   quietEndpoints = [await register(), await register()];
-  // Simulates statistics after a long idle time, when autovacuum last saw an empty queue.
+  // Simulates the statistics after a long idle time: autovacuum last saw an empty queue.
   await rig.pool.query(voidRow`ANALYZE deliveries`);
   await queueDeliveries(crowdedEndpoint, waitingCount);
   for (const endpoint of quietEndpoints) await queueDeliveries(endpoint, 1);

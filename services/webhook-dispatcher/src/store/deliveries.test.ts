@@ -167,8 +167,8 @@ describe("recordResults", () => {
   });
 
   /**
-   * Records a result while another transaction has changed its delivery, and again after the
-   * commit.
+   * Records a result while another transaction is changing its delivery, and again after that
+   * transaction's commit.
    */
   const recordDuring = async (
     changeDelivery: (tx: Transaction) => Promise<unknown>,
@@ -284,8 +284,8 @@ describe("releaseDeliveries", () => {
     expect(await rig.readLog(person, lockedEndpoint)).toMatchObject([abandonedEntry]);
   });
 
-  // Guards against two concurrent attempts: a process that got no confirmation of a release tries
-  // again.
+  // Guards against two concurrent attempts: a process that did not get the confirmation of a
+  // release tries again.
   test("ignores an attempt that was leased again under the same number", async () => {
     const endpoint = await rig.register(person, "https://shop.com/");
     const claimedDelivery = await claimNewDelivery(endpoint);

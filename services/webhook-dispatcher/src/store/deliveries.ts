@@ -63,18 +63,18 @@ export const insertDeliveries = async (
     toIsoText(delivery.leaseUntil),
     firstPossibleDay(delivery),
   ]);
-  // A restored source republishes an event with the same id at another time. So the lookup covers
-  // every day on which it can have been published. Postgres scans only the partitions of these
-  // days, even with a generic plan. The lookup with a `LIMIT` runs once per delivery, while a join
-  // could read the whole log.
+  // A restored source republishes an event with the same id at another time, so the lookup covers
+  // every day on which the event can have been published. Postgres scans only the partitions of
+  // these days, even with a generic plan. The lookup with a `LIMIT` runs once per delivery. A join
+  // could read the whole log instead.
   const firstDay = deliveries
     .map(firstPossibleDay)
     .reduce((first, day) => (day < first ? day : first));
   const lastDay = deliveries
     .map(({ occurredAt }) => toUtcDay(occurredAt))
     .reduce((last, day) => (day > last ? day : last));
-  // For this statement, a delivery that is just moving to the log is still in the queue and not yet
-  // in the log. `ON CONFLICT` alone would wait until it is gone and then create it again.
+  // In the snapshot of this statement, a delivery that is being moved to the log is still in the
+  // queue. `ON CONFLICT` alone would wait until it is gone from the queue and then create it again.
   const insertedRows = await tx.any(sql.prepared("insert_deliveries", IdRow)`
     INSERT INTO deliveries
       (id, endpoint_id, event_id, link_id, event_type, occurred_at, transaction, traceparent,
@@ -102,7 +102,9 @@ export const insertDeliveries = async (
   return new Set(insertedRows.map(({ id }) => id));
 };
 
-/** Starts an hour early because clocks may differ, and never after the event's own day. */
+/**
+ * Starts an hour early because clocks can differ. The first day is never after the event's own day.
+ */
 const firstPossibleDay = ({ earliestPublishedAt, occurredAt }: NewDelivery): string => {
   const sinceMs = Math.min(earliestPublishedAt.getTime(), occurredAt.getTime()) - clockSkewMs;
   return toUtcDay(new Date(Math.max(0, sinceMs)));
@@ -134,12 +136,12 @@ const WaitingRow = z.object({
 });
 const waitingRow = sql.type(WaitingRow);
 
-/** An endpoint with waiting deliveries, and when the first of them is due. */
+/** An endpoint with waiting deliveries, and the time at which the first of them is due. */
 export type WaitingEndpoint = z.output<typeof WaitingRow>;
 
 type WaitingOptions = {
   limit: number;
-  /** Destinations to leave out. */
+  /** Destinations to exclude. */
   excluded?: {
     endpointIds: readonly string[];
     userIds: readonly string[];
@@ -152,8 +154,9 @@ type WaitingOptions = {
 const noExclusions = { endpointIds: [], userIds: [], origins: [] };
 
 /**
- * Lists endpoints with waiting deliveries, earliest due first. The query jumps from endpoint to
- * endpoint in the index, so that a long queue of one endpoint does not slow down the others.
+ * Lists endpoints with waiting deliveries, starting with the one that is due first. The query jumps
+ * from endpoint to endpoint in the index, so that one endpoint's long queue does not slow down the
+ * others.
  */
 export const listWaitingEndpoints = (
   pool: Db,
@@ -191,7 +194,7 @@ type ClaimBounds = {
 };
 
 /**
- * Leases due deliveries, each for one attempt, and writes the attempt's number with the lease.
+ * Leases due deliveries, each for one attempt, and stores the number of the attempt with the lease.
  * Skips deliveries that another process is claiming.
  */
 export const claimDeliveries = (
@@ -199,10 +202,10 @@ export const claimDeliveries = (
   { now, leaseUntil, shares }: ClaimBounds,
 ): Promise<readonly ClaimedDelivery[]> => {
   const shareRows = shares.map(({ endpointId, share }) => [endpointId, share]);
-  // A locked row keeps its position (`ctid`) until it is updated. A row that was updated after the
-  // statement began is locked where the statement does not see it, and is left for the next poll.
-  // An array of positions is read one by one, regardless of the planner's estimate of the table
-  // size.
+  // A locked row keeps its position (`ctid`) until it is updated. If a row was updated after the
+  // statement began, the lock returns a position that the statement cannot see, and the row is left
+  // for the next poll. Postgres looks up an array of positions one by one, whatever the planner
+  // estimates for the size of the table.
   return tx.any(claimRow`
     WITH due AS MATERIALIZED (
       SELECT first_due.ctid
@@ -234,12 +237,12 @@ const ExpiredLeaseRow = z.object({
 });
 const expiredLeaseRow = sql.type(ExpiredLeaseRow);
 
-/** A started attempt whose process died before reporting the outcome. */
+/** A started attempt whose process died before it reported the outcome. */
 export type ExpiredAttempt = z.output<typeof ExpiredLeaseRow>;
 
 /**
- * Returns whether the lease of any attempt has expired. Called every second, and almost always
- * false.
+ * Returns whether the lease of any attempt has expired. It is called every second and almost always
+ * returns false.
  */
 export const hasExpiredLeases = (pool: Db, now: Date): Promise<boolean> =>
   pool.exists(sql.prepared("has_lapsed", z.object({}))`
@@ -259,7 +262,7 @@ export const lockExpiredLeases = (
     FOR NO KEY UPDATE SKIP LOCKED
   `);
 
-/** Counts pending deliveries up to a limit, so that monitoring a long queue stays cheap. */
+/** Counts pending deliveries up to a limit, so that measuring a long queue stays cheap. */
 export const countPending = async (pool: Db, { limit }: { limit: number }): Promise<number> => {
   const { count } = await pool.one(countRow`
     SELECT count(*)::int AS count FROM (

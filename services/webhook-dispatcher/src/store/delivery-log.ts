@@ -2,16 +2,19 @@ import { type Db, type Transaction, sqlVoid } from "@payment-links/postgres";
 import { type FragmentSqlToken, sql } from "slonik";
 import * as z from "zod";
 
-/** The key of an ended delivery in the log: the day of its event, and then event and endpoint. */
+/**
+ * The key of an ended delivery in the log: the day of its event, then the event and the endpoint.
+ */
 export type LogKey = { eventId: string; endpointId: string; occurredAt: Date };
 
 /** Returns the UTC day by which the log is partitioned. */
 export const toUtcDay = (instant: Date): string => instant.toISOString().slice(0, 10);
 
 /**
- * Returns a condition that one of an event's few rows belongs to the endpoint in the given table.
- * The expression hides the column from the planner. For a small table, an index by endpoint seems
- * as good as one by event. A generic plan with that index would later read all rows of an endpoint.
+ * Returns the condition on the endpoint for a lookup of one event's few rows. The expression
+ * `endpoint_id || ''` keeps the planner from using an index by endpoint. While a table is small,
+ * that index seems as good as the one by event. A cached generic plan with that index would later
+ * read all rows of an endpoint.
  */
 export const matchesEndpoint = (tableAlias: FragmentSqlToken): FragmentSqlToken => sql.fragment`
   endpoint_id || '' = ${tableAlias}.endpoint_id
@@ -41,16 +44,16 @@ export const correctToDelivered = async (
 };
 
 /**
- * The maximum number of rows deleted per run. They belong to days that never had a partition, so
- * there are few.
+ * The maximum number of rows deleted per run. These rows belong to days that never had a partition,
+ * so there are few.
  */
 const deletedRowsMax = 5_000;
 
 /**
  * Creates the log's partitions for the coming days, and drops those of events older than
- * `retentionDays`. Also deletes rows outside of all daily partitions if they were created that long
- * ago, and returns whether more of them may remain. Pending deliveries are not in the log and are
- * never dropped.
+ * `retentionDays`. Also deletes rows outside of all daily partitions if they were created more than
+ * `retentionDays` ago. Returns whether more of these rows may remain. Pending deliveries are not in
+ * the log, so they are never dropped.
  */
 export const maintainDeliveryLog = async (
   pool: Db,

@@ -40,9 +40,10 @@ type UnwrittenResults = {
 type AttemptKey = z.output<typeof AttemptRow>;
 
 /**
- * Records how attempts ended: a delivery to retry gives up its lease, and an ended one moves to the
- * log. A failure changes nothing if its attempt is already recorded as interrupted. A 2xx is valid
- * at any time until the next attempt starts. Does not wait for locks.
+ * Records how attempts ended. A delivery that will be retried gives up its lease, and an ended
+ * delivery moves to the log. A failure is ignored if its attempt is already recorded as
+ * interrupted. A 2xx is recorded at any time until the next attempt starts. Does not wait for
+ * locks.
  */
 export const recordResults = async (
   tx: Transaction,
@@ -70,8 +71,8 @@ export const recordResults = async (
 };
 
 /**
- * Partitions results by whether their attempt is in the list. The id of a delivery is not
- * sufficient, because a late result can be in the same batch as that of the next attempt.
+ * Partitions results by whether their attempt is in the list. The id of the delivery is not
+ * sufficient, because a delayed result can be in the same batch as the result of the next attempt.
  */
 const partitionByAttempt = (
   results: readonly AttemptResult[],
@@ -124,9 +125,9 @@ const serializeFailedAttempt = (result: AttemptResult): string => {
 };
 
 /**
- * Finds a result's delivery by its key. The planner would choose a join by the table size of the
- * last ANALYZE. After an idle time, that could read all of a queue that has grown since. {@link
- * matchesEndpoint} has the same reason.
+ * Finds the delivery of one result by its key, with a separate lookup per result. The planner would
+ * choose a join by the table size at the last ANALYZE. If the queue was empty then and has grown
+ * since, the join could read all of it. {@link matchesEndpoint} exists for the same reason.
  */
 const deliveryOfResult = (condition: Fragment): Fragment => sql.fragment`
   FROM deliveries
@@ -136,8 +137,9 @@ const deliveryOfResult = (condition: Fragment): Fragment => sql.fragment`
 `;
 
 /**
- * Finds and locks deliveries one by one, and skips locked ones. A row that changed after the
- * statement began is locked at a position that the statement does not see, and stays unchanged.
+ * Finds and locks deliveries one by one, and skips locked ones. If a row changed after the
+ * statement began, the lock returns a position (`ctid`) that the statement cannot see, so the row
+ * stays unchanged.
  */
 const lockMatchingRows = (resultsTable: Fragment, condition: Fragment): Fragment => sql.fragment`
   SELECT delivery.place
@@ -147,8 +149,8 @@ const lockMatchingRows = (resultsTable: Fragment, condition: Fragment): Fragment
 `;
 
 /**
- * Finds attempts that would have been written if another transaction had not locked or just changed
- * their rows.
+ * Finds attempts whose results would have been written if another transaction had not locked or
+ * just changed their rows.
  */
 const findLockedAttempts = (
   tx: Transaction,
@@ -185,8 +187,8 @@ const findLockedResults = async (
 const isPending = sql.fragment`lease_until IS NOT NULL AND abandoned_as IS NULL`;
 
 /**
- * Schedules the next attempt of failed deliveries. Returns those that were scheduled, because a
- * delivery may have been abandoned in the meantime.
+ * Schedules the next attempt of failed deliveries. Returns the attempts whose retry was scheduled.
+ * Others are missing from the result if, for example, their delivery was abandoned in the meantime.
  */
 const postpone = async (
   tx: Transaction,
@@ -232,8 +234,8 @@ const isFinished = sql.fragment`
 `;
 
 /**
- * Ends deliveries whose attempt succeeded, was the last one, or was abandoned. Returns those that
- * ended.
+ * Ends deliveries whose attempt succeeded, was the last one, or was abandoned. Returns the attempts
+ * of those that ended.
  */
 const moveToLog = async (
   tx: Transaction,
@@ -268,8 +270,7 @@ const moveToLog = async (
       lastAttemptAt: sql.fragment`started_at`,
       httpStatus: sql.fragment`results.http_status`,
       error: sql.fragment`CASE WHEN NOT is_delivered THEN COALESCE(abandoned_as, results.error) END`,
-      // The error of an abandoned delivery is not that of its attempt, so the attempt is stored
-      // too.
+      // An abandoned delivery has another error than its attempt, so the attempt is stored too.
       failedAttempts: sql.fragment`
         CASE WHEN abandoned_as IS NOT NULL AND NOT is_delivered
           THEN ${appendFailedAttempt(sql.fragment`ended`)} ELSE failed_attempts END
@@ -332,16 +333,17 @@ export type Lease = {
 };
 
 /**
- * Matches only this lease. The same attempt may be leased again, for example if a process got no
- * confirmation of its release. With this operator, the planner does not consider reading all leases
- * until that time.
+ * Matches only this lease, because the same attempt can be leased again, for example if a process
+ * did not get the confirmation of its release. `IS NOT DISTINCT FROM` keeps the planner from using
+ * the index of leases, with which it could read all leases that expire at the same time.
  */
 const isSameLease = sql.fragment`lease_until IS NOT DISTINCT FROM results.lease_until`;
 
 /**
- * Releases leases of attempts that never started; these do not count as attempts. Ends deliveries
- * to an endpoint that was disabled or deleted in the meantime. Does not wait for locks: returns the
- * leases to release again because another transaction is changing their deliveries.
+ * Releases the leases of attempts that never started. These do not count as attempts. Ends
+ * deliveries to an endpoint that was disabled or deleted in the meantime. Does not wait for locks.
+ * Returns the leases that must be released again, because another transaction is changing their
+ * deliveries.
  */
 export const releaseDeliveries = async <LeaseType extends Lease>(
   tx: Transaction,
@@ -391,9 +393,9 @@ const abandonBatchMax = 1_000;
 const abandonBatchesMax = 1_000;
 
 /**
- * Abandons most of an endpoint's waiting deliveries, in batches that do not block others. Call it
- * before {@link abandonDeliveries} to leave little for that function, which blocks all events of
- * the account and other events behind them.
+ * Abandons most of an endpoint's waiting deliveries, in batches that do not block other work. Call
+ * it before {@link abandonDeliveries}, which blocks all events of the account and other events
+ * behind them, so that it has little left to do.
  */
 export const abandonQueue = async (pool: Pool, abandonment: Abandonment): Promise<void> => {
   for (let batches = 0; batches < abandonBatchesMax; batches += 1) {
@@ -412,22 +414,25 @@ export const abandonQueue = async (pool: Pool, abandonment: Abandonment): Promis
 };
 
 /**
- * Abandons everything that waits for an endpoint of the account (rule HOOK-6). An attempt in
- * progress may finish: a 2xx is recorded, and any other result ends the delivery with the same
+ * Abandons all deliveries that wait for an endpoint of the account (rule HOOK-6). An attempt in
+ * progress can finish: a 2xx is recorded, and any other result ends the delivery with the same
  * reason. Call it before changing the endpoint's own row, because recording attempts also locks
  * deliveries before endpoints.
  */
 export const abandonDeliveries = (tx: Transaction, abandonment: Abandonment): Promise<void> =>
   withStatementTimeout(tx, abandonMsMax, () => abandon(tx, abandonment));
 
-/** A queue longer than {@link abandonQueue} handles needs more than the usual statement timeout. */
+/**
+ * A queue that is longer than {@link abandonQueue} handles needs more time than the usual statement
+ * timeout.
+ */
 const abandonMsMax = 60_000;
 
 const abandon = async (tx: Transaction, abandonment: Abandonment): Promise<void> => {
   const ownedCondition = isOwnEndpoint(abandonment);
   const { reason } = abandonment;
-  // Locks all rows first, each in its current state. Otherwise an attempt could start or end
-  // between the two statements below, and both would miss it.
+  // Locks all rows first, each in its current state. Otherwise, an attempt could start or end
+  // between the two statements below, and both would miss its delivery.
   await tx.query(countRow`
     SELECT count(*)::int AS count FROM (
       SELECT FROM deliveries WHERE ${ownedCondition} FOR NO KEY UPDATE

@@ -7,7 +7,9 @@ const hourRow = sql.type(
   z.object({ endpointId: z.string(), hour: z.date(), delivered: z.int(), failed: z.int() }),
 );
 
-/** Lists the stored counts of the endpoints' recent hours. Hours without attempts have no row. */
+/**
+ * Lists the stored counts of the endpoints' recent hours. Hours without attempts do not have a row.
+ */
 export const listRecentHours = (
   pool: Db,
   { endpointIds, now }: { endpointIds: readonly string[]; now: Date },

@@ -25,13 +25,13 @@ const endpointColumns = sql.fragment`
   last_outcome AS "lastOutcome", consecutive_failures AS "consecutiveFailures"
 `;
 
-/** Separates our advisory locks from other uses in the same database. */
+/** Separates our advisory locks from those of other applications in the same database. */
 const lockNamespace = 7_203;
 
 /**
- * Locks an account's endpoints against changes until the transaction ends, after waiting for other
- * changes. This enforces the limit of five under concurrency. It also keeps an endpoint enabled
- * while events create deliveries for it.
+ * Waits for other changes to an account's endpoints, then locks the endpoints against changes until
+ * the transaction ends. This enforces the limit of five endpoints under concurrency. It also
+ * ensures that an endpoint stays enabled while events create deliveries for it.
  */
 export const lockEndpoints = async (tx: Transaction, userId: string): Promise<void> => {
   await tx.query(sqlVoid`
@@ -40,9 +40,9 @@ export const lockEndpoints = async (tx: Transaction, userId: string): Promise<vo
 };
 
 /**
- * Prevents changes to the accounts' endpoints until the transaction ends, without blocking readers.
- * Use it in a statement whose other parts do not read endpoints. The fragment returns one row,
- * which the statement must select.
+ * Prevents changes to the accounts' endpoints until the transaction ends, without blocking others
+ * that only need the same protection. Use it in a statement whose other parts do not read
+ * endpoints. The fragment returns one row, which the statement must select.
  */
 export const endpointsShareLock = (userIds: readonly string[]) => sql.fragment`
   SELECT count(*) FROM (
@@ -88,8 +88,8 @@ export const listEndpoints = (pool: Db, userId: string): Promise<readonly Endpoi
 type OwnedEndpointKey = { userId: string; id: string };
 
 /**
- * Changes an endpoint's mutable fields. An undefined value stays unchanged. Returns null if there
- * is no such endpoint.
+ * Changes the fields of an endpoint that can be changed. A field stays unchanged if its value is
+ * undefined. Returns null if there is no such endpoint.
  */
 export const updateEndpoint = (
   tx: Transaction,
@@ -119,8 +119,8 @@ export const deleteEndpoint = async (
 };
 
 /**
- * Returns whether the account has or once had the endpoint, because the log of a deleted one stays
- * readable.
+ * Returns whether the account has or once had the endpoint. The log of a deleted endpoint can still
+ * be read.
  */
 export const hadEndpoint = (pool: Db, { userId, id }: OwnedEndpointKey): Promise<boolean> =>
   pool.exists(idRow`SELECT id FROM endpoints WHERE id = ${id} AND user_id = ${userId}`);
@@ -133,8 +133,8 @@ const EnabledEndpointRow = z.object({
 });
 
 /**
- * Lists the accounts' enabled endpoints, which get their events, oldest first. Requires {@link
- * endpointsShareLock}.
+ * Lists the enabled endpoints of the accounts, oldest first. They get the accounts' events.
+ * Requires {@link endpointsShareLock}.
  */
 export const listEnabledEndpoints = async (
   tx: Transaction,
@@ -181,8 +181,8 @@ const secretRow = sql.type(SecretRow);
 export type StoredSecret = z.output<typeof SecretRow>;
 
 /**
- * Lists secrets of endpoints in use that are sealed with another key than the given one, ordered by
- * id and starting after `afterId`.
+ * Lists the secrets of endpoints in use that are encrypted with another key than the given one,
+ * ordered by id. The list starts after `afterId`.
  */
 export const listSecretsNotUnder = (
   pool: Db,
@@ -196,8 +196,8 @@ export const listSecretsNotUnder = (
   `);
 
 /**
- * Replaces secrets with newly sealed ones. A secret that was resealed since it was read stays
- * unchanged.
+ * Replaces secrets with newly encrypted ones. A secret stays unchanged if it was replaced after it
+ * was read.
  */
 export const replaceSecrets = async (
   pool: Db,
@@ -219,18 +219,21 @@ export const replaceSecrets = async (
   return replaced.length;
 };
 
-/** The effect of several attempts on their endpoint. */
+/** The combined effect of several attempts on their endpoint. */
 export type OutcomeRun = {
   endpointId: string;
   lastOutcome: EndpointOutcome;
-  /** Failures since the last success among these attempts, or all failures if none succeeded. */
+  /**
+   * The number of failures since the last success among these attempts, or of all failures if none
+   * succeeded.
+   */
   failures: number;
   hadSuccess: boolean;
 };
 
 /**
- * Records the results of the latest attempts per endpoint, and adds them to the endpoints' hours. A
- * success after a success does not update the endpoint's row.
+ * Records the results of the latest attempts per endpoint, and adds them to the hourly counts. Does
+ * not update the endpoint's row if a success follows a success.
  */
 export const recordOutcomes = async (
   tx: Transaction,
@@ -249,8 +252,8 @@ export const recordOutcomes = async (
     endpointHour.delivered,
     endpointHour.failed,
   ]);
-  // Locks endpoints in the order of their ids and then their hours. `counted` runs last because no
-  // other part reads it. Otherwise two writers could each wait for the other's lock.
+  // Locks endpoints in the order of their ids, and then their hours. `counted` runs last because no
+  // other part reads it. With another order, two writers could each wait for the other's lock.
   await tx.query(sql.prepared("record_outcomes", VoidRow)`
     WITH run AS (
       SELECT * FROM ${sql.unnest(runRows, ["text", "text", "int4", "bool"])}

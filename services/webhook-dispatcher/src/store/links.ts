@@ -56,16 +56,16 @@ const linkRows = createJsonRecordset([
 ]);
 
 /**
- * Stores each link's state, given once per link, if it is newer than the stored one. It is newer by
- * its version, or because its source republished it much later; a stored state without a time
- * counts as old. Returns the previous versions, without links that were unknown. The owners'
- * endpoints are locked against changes until the transaction ends.
+ * Stores each link's state if it is newer than the stored one. Each link must be given once. A
+ * state is newer by its version, or if its source republished it much later. A stored state without
+ * a time counts as old. Returns the previous versions of the links that were known. Locks the
+ * owners' endpoints against changes until the transaction ends.
  */
 export const recordLinks = async (
   tx: Transaction,
   links: readonly PublishedLink[],
 ): Promise<ReadonlyMap<string, StoredLinkVersion>> => {
-  // The lookups with a `LIMIT` run once per link, even if the cached plan assumed another table
+  // The lookups with a `LIMIT` run once per link, even if the cached plan is based on another table
   // size.
   const rows = links.map(({ link, publishedAt, versionsRestartedAt }) => [
     link.id,

@@ -55,7 +55,7 @@ const endedColumns = sql.fragment`
   ${sharedColumns}, payment_id AS "paymentId", status, NULL::timestamptz AS "nextAttemptAt"
 `;
 
-/** A page of an endpoint's log. An undefined status or type does not filter. */
+/** A page of an endpoint's log. A status or type that is undefined does not filter. */
 type DeliveriesPage = {
   endpointId: string;
   status?: DeliveryStatus | undefined;
@@ -69,16 +69,16 @@ const newestFirst = (offset: number): Fragment => sql.fragment`
 `;
 
 /**
- * Lists a page of an endpoint's log, newest first, including pending deliveries. Has one extra
- * entry if more follow.
+ * Lists a page of an endpoint's log, newest first, including pending deliveries. The result has one
+ * extra entry if there are more.
  */
 export const listDeliveries = (
   pool: Db,
   { endpointId, status: statusFilter, eventType: typeFilter, offset }: DeliveriesPage,
 ): Promise<readonly LoggedDelivery[]> => {
-  // The index orders the entries of each status and type separately, and each combination could
-  // fill the page alone. So each is read in order, and only as far as the page needs. A delivery
-  // keeps its place when it ends.
+  // The index orders the entries of each status and type separately. Each combination could fill
+  // the page alone, so each is read in order, as far as the page can need. A delivery keeps its
+  // place when it ends.
   const pageOrder = newestFirst(offset);
   const statuses = statusFilter === undefined ? deliveryStatuses : [statusFilter];
   const types = typeFilter === undefined ? webhookTypes : [typeFilter];
@@ -104,8 +104,9 @@ export const listDeliveries = (
 type LinkDeliveriesPage = { userId: string; linkId: string; offset: number };
 
 /**
- * Lists a page of the deliveries of an account's link, newest first, with one extra entry if more
- * follow. All deliveries of a link belong to its owner, so another account's page is empty.
+ * Lists a page of the deliveries of an account's link, newest first. The result has one extra entry
+ * if there are more. All deliveries of a link belong to its owner, so the page is empty for another
+ * account.
  */
 export const listLinkDeliveries = (
   pool: Db,
@@ -136,8 +137,8 @@ export const findDelivery = (
   const failedAttempts = sql.fragment`
     COALESCE(failed_attempts, '[]') AS "failedAttempts"
   `;
-  // Without `OFFSET 0`, the planner may read the endpoint's whole log if it has few statistics
-  // about a new day's rows.
+  // Without `OFFSET 0`, the planner may read the endpoint's whole log while there are few
+  // statistics about the rows of a new day.
   return pool.maybeOne(detailedRow`
     (SELECT ${pendingColumns}, ${failedAttempts}, NULL::int AS "durationMs",
             lease_until IS NOT NULL AS "isUnderWay"

@@ -1,7 +1,7 @@
 /**
- * Certificates for tests only. All have the same key. Unless noted otherwise, they are from the
- * same authority and valid until 2120. The private key protects nothing: `receiver.test` exists
- * only in tests.
+ * Certificates for tests only. All of them have the same key. Unless noted otherwise, they are from
+ * the same authority and valid until 2120. The private key does not protect anything, because
+ * `receiver.test` exists only in tests.
  */
 export const certificates = {
   authority: `-----BEGIN CERTIFICATE-----

@@ -92,8 +92,8 @@ export const createRig = async ({ environment = {}, outside = {} }: RigOptions =
       return { service, metrics };
     },
     /**
-     * Signs in a new user who proved presence at the given time, or by default always has a valid
-     * proof.
+     * Signs in a new user. The user proved presence at the given time or, by default, always has a
+     * valid proof.
      */
     signIn: (provenAt = endOfTime): Person => {
       const person = { userId: newId("user"), token: randomBytes(24).toString("base64url") };

@@ -45,8 +45,8 @@ const pollMs = 1_000;
 const staleCheckMs = 250;
 
 /**
- * Creates a schedule with a simulated database, receivers and another process. Each of them acts
- * only when a test says so, so that any order of events is possible. Every effect is checked
+ * Creates a schedule with a simulated database, simulated receivers and another process. Each of
+ * them acts only when a test says so, so any order of events is possible. Every effect is checked
  * against the guarantees.
  */
 export const createScheduleWorld = (limits: SlotLimits) => {
@@ -78,8 +78,8 @@ export const createScheduleWorld = (limits: SlotLimits) => {
     ok(ofEndpointCount < limits.slotsPerEndpointMax, "an endpoint exceeds its slots");
     ok(ofAccountCount < limits.slotsPerAccountMax, "an account exceeds its slots");
     ok(atOriginCount < limits.slotsPerOriginMax, "an origin exceeds its slots");
-    // In the last quarter of the slots, an endpoint may have an eighth of the free ones, or its
-    // first one.
+    // In the last quarter of the slots, an endpoint can have an eighth of the free ones, or its
+    // first slot.
     const isReserved = ofEndpointCount > 0 && freeCount <= limits.slotsMax / 4;
     ok(
       !isReserved || ofEndpointCount + 1 <= freeCount / 8,
@@ -90,7 +90,7 @@ export const createScheduleWorld = (limits: SlotLimits) => {
   const startAttempt = (lease: Lease): void => {
     ok(!isStopping, "an attempt starts while the process is stopping");
     ok(lease.stage === "ready" && lease.row.state === "leased", `a ${lease.stage} lease starts`);
-    // Deliveries that have waited longer for the same endpoint must start first.
+    // Deliveries to the same endpoint that have waited longer must start first.
     const firstLease = readyByEndpoint.get(lease.destination.endpointId)?.shift();
     ok(firstLease === lease, "an attempt overtakes one that has waited longer");
     expectFreeSlotFor(lease.destination);
@@ -142,7 +142,10 @@ export const createScheduleWorld = (limits: SlotLimits) => {
     return { destination: row.destination, row, stage: "leased", startedAtMs: 0 };
   };
 
-  /** Lists the due deliveries of an endpoint, longest due first. */
+  /**
+   * Lists the due deliveries of an endpoint. The one that has been due for the longest time comes
+   * first.
+   */
   const listDueRows = (endpointId: string, atMs: number): Row[] =>
     listWaitingRows(endpointId)
       .filter(({ dueAtMs }) => dueAtMs <= atMs)
@@ -309,7 +312,7 @@ export const createScheduleWorld = (limits: SlotLimits) => {
       applyInput({ kind: "stopping" });
     },
 
-    /** Returns whether a poll is in progress, or the loop would start one now. */
+    /** Returns whether a poll is in progress or the loop would start one now. */
     wouldPoll: (): boolean =>
       pollState !== undefined ||
       isPollRequested ||

@@ -1,7 +1,7 @@
 import { type AddressInfo, type Socket, createServer } from "node:net";
 import { gzipSync } from "node:zlib";
 
-/** The first bytes of a PNG, enough to be detected as one. */
+/** The first bytes of a PNG, which are enough to detect the type. */
 export const png = Buffer.from("\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "latin1");
 
 /** The largest image that the service returns. */
@@ -17,12 +17,12 @@ const createRedirect = (location: string) => (socket: Socket) =>
   void socket.end(`HTTP/1.1 302 Found\r\nLocation: ${location}\r\nContent-Length: 0\r\n\r\n`);
 const padPng = (size: number): Buffer => Buffer.concat([png, Buffer.alloc(size - png.length)]);
 
-/** Writes repeatedly, as fast as the peer reads. */
+/** Writes repeatedly, as fast as the client reads. */
 const writeForever = (socket: Socket, text = "\0"): void => {
   const chunk = text.repeat(64 * 1024);
   const write = (): void => {
     while (!socket.destroyed && socket.write(chunk)) continue;
-    // The peer reads without a limit, so stop.
+    // The client reads without a limit, so the host stops here.
     if (socket.bytesWritten > 64 * bytesMax) socket.destroy();
   };
   socket.on("drain", write);

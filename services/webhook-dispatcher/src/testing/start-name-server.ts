@@ -7,8 +7,9 @@ const nxdomainCode = 3;
 const headerBytes = 12;
 
 /**
- * The test name server's records for a name: addresses, or another name as a CNAME that owns the
- * following entries. Undefined sends no response, and [] is NXDOMAIN.
+ * Returns the test name server's records for a name. They are addresses, or another name as a
+ * CNAME, to which the following entries then belong. If undefined, the server does not respond.
+ * `[]` means NXDOMAIN.
  */
 export type Zone = (name: string, type: "A" | "AAAA") => readonly string[] | undefined;
 
@@ -48,7 +49,9 @@ const readName = (query: Buffer): { name: string; end: number } => {
 
 const cnameType = 5;
 
-/** The first record belongs to the queried name, and records after a CNAME to the CNAME's target. */
+/**
+ * The first record belongs to the queried name. Records after a CNAME belong to the CNAME's target.
+ */
 const writeRecords = (type: number, entries: readonly string[]): Buffer[] => {
   let owner: Buffer = Buffer.from([0xc0, headerBytes]);
   return entries.map((entry) => {

@@ -11,7 +11,10 @@ const continueResponse = joinLines("HTTP/1.1 100 Continue", "", "");
 const emptyBodyHeaders = joinLines("Content-Length: 0", "", "");
 const tlsAlert = "\x15\x03\x03\x00\x02\x02\x28";
 
-/** Complete responses after the status line, by the HTTP rule that they violate. */
+/**
+ * The parts of complete responses after the status line. Each key names the HTTP rule that the
+ * response violates.
+ */
 const afterStatusLine: Readonly<Record<string, string>> = {
   "two equal Content-Length": headersAndOkBody("Content-Length: 2", "Content-Length: 2"),
   "two different Content-Length": headersAndOkBody("Content-Length: 2", "Content-Length: 7"),
@@ -69,7 +72,7 @@ const afterStatusLine: Readonly<Record<string, string>> = {
   ),
 };
 
-/** Forms that a strict parser rejects but that end at the same byte for every parser. */
+/** Forms that a strict parser rejects, but whose end is at the same byte for every parser. */
 const tolerableForms: Readonly<Record<string, (status: string) => string[]>> = {
   "a NUL in the reason": (status) => [`HTTP/1.1 ${status}\0\r\n${emptyBodyHeaders}`],
   "chunked twice": (status) => [
@@ -81,7 +84,7 @@ const tolerableForms: Readonly<Record<string, (status: string) => string[]>> = {
   ],
 };
 
-/** The bytes after a status line when only the end of the connection ends the response. */
+/** The parts after the status line of responses that end only when the connection ends. */
 const truncatedAfterStatusLine: Readonly<Record<string, string>> = {
   "an unknown Transfer-Encoding": headersAndOkBody("Transfer-Encoding: x"),
   "chunked before another coding": joinLines("Transfer-Encoding: chunked, gzip", "", "0", "", ""),
@@ -94,7 +97,10 @@ const truncatedAfterStatusLine: Readonly<Record<string, string>> = {
   "a protocol switch": joinLines("Connection: upgrade", "Upgrade: h2c", "", "PRI * HTTP/2.0"),
 };
 
-/** The pieces of a response with the given status, such as `200 OK`, by what is unusual about it. */
+/**
+ * The pieces of a response with the given status, such as `200 OK`. Each key names what is unusual
+ * about it.
+ */
 const unusualForms: Readonly<Record<string, (status: string) => string[]>> = {
   "a bare LF after the status line": (status) => [`HTTP/1.1 ${status}\n${emptyBodyHeaders}`],
   "bare LFs throughout": (status) => [`HTTP/1.1 ${status}\nContent-Length: 2\n\nok`],
@@ -136,7 +142,7 @@ const unusualForms: Readonly<Record<string, (status: string) => string[]>> = {
   ],
 };
 
-/** Writes each piece after the peer had a turn to read the previous one. */
+/** Writes each piece after the client had a chance to read the previous one. */
 const writePieces = async (socket: Socket, pieces: readonly string[]): Promise<void> => {
   for (const piece of pieces) {
     await new Promise((resolve) => socket.write(piece, "latin1", resolve));
@@ -159,13 +165,13 @@ export const malformedResponses = (status: string): Responses => ({
 });
 
 /**
- * Responses with the given status that end at the same byte for every parser. The connection stays
- * open.
+ * Responses with the given status whose end is at the same byte for every parser. The connection
+ * stays open.
  */
 export const tolerableResponses = (status: string): Responses =>
   mapValues(tolerableForms, (toPieces) => (socket) => writePieces(socket, toPieces(status)));
 
-/** Responses with the given status that end with their connection. */
+/** Responses with the given status that end only when their connection ends. */
 export const truncatedResponses = (status: string): Responses => ({
   ...mapValues(truncatedAfterStatusLine, (remainder) => (socket) => {
     socket.end(`HTTP/1.1 ${status}\r\n${remainder}`, "latin1");

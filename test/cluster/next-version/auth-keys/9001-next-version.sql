@@ -1,2 +1,2 @@
--- As a next version would: one column more in the busiest table.
+-- Adds a column to the busiest table, like a migration of a future version.
 ALTER TABLE api_keys ADD COLUMN next_version text;

@@ -57,7 +57,7 @@ const AuditLog = () => {
 };
 export default AuditLog;
 
-// A newer service may return values that this console does not know.
+// A newer service can return values that this console does not know.
 const actions: Readonly<Record<string, string>> = texts.actions;
 const actors: Readonly<Record<string, string>> = texts.actors;
 const methods: Readonly<Record<string, string>> = allTexts.sessions.methods;

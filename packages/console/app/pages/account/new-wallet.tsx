@@ -94,7 +94,10 @@ type FirstAddressIndexState = {
   setInput: (input: string | undefined) => void;
 };
 
-/** Returns the index of the first address for links: the typed value, or else the suggested one. */
+/**
+ * Returns the index of the first address for links: the typed value, or the suggested one if
+ * nothing was typed.
+ */
 const useFirstAddressIndex = (
   address: string,
   tokenId: string,

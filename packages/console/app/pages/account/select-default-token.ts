@@ -12,14 +12,17 @@ export const selectDefaultToken = (
 };
 
 /**
- * Returns whether the input cannot be an address on the token's chain. The service makes the final
- * check.
+ * Returns whether the input is clearly not an address on the token's chain. The service makes the
+ * final check.
  */
 export const isInvalidAddress = (input: string, entry: CatalogueEntry | undefined): boolean =>
   input !== "" &&
   entry?.token.chain.chainType === "EVM" &&
   !/^0x[0-9a-fA-F]{40}$/.test(input.trim());
 
-/** Returns whether the input may be an account's extended public key, or a descriptor with one. */
+/**
+ * Returns whether the input could be an account's extended public key or a descriptor that contains
+ * one.
+ */
 export const mayBeExtendedPublicKey = (input: string): boolean =>
   /[a-zA-Z]pub[1-9A-HJ-NP-Za-km-z]{100,115}/.test(input);

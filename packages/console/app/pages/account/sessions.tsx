@@ -9,7 +9,7 @@ import { texts as allTexts } from "./texts.ts";
 
 const texts = allTexts.sessions;
 
-/** The account's sessions. The current one ends by signing out; the others can be ended here. */
+/** The account's sessions. Signing out ends the current session. The others can be ended here. */
 const Sessions = () => {
   const sessions = useOperationQuery("listSessions", {});
   const revokeSession = useOperationMutation("revokeSession", "listSessions");

@@ -37,8 +37,8 @@ const Identities = ({ methods }: { methods: readonly string[] }) => {
   const identities = useOperationQuery("listIdentities", {});
   const linkIdentity = useOperationMutation("linkIdentity", "listIdentities");
   const linkCompany = async (): Promise<void> => {
-    // The call requests a proof of presence if necessary. Then the browser navigates to the same
-    // URL.
+    // First calls the operation, which asks for a proof of presence if necessary. Then navigates to
+    // the same URL.
     const input = { query: { link: "true" } } as const;
     await callOperation("startOidc", input);
     location.assign(buildOperationUrl("startOidc", input));

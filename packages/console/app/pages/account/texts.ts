@@ -23,7 +23,7 @@ export const texts = pickTranslation({
       bio: "About you",
       profileImage: "Profile image URL",
       backgroundImage: "Background image URL",
-      imageHint: "We serve it to payers, so its host learns nothing about them.",
+      imageHint: "We serve the image to payers ourselves, so its host can't track them.",
       backgroundColour: "Background color",
       noColour: "No custom color",
       links: "Your links",
@@ -56,17 +56,19 @@ export const texts = pickTranslation({
       keyHint:
         "Your wallet's extended public key (zpub, ypub or xpub) or descriptor. Never enter a private key or recovery phrase.",
       firstAddresses: "Compare the first addresses with those in your wallet:",
-      linksStartAtIndex: (index: string) => `Links use its addresses from number ${index}.`,
+      linksStartAtIndex: (index: string) =>
+        `Links use its addresses starting with number ${index}.`,
       separateAccountHint:
         "Use a separate account of your wallet for the shop. In a shared account, your wallet app may show the address of an open link under Receive.",
       firstIndex: "First address number for links",
-      firstIndexHint: "Links use addresses from this number. Your wallet app keeps the lower ones.",
+      firstIndexHint:
+        "Links use the address with this number and higher ones. Lower numbers stay reserved for your wallet app.",
       firstIndexUnchecked:
-        "We couldn't check which addresses are used. Enter a number a few above the last used address in your wallet.",
+        "We couldn't check which addresses are used. Enter a number slightly higher than that of the last used address in your wallet.",
       invalidAddress: "Enter 0x followed by 40 hexadecimal digits.",
       makeDefault: "Use as default",
       unsupportedChain:
-        "This network isn't supported on payment pages. Links in it can't be paid there.",
+        "This network isn't supported on payment pages, so payers can't pay these links there.",
       supportedChains: "Supported",
       otherChains: "Other networks",
       actions: "Actions",
@@ -130,7 +132,7 @@ export const texts = pickTranslation({
         "api_key.limited": "API key limits changed",
         "api_key.revoked": "API key revoked",
         "api_key.rotated": "API key rotated",
-        "api_key.leaked": "API key found in public and deactivated",
+        "api_key.leaked": "Leaked API key deactivated",
         "identity.linked": "Sign-in method linked",
         "identity.unlinked": "Sign-in method unlinked",
         "passkey.added": "Passkey added",

@@ -22,7 +22,10 @@ type Decision = (typeof decisions)[number];
 
 const refetchIntervalMs = 15_000;
 
-/** Deposits that do not identify a link, newest first. Each can be assigned to a link or dismissed. */
+/**
+ * Deposits that could not be matched to a link, newest first. The user can assign each one to a
+ * link or dismiss it.
+ */
 const Deposits = () => {
   const [searchParams, setSearchParams] = useSearchParams();
   const decision =
@@ -83,7 +86,7 @@ const DepositTable = ({ deposits, decision }: TableProps) => (
   />
 );
 
-/** Names the token that a lookalike token imitates. */
+/** Shows which token a lookalike token imitates. */
 const DepositAmount = ({ deposit }: { deposit: DepositData }) => (
   <>
     {formatTokenAmount(deposit)}
@@ -113,7 +116,7 @@ const Transaction = ({
     </a>
   );
 
-/** The actions that the deposit's state allows. */
+/** The actions that are available in the deposit's state. */
 const DepositActions = ({ deposit }: { deposit: DepositData }) => {
   const [openDialog, setOpenDialog] = useState<"assign" | "dismiss">();
   const dismissDeposit = useOperationMutation("dismissDeposit", "listDeposits");

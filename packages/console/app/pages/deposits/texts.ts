@@ -29,7 +29,7 @@ export const texts = pickTranslation({
     alreadyApplied: "A payment provider reported this payment. It was already counted.",
     assignTitle: (amount: string) => `Assign ${amount} to a link`,
     assignText:
-      "The link is credited and your webhooks are notified. You can't undo this. A matching amount proves nothing; ask the payer if you are not sure.",
+      "The link is credited and your webhooks are notified. You can't undo this. A matching amount is not proof. If you are not sure, ask the payer.",
     likelyLinks: "Suggested links",
     noLikelyLinks: "No suggestions. Enter the link's ID.",
     otherLink: "Another link",

@@ -70,7 +70,7 @@ const KeyName = ({ apiKey: { name, prefix } }: { apiKey: ApiKeyData }) => (
   </>
 );
 
-/** `now` is the time when the keys were read, so that expiry and data match. */
+/** `now` is the time when the keys were fetched, so that the shown expiry matches the data. */
 type KeyProps = { apiKey: ApiKeyData; now: number };
 
 const formatScope = (scope: string): string =>

@@ -24,7 +24,7 @@ export const LimitFields = ({ requestsPerMinute, burst }: Limits) => (
   </>
 );
 
-/** Parses the rate limit fields. Null means that the key has no limit of its own. */
+/** Parses the rate limit fields. Returns null if the key has no limit of its own. */
 export const parseLimits = (fields: Readonly<Record<string, string>>): Limits => ({
   requestsPerMinute: parseNumber(fields["requestsPerMinute"]),
   burst: parseNumber(fields["burst"]),

@@ -37,7 +37,7 @@ export const NewKey = ({ onSecret }: { onSecret: (secret: string) => void }) => 
       });
       onSecret(key);
     } finally {
-      // Not awaited: offline, the refetch waits until the connection is back.
+      // Not awaited, because an offline browser delays the refetch until it is online again.
       void invalidateOperations(client, ["listApiKeys"]);
     }
   };

@@ -48,7 +48,8 @@ export const texts = pickTranslation({
     activate: "Activate",
     rotate: "Rotate",
     rotateTitle: (name: string) => `Rotate ${name}?`,
-    rotateText: "Creates a new key. Both keys work for a while, so nothing breaks.",
+    rotateText:
+      "Creates a new key. Both keys work for a while, so your software can switch without downtime.",
     overlap: "Keep the old key active for",
     overlaps: { 0: "Revoke now", 3600: "1 hour", 86400: "1 day", 604800: "1 week" },
     revoke: "Revoke",

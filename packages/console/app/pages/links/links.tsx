@@ -70,8 +70,8 @@ const pageSize = 10;
 const pickDateRange = ({ from, to }: ReturnType<typeof parseLinkFilter>) => ({ from, to });
 
 /**
- * Navigates between pages. A page starts after a given link, so new links do not shift it. The Back
- * button leads to newer pages.
+ * Links to the next page. A page starts after a given link, so new links do not shift it. The
+ * browser's Back button returns to newer pages.
  */
 const LinksPager = ({ nextBefore }: { nextBefore: string | null }) => {
   const [searchParams] = useSearchParams();

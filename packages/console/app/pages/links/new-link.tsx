@@ -94,7 +94,7 @@ type TermsProps = {
   wallet: OwnWallet;
   initialValues: Partial<NewPaymentLink>;
   formError: NewLinkError | undefined;
-  /** Clears the error, because the edited value may be valid. */
+  /** Clears the error, because the edited value may now be valid. */
   onEdit: () => void;
 };
 

@@ -3,7 +3,7 @@ import type { NewPaymentLink } from "../../api/operations.ts";
 /** The expiry choices of the form: never, a number of days, or a date. */
 export const expiryOptions = ["never", "1", "3", "7", "30", "date"] as const;
 
-/** Why the fields are invalid, as a key of the texts. */
+/** The text keys of the errors in the fields. */
 export type NewLinkError = "badAmount" | "pastDate";
 
 const dayMs = 86_400_000;
@@ -14,7 +14,7 @@ const hourMs = 3_600_000;
 /** A Bitcoin block takes about 10 minutes, and payments with a low fee wait longer. */
 const shortBitcoinExpiryMs = 2 * hourMs;
 
-/** Returns whether the typed expiry leaves too little time for a payment on Bitcoin. */
+/** Returns whether the chosen expiry leaves too little time for a payment on Bitcoin. */
 export const isShortExpiryOnBitcoin = (expiresAt: string, now: Date): boolean => {
   const remainingMs = new Date(expiresAt).getTime() - now.getTime();
   return remainingMs > 0 && remainingMs < shortBitcoinExpiryMs;

@@ -5,7 +5,7 @@ import { QrCode } from "../../ui/qr-code.tsx";
 import styles from "../../ui/ui.module.css";
 import { texts } from "./texts.ts";
 
-/** The ways to send a link to the payer. */
+/** The ways to send a link to a payer. */
 export const ShareCard = ({ url }: { url: string }) => (
   <Card title={texts.share}>
     <p className={styles["quiet"]}>{texts.shareHint}</p>

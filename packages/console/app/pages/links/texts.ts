@@ -18,7 +18,7 @@ export const texts = pickTranslation({
     clearFilter: "Clear filters",
     newest: "Newest",
     older: "Older",
-    partialSearch: "Searched the 5,000 newest links. There are older ones.",
+    partialSearch: "Only your 5,000 newest links were searched.",
     downloadLinksCsv: "Download links (CSV)",
     downloadPaymentsCsv: "Download payments (CSV)",
     token: "Token",
@@ -133,7 +133,7 @@ export const texts = pickTranslation({
         ],
       ] as readonly (readonly [string, string])[],
       separateAccountHint:
-        "Use a separate account of your wallet for the shop, so that a higher limit affects nothing else.",
+        "Use a separate account of your wallet for the shop, so that a higher limit doesn't affect your other accounts.",
     },
     uniqueAddress: "a new address in your wallet",
     unsendableRemainder: (missing: string, smallest: string) =>

@@ -11,7 +11,7 @@ import { texts } from "./texts.ts";
 const refetchIntervalMs = 5_000;
 
 /**
- * The timeline of a link in chronological order, from its creation to the result of its last
+ * A link's timeline in chronological order, from the creation of the link to the result of its last
  * payment.
  */
 export const Timeline = ({ linkId }: { linkId: string }) => {
@@ -89,7 +89,7 @@ const TimelineItem = ({ entry: { kind, at, by, payment } }: { entry: StoryEntry 
   </li>
 );
 
-/** Returns the text key of an entry. For an ended payment, it depends on the payment's result. */
+/** Returns the text key of an entry. The key of a finished payment depends on its result. */
 const toTextKey = (kind: StoryEntry["kind"], payment: StoryEntry["payment"]) => {
   if (kind !== "payment_ended" || payment === null) return kind;
   if (payment.status === "failed") return "payment_failed";

@@ -16,12 +16,12 @@ const steps = [
   { name: "endpoint", to: "/webhooks", isRequired: false },
 ] as const;
 
-/** Shared by all accounts in this browser, so that it does not reveal who signs in here. */
+/** All accounts in this browser share this key, so that it does not reveal who signs in here. */
 const hiddenKey = "set-up hidden";
 
 /**
- * The setup steps of a new account, shown until all are done. When hidden, the number of open steps
- * is still shown.
+ * The setup steps of a new account. They are shown until all are done. When the user hides them,
+ * the number of remaining steps stays visible.
  */
 export const Setup = () => {
   const account = useAccount();

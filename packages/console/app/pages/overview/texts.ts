@@ -32,7 +32,7 @@ export const texts = pickTranslation({
       `Payments not applied to their link: ${count}. The money is in your wallet. Contact the payer or refund it.`,
     moreThan: (count: number) => `more than ${count}`,
     reasons: {
-      duplicate: "reported twice, counted once",
+      duplicate: "reported twice but counted once",
       conflict: "two reports of this transaction may differ",
       wrong_token: "wrong token",
       wrong_destination: "wrong address",

@@ -5,7 +5,7 @@ import { Card } from "../../ui/page.tsx";
 import uiStyles from "../../ui/ui.module.css";
 import { texts } from "../deposits/texts.ts";
 
-/** Shows a notice while there are deposits without a link to decide on. */
+/** Shows a notice while there are unmatched deposits that the user has to review. */
 export const UnmatchedDeposits = ({ refetchIntervalMs }: { refetchIntervalMs: number }) => {
   const deposits = useOperationQuery("listDeposits", { query: {} }, { refetchIntervalMs });
   const { data = [], nextOffset = null } = deposits.data ?? {};

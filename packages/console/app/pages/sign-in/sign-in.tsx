@@ -19,11 +19,13 @@ import { texts } from "./texts.ts";
 type SignInProps = {
   account: OwnAccount | null;
   initialUrlParams: InitialUrlParams | undefined;
-  /** Called when the user is signed in or chooses to continue. */
+  /** Called when the user has signed in or chooses to continue as the signed-in account. */
   onDone: () => void;
 };
 
-/** The sign-in view. Also handles a sign-in link, or the error of a failed sign-in, from the URL. */
+/**
+ * The sign-in view. It also handles the sign-in link, or the error of a failed sign-in, in the URL.
+ */
 const SignIn = ({ account, initialUrlParams, onDone }: SignInProps) => {
   useEffect(() => {
     document.title = `${texts.title} · Payment Links`;
@@ -56,7 +58,7 @@ const SignInError = ({ code }: { code: string }) => (
   </Notice>
 );
 
-/** Shows which account the link signs in and which one it signs out, and waits for confirmation. */
+/** Shows which account the link signs in and which account it signs out. Waits for confirmation. */
 const ConfirmSignIn = ({
   token,
   account,
@@ -114,8 +116,8 @@ const SignInOptions = ({ isAfterLink, onDone }: { isAfterLink: boolean; onDone: 
         <Card {...(isAfterLink ? {} : { title: texts.notSignedIn })}>
           <p className={styles["quiet"]}>{texts.intro}</p>
           {methodNames.includes("oidc") && (
-            // A link instead of a form: the page's policy blocks a form whose response redirects to
-            // another origin.
+            // This is a link, because the page's content security policy blocks a form whose
+            // response redirects to another origin.
             <a href={buildOperationUrl("startOidc")}>{texts.signInWithOidc}</a>
           )}
           {methodNames.includes("passkey") && (

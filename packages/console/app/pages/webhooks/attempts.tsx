@@ -11,7 +11,7 @@ import { texts } from "./texts.ts";
 
 type Props = { endpointId: string; delivery: DeliveryData };
 
-/** A button that shows the attempts of a delivery, loaded when it is pressed. */
+/** A button that loads and shows the attempts of a delivery. */
 export const AttemptsButton = ({ endpointId, delivery }: Props) => {
   const [isOpen, setOpen] = useState(false);
   return (

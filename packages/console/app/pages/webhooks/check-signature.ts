@@ -5,7 +5,7 @@ type SignedWebhook = { secret: string; timestamp: string; signature: string; bod
 
 const toleranceSeconds = 300;
 
-/** Checks a webhook's signature in the same way as a receiver. */
+/** Checks a webhook's signature as a receiver does. */
 export const checkSignature = async (
   { secret, timestamp, signature, body }: SignedWebhook,
   now: Date,

@@ -5,7 +5,7 @@ import python from "./samples/read_webhook.py?raw";
 import node from "./samples/read-webhook.mjs?raw";
 import { withHeaderPrefix } from "./with-header-prefix.ts";
 
-/** Returns the code that verifies a webhook in a receiver, by language (rule HOOK-20). */
+/** Returns the code with which a receiver verifies webhooks, by language (rule HOOK-20). */
 export const getCodeSamples = (headerPrefix: string): Readonly<Record<string, string>> => ({
   "Node.js": withHeaderPrefix(node, headerPrefix),
   Python: withHeaderPrefix(python, headerPrefix),

@@ -62,7 +62,7 @@ export const texts = pickTranslation({
       "Each webhook is signed with the endpoint's secret. Copy this code; it has no dependencies.",
     language: "Language",
     checkSignature: "Verify one here",
-    checkSignatureText: "Nothing leaves this page or is stored.",
+    checkSignatureText: "The data isn't sent or stored.",
     header: (header: string) => `Header ${header}`,
     body: "Raw body",
     isGenuine: "The signature is valid.",

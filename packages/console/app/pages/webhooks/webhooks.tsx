@@ -34,7 +34,7 @@ const Webhooks = () => {
       });
       showSecret(createdEndpoint.secret);
     } finally {
-      // Not awaited: offline, the refetch waits until the connection is back.
+      // Not awaited, because an offline browser delays the refetch until it is online again.
       void invalidateOperations(client, ["listWebhookEndpoints"]);
     }
   };

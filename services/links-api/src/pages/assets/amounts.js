@@ -1,6 +1,6 @@
 /**
- * Formats a decimal string with the digit grouping of the visitor's locale. It never becomes a float, which
- * would lose digits.
+ * Formats a decimal string with the digit grouping of the visitor's locale. It is never converted
+ * to a float, which would lose digits.
  */
 export const formatDecimal = (decimal) => {
   const [whole, fraction] = decimal.split(".");

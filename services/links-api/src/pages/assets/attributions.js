@@ -13,10 +13,10 @@ const findRegistryStart = (hex, end) => {
   return codesStart - 2 - 2 * readNumber(hex, codesStart, 2) - registryHexDigits;
 };
 const findCborStart = (hex, end) => end - 4 - 2 * readNumber(hex, end, 4);
-/** The index is the byte that names the schema. */
+/** The functions that find the start of an attribution, indexed by the attribution's schema id. */
 const startFindersBySchema = [findCodesStart, findRegistryStart, findCborStart];
 
-/** Returns whether hex digits are empty or consist of complete attributions only. */
+/** Returns whether hex digits are empty or consist only of complete attributions. */
 const containsOnlyAttributions = (hex) => {
   let end = hex.length;
   for (let count = 0; count < attributionsMax && end > 0; count += 1) {

@@ -1,4 +1,4 @@
-// The script of the checkout page of an EVM chain. It pays with a wallet of the browser.
+// The script of the checkout page for EVM chains. It pays with a wallet in the browser.
 
 import { isCallWithAttributions } from "./attributions.js";
 import {
@@ -41,7 +41,7 @@ import {
 const { chain: chainId, chainName, coin, token, rpc } = paymentSection.dataset;
 const chain = { id: chainId, name: chainName, coin, rpc };
 
-/** The wallet that pays. */
+/** The wallet that the payer pays with. */
 let payingWallet;
 
 const sendRequest = (method, ...params) => sendWalletRequest(payingWallet, method, params);
@@ -49,8 +49,8 @@ const sendRequest = (method, ...params) => sendWalletRequest(payingWallet, metho
 // The state of the stored payment on the chain.
 
 /**
- * Returns whether a payment is the token's own transfer. Only the suffix of its calldata references
- * the link.
+ * Returns whether a payment is a direct transfer by the token contract. Such a transfer identifies
+ * its link only by the suffix of its calldata.
  */
 const isDirectTransfer = ({ to }) => to !== undefined && to.toLowerCase() === token.toLowerCase();
 
@@ -58,8 +58,8 @@ const isCallTo = (transaction, { to }, isExpectedInput) =>
   transaction.to?.toLowerCase() === to.toLowerCase() && isExpectedInput(transaction.input);
 
 /**
- * Returns whether a transaction moves a payment's money. Contracts ignore calldata that follows the
- * arguments of a call.
+ * Returns whether a transaction moves a payment's money. Calldata after the arguments of a call
+ * does not matter, because contracts ignore it.
  */
 const executesPayment = (transaction, payment) => {
   const call = isDirectTransfer(payment)
@@ -67,23 +67,26 @@ const executesPayment = (transaction, payment) => {
     : payment.data;
   return isCallTo(transaction, payment, (input) => input.startsWith(call));
 };
-/** In characters: "0x", the selector, and the two arguments of `transfer`. */
+/** The length in characters of "0x", the selector and the two arguments of `transfer`. */
 const transferCalldataLength = "0x".length + 2 * (4 + 32 + 32);
 
-/** Returns whether the service can match a transfer to its link. Wallets may only append attributions. */
+/**
+ * Returns whether the service can match a transfer to its link. It can if the calldata is unchanged
+ * except for attributions that a wallet appended.
+ */
 const referencesLink = (transaction, payment) =>
   isCallTo(transaction, payment, (input) => isCallWithAttributions(input, payment.data));
 
 /**
- * Applies the state of a batch. Only the wallet knows it, because the wallet decides who sends the
- * batch and in which transactions. A wallet that does not know the batch may still be waiting for
- * its user.
+ * Applies the state of a batch. Only the wallet knows this state, because the wallet decides who
+ * sends the batch and in which transactions. If the wallet does not know the batch, it may still be
+ * waiting for its user.
  */
 const applyBatchState = async (wallet, payment) => {
   const { status, hash, isReverted } = await readBatch(wallet, payment.batch);
   if (!isStoredPayment(payment)) return;
   if (status >= 400 && status < 500) return clearPayment(payment, texts.failed);
-  // The last call is the payment, so a partly executed batch (6xx) may have paid.
+  // The last call is the payment, so a batch that was executed in part (6xx) may have paid.
   if ((status >= 500 && status < 600) || (status >= 600 && isReverted)) {
     return clearPayment(payment, texts.refused);
   }
@@ -95,8 +98,8 @@ const applyBatchState = async (wallet, payment) => {
 };
 
 /**
- * Marks a payment whose calldata the wallet has rewritten: the money is sent, but the link
- * reference is lost.
+ * Marks a payment whose calldata the wallet has changed. The money was sent, but without the
+ * reference to the link.
  */
 const verifyCalldata = async (wallet, payment) => {
   const transaction = await sendWalletRequest(wallet, "eth_getTransactionByHash", [payment.hash]);
@@ -105,8 +108,8 @@ const verifyCalldata = async (wallet, payment) => {
 };
 
 /**
- * Applies the state of the payment on its chain. A wallet that speeds a payment up sends it with a
- * new hash.
+ * Applies the state of the payment on its chain. If the wallet has sped up the payment, the payment
+ * has a new hash.
  */
 const applyChainState = async (payment) => {
   const wallet = findWallet();
@@ -135,7 +138,7 @@ const requireChain = async () => {
   }
 };
 
-/** Simulates a step before the user signs anything. Returns its gas. */
+/** Simulates a step before the user signs anything. Returns the gas that it needs. */
 const estimateGas = (from, step) =>
   sendRequest("eth_estimateGas", toTransactionRequest(from, step));
 
@@ -190,8 +193,9 @@ const sendPayment = async (from, step) => {
 };
 
 /**
- * Approves and pays in one batch. Returns false if the wallet does not support that. There is no check of gas
- * funds: the fee may be paid in a token or by a sponsor, so the wallet checks and shows it.
+ * Approves and pays in one batch. Returns false if the wallet does not support batches. Does not
+ * check whether the account can pay for gas, because the fee can be paid in a token or by a
+ * sponsor. The wallet shows the fee and checks it.
  */
 const payInBatch = async (from, steps, { canBatch }) => {
   if (!canBatch) return false;
@@ -213,8 +217,9 @@ const payInBatch = async (from, steps, { canBatch }) => {
 
 /**
  * Returns the single transfer that pays without an approval, or undefined if the link cannot be
- * paid that way. A contract account may wrap the transfer in another call, which would hide the
- * link reference. A wallet that reports capabilities may be such an account.
+ * paid in this way. Contract accounts cannot use it, because they can wrap the transfer in another
+ * call, which hides the reference to the link. A wallet that reports capabilities may have such an
+ * account.
  */
 const findDirectTransferStep = async (from, { ways }, { isReported }) => {
   const way = ways.find(({ kind }) => kind === "suffix");

@@ -1,5 +1,5 @@
-// Follows a link on pages where the script does not pay: the link has ended, or it is paid by hand. A payment
-// may still be confirming, and a closed link may open again.
+// Follows a link on pages whose script does not pay, because the link has ended or is paid in
+// another way. On these pages a payment can still be confirming, and a closed link can open again.
 
 import "./page.js";
 import { followLink } from "./live.js";

@@ -1,18 +1,18 @@
-// Follows a link's state by server-sent events, and polls while no event stream is open. It does
-// not interpret or render the state.
+// Follows a link's state with server-sent events, and polls while no event stream is open. This
+// module does not interpret or render the state.
 
 const pollMs = 4_000;
 /**
- * A rejected stream is retried after a random delay in this range, so that pages do not all retry
- * together.
+ * If a stream is rejected, the page retries after a random delay in this range, so that pages do
+ * not all retry at the same time.
  */
 const rejectedStreamDelayMs = { min: 20_000, max: 40_000 };
 
 /**
- * Follows a link while the page is visible. `getEventsUrl` returns the current URL of its events,
- * `fetchState` fetches its state, `onState` receives each state, and `setOffline` receives whether
- * the state is unavailable. Returns a function that immediately opens, closes or replaces the event
- * stream as needed.
+ * Follows a link while the page is visible. `getEventsUrl` returns the current URL of the link's
+ * events. `fetchState` fetches the state. `onState` is called with each state. `setOffline` is
+ * called with whether the state is unavailable. Returns a function that opens, closes or replaces
+ * the event stream immediately, depending on what is needed.
  */
 export const followLink = ({ getEventsUrl, fetchState, onState, setOffline }) => {
   let activeSource;
@@ -34,7 +34,8 @@ export const followLink = ({ getEventsUrl, fetchState, onState, setOffline }) =>
       if (activeSource === source) onState(JSON.parse(data));
     });
     source.addEventListener("error", () => {
-      // EventSource closes for good on any status but 200. After other errors it reconnects by itself.
+      // EventSource closes permanently if the status is not 200. After other errors it reconnects
+      // on its own.
       if (source.readyState !== EventSource.CLOSED || activeSource !== source) return;
       closeStream();
       const { min, max } = rejectedStreamDelayMs;
@@ -58,8 +59,8 @@ export const followLink = ({ getEventsUrl, fetchState, onState, setOffline }) =>
   };
 
   /**
-   * Keeps a stream open only while the page is visible. Browsers allow six HTTP/1.1 connections per
-   * origin, so streams of hidden tabs could keep the next page from loading.
+   * Opens the stream while the page is visible and closes it otherwise. Browsers allow six HTTP/1.1
+   * connections per origin, so streams of hidden tabs could prevent the next page from loading.
    */
   const updateConnection = () => {
     if (document.hidden) return closeStream();

@@ -1,5 +1,5 @@
-// Enhances the checkout and the receipt: amounts and times in the visitor's locale, the countdown
-// to the link's expiry, and the print button.
+// Improves the checkout and the receipt: formats amounts and times for the visitor's locale, counts
+// down to the link's expiry, and shows the print button.
 
 import { formatDecimal } from "./amounts.js";
 
@@ -17,7 +17,10 @@ const dateTimeOptions = {
 
 const handledElements = new WeakSet();
 
-/** Calls back once per matching element. Handling an element again would retrigger the mutation observer. */
+/**
+ * Calls back once for each matching element. Handling an element twice would trigger the mutation
+ * observer again.
+ */
 const forEachNewElement = (selector, handle) => {
   for (const element of document.querySelectorAll(selector)) {
     if (handledElements.has(element)) continue;
@@ -27,7 +30,10 @@ const forEachNewElement = (selector, handle) => {
 };
 
 let countdown;
-/** On this device's clock, computed from the remaining time, so a wrong clock does no harm. */
+/**
+ * The time of the expiry on this device's clock. It is computed from the remaining time, so that it
+ * is correct even if the clock is wrong.
+ */
 let expiresAtMs;
 
 const padTwoDigits = (number) => String(number).padStart(2, "0");
@@ -66,7 +72,7 @@ const enhanceNewElements = () => {
     button.hidden = false;
     button.addEventListener("click", () => print());
   });
-  // Loading the browser's locale data is the slowest part, so it comes after the next frame.
+  // Loading the browser's locale data is the slowest part, so it happens after the next frame.
   requestAnimationFrame(() => setTimeout(localizeNewElements));
 };
 
@@ -79,6 +85,6 @@ const localizeNewElements = () => {
 };
 
 enhanceNewElements();
-// A page refresh replaces parts of the document.
+// Runs again for new elements, because a page refresh replaces parts of the document.
 new MutationObserver(enhanceNewElements).observe(document.body, { childList: true, subtree: true });
 setInterval(updateCountdown, tickMs);

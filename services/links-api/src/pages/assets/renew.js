@@ -1,5 +1,5 @@
-// Refreshes the page when its link's state changes. The new page comes from the server, which alone
-// decides how a link looks, and replaces the content of the current one.
+// Refreshes the page when the state of its link changes. Only the server decides how a link is
+// shown: the new content comes from the server and replaces the content of the page.
 
 const refreshMs = 4_000;
 
@@ -9,9 +9,9 @@ const getFileUrl = (element) => element.getAttribute("src") ?? element.getAttrib
 const listFileUrls = (page) => [...page.querySelectorAll("script, link")].map(getFileUrl);
 
 /**
- * Summarizes what a page shows of a link, in the format of the server's `data-state`. A page whose
- * script pays renders pending payments itself, so they are left out there while the link can be
- * paid.
+ * Summarizes the part of a link's state that a page shows, in the format of the server's
+ * `data-state`. If the page's script can pay the link, the summary does not contain pending
+ * payments, because the script renders them itself.
  */
 const summarizeState = ({ status, receivedAmount, reason, pendingPayments }, canPay) => {
   const pendingIds = reason === null && canPay ? [] : pendingPayments.map(({ id }) => id);
@@ -19,10 +19,11 @@ const summarizeState = ({ status, receivedAmount, reason, pendingPayments }, can
 };
 
 /**
- * Replaces the current page with a newer one. Returns false if the new page needs files that this
- * page does not support, because it is from another version or does more; then it has to be loaded
- * normally. `supportedScripts` are the URLs of scripts whose pages this script can show as well,
- * separated by spaces. `preserveElements` moves elements that must survive into the new `main`.
+ * Replaces the content of the current page with that of a newer one. Returns false if the new page
+ * needs files that this page did not load, because it is from another version or has more features.
+ * It then has to be loaded normally. `supportedScripts` contains the URLs of other scripts whose
+ * pages this script can show, separated by spaces. `preserveElements` moves elements that must not
+ * be replaced into the new `main`.
  */
 const replacePage = (newDocument, { supportedScripts, preserveElements }) => {
   const supportedFiles = new Set([...listFileUrls(document), ...supportedScripts.split(" ")]);
@@ -35,10 +36,10 @@ const replacePage = (newDocument, { supportedScripts, preserveElements }) => {
   }
   oldMain.replaceWith(newMain);
   document.title = newDocument.title;
-  // An open link without payments shows no state.
+  // A link that can be paid and does not have any payments has no state element.
   const stateElement = find(".state:not([hidden])") ?? find("h1");
   stateElement.tabIndex = -1;
-  // Focus makes a screen reader read out the new state.
+  // The focus makes screen readers read the new state aloud.
   (focusedElement?.isConnected && focusedElement !== document.body
     ? focusedElement
     : stateElement
@@ -49,10 +50,10 @@ const replacePage = (newDocument, { supportedScripts, preserveElements }) => {
 };
 
 /**
- * Refreshes the page when the state of its link differs from the rendered one. `dataset` holds the
- * server's data of the page, and `getLink` returns the current link. `canPay` is whether the page's
- * script pays, and `isRefreshBlocked` returns whether nothing may be replaced now. Returns a
- * function that checks immediately. The same check runs every few seconds.
+ * Refreshes the page when the state of its link differs from the rendered one. `dataset` contains
+ * the server's data for the page, and `getLink` returns the current link. `canPay` says whether the
+ * page's script pays. `isRefreshBlocked` returns whether the page must not be replaced at the
+ * moment. The state is checked every few seconds. Returns a function that checks it immediately.
  */
 export const startPageRefresh = ({
   dataset,

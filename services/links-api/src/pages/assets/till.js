@@ -1,7 +1,7 @@
-// The wallet checkout, shared by all chains: what it shows, what this browser stores of the
-// payment, and when another payment may be requested. After a wallet was asked for a payment, no
-// second one is offered until the service, the chain or the payer reports that the first is gone.
-// Everything from outside is rendered as text.
+// The wallet checkout for all chains: what it shows, what this browser stores about the payment,
+// and when another payment can be requested. After a wallet was asked for a payment, a second one
+// is not offered until the service, the chain or the payer reports that the first one will not
+// happen. Everything from outside is rendered as text.
 
 import "./page.js";
 import { formatDecimal } from "./amounts.js";
@@ -13,7 +13,7 @@ import { sleep } from "./waiting.js";
 
 const find = (selector) => document.querySelector(selector);
 
-/** The section that pays. Its data attributes hold the server's data. */
+/** The section in which the payer pays. Its data attributes contain data from the server. */
 export const paymentSection = find("#pay");
 const { link: linkId, symbol, chainName, coin } = paymentSection.dataset;
 let { amount } = paymentSection.dataset;
@@ -26,7 +26,10 @@ const confirmGoneDialog = find("#confirm-gone");
 const chainPollMs = 4_000;
 const approvalPollMs = 2_000;
 const approvalPollsMax = 60;
-/** Some wallets never report a rejection. After this time the payer may declare the payment gone. */
+/**
+ * Some wallets never report that the user rejected a request. After this time the payer can declare
+ * that the payment will not happen.
+ */
 const walletResponseMsUsual = 20_000;
 const walletNameCharactersMax = 40;
 const iconCharactersMax = 100_000;
@@ -41,7 +44,7 @@ export const formatBaseUnits = (baseUnits, decimals = paymentSection.dataset.dec
   return formatDecimal(fraction === "" ? whole : `${whole}.${fraction}`);
 };
 
-/** The shortened address of the paying account, empty until it is known. */
+/** The shortened address of the paying account. It is empty until the account is known. */
 let account = "";
 
 export const fillPlaceholders = (text, values = {}) => {
@@ -68,11 +71,11 @@ export const readStoredState = paymentStore.readStoredState;
 export const updateStoredState = paymentStore.updateStoredState;
 export const isStoredPayment = paymentStore.isStoredPayment;
 
-/** What differs between chain families, see `startCheckout`. */
+/** The functions that differ between chain families (see `startCheckout`). */
 let chainAdapter;
 let chosenWallet;
 
-/** Returns the chosen wallet, or the one that sent the stored payment, or the only one. */
+/** Returns the chosen wallet, the wallet that sent the stored payment, or the only wallet. */
 export const findWallet = () => {
   const wallets = chainAdapter.listWallets();
   const { payment } = readStoredState();
@@ -84,13 +87,13 @@ export const findWallet = () => {
 
 let link = { pendingPayments: JSON.parse(paymentSection.dataset.pending), payment: null };
 let isBusy = false;
-/** Whether the wallet has not responded to a payment request for a while. */
+/** Whether the wallet has not responded to a payment request for some time. */
 let isWalletUnresponsive = false;
 /** Whether a block contains the payment. */
 let isMined = false;
 let isOffline = false;
 let currentMessage;
-/** The payments that the payer has declared gone. */
+/** The payments that the payer has declared as not happening. */
 const dismissedPaymentIds = new Set();
 
 export const setMined = (isPaymentMined) => {
@@ -126,7 +129,8 @@ export const render = () => {
   payButton.disabled = isBusy || isBlocked;
   goneButton.hidden = isWaitingForWallet || !isBlocked;
   find("#no-wallet").hidden = wallets.length > 0;
-  // The reason why the link cannot be paid now comes before the result of the last click.
+  // The current reason why the link cannot be paid is more important than the result of the last
+  // click.
   const message = isBlocked && !isWaitingForWallet ? describeState() : (currentMessage ?? "");
   const text = isOffline ? `${message} ${texts.offline}` : message;
   if (find("#live").textContent !== text) find("#live").textContent = text;
@@ -135,7 +139,10 @@ export const render = () => {
   renderExplorerLink(readStoredState().payment?.hash);
 };
 
-/** Renders outside the live region, because a screen reader would read out the count with every block. */
+/**
+ * Renders the number of confirmations. It is outside the live region, because screen readers would
+ * read it aloud with every block.
+ */
 const renderConfirmations = (pendingPayment) => {
   const element = find("#confirming");
   const text = pendingPayment?.confirmations
@@ -161,7 +168,10 @@ export const showMessage = (text) => {
 
 const listedWallets = new Set();
 
-/** A wallet's icon is untrusted, so only an embedded image of bounded size is rendered. */
+/**
+ * The icon of a wallet is untrusted, so it is only rendered if it is an embedded image of limited
+ * size.
+ */
 const renderIcon = ({ icon }) => {
   const isAccepted =
     typeof icon === "string" && icon.startsWith("data:image/") && icon.length <= iconCharactersMax;
@@ -172,7 +182,10 @@ const renderIcon = ({ icon }) => {
   return [image];
 };
 
-/** Only adds buttons, because replacing one would take the keyboard focus away. */
+/**
+ * Adds a button for each new wallet. Buttons are not replaced, because that would take away the
+ * keyboard focus.
+ */
 const renderWalletPicker = (wallets) => {
   for (const wallet of wallets.filter((knownWallet) => !listedWallets.has(knownWallet))) {
     listedWallets.add(wallet);
@@ -191,7 +204,7 @@ const renderWalletPicker = (wallets) => {
   }
 };
 
-// The state of the stored payment at the service and on the chain.
+// The state of the stored payment in the service and on the chain.
 
 const buildLinkUrl = (subpath = "") => {
   const { payment } = readStoredState();
@@ -205,7 +218,7 @@ const fetchLink = async () => {
   return response.json();
 };
 
-/** Removes a payment that is gone from the store and shows the reason. */
+/** Removes a payment that will not happen from the store and shows the reason. */
 export const clearPayment = (payment, text) => {
   if (!isStoredPayment(payment)) return;
   updateStoredState({ payment: undefined, allowance: undefined });
@@ -221,7 +234,7 @@ const applyServiceState = ({ payment: reportedPayment }, payment) => {
     return;
   }
   if (reportedPayment.status === "failed") clearPayment(payment, texts.failed);
-  // An applied payment has changed the link, and the refreshed page shows that.
+  // An applied payment changes the link, so the refreshed page shows it.
   else if (reportedPayment.applied) clearPayment(payment, undefined);
   else updateStoredState({ payment: { ...payment, isUncounted: true } });
 };
@@ -240,7 +253,10 @@ const setOffline = (isServiceOffline) => {
   render();
 };
 
-/** Keeps the payment section across a page refresh, because its script waits for a wallet's response. */
+/**
+ * Preserves the payment section during a page refresh, because its script may be waiting for a
+ * wallet's response.
+ */
 const preservePaymentSection = (newMain) => {
   const newSection = newMain.querySelector("#pay");
   if (newSection === null) return;
@@ -268,14 +284,14 @@ const watchChain = async () => {
     if (document.hidden) continue;
     const { payment } = readStoredState();
     if (payment === undefined || link.payment !== null) continue;
-    // An error of the wallet says nothing about the payment.
+    // An error of the wallet does not say anything about the payment.
     await chainAdapter.applyChainState(payment).catch(() => undefined);
   }
 };
 
 // Paying.
 
-/** Fetches the current payment instructions, before the user signs anything. */
+/** Fetches the current payment instructions before the user signs anything. */
 export const fetchInstructions = async () => {
   link = await fetchLink();
   const { instructions } = link;
@@ -286,7 +302,7 @@ export const fetchInstructions = async () => {
   return instructions;
 };
 
-/** Shows the paying account. Throws if its balance is too low. */
+/** Shows the account that pays. Throws if its balance is too low. */
 export const checkBalance = (from, balance, { amountBaseUnits }, otherValues = {}) => {
   account = shortenAddress(from);
   const values = { balance: formatBaseUnits(balance), ...otherValues };
@@ -296,8 +312,8 @@ export const checkBalance = (from, balance, { amountBaseUnits }, otherValues = {
 };
 
 /**
- * Waits until an approval transaction is in a block. `readApprovalResult` returns whether it succeeded, or
- * undefined until it is in a block.
+ * Waits until a block contains an approval transaction. `readApprovalResult` returns whether the
+ * approval succeeded, or undefined until a block contains it.
  */
 export const waitForApproval = async ({ hash }, readApprovalResult) => {
   showMessage(texts.allowing);
@@ -310,12 +326,12 @@ export const waitForApproval = async ({ hash }, readApprovalResult) => {
     }
     await sleep(approvalPollMs);
   }
-  // Sending an approval twice is harmless, because it moves no money.
+  // An approval does not move money, so it can safely be sent twice.
   updateStoredState({ allowance: undefined });
   throw createUserFacingError(texts.allowanceWaits);
 };
 
-/** Lists the approval steps that are still needed with the current allowance. */
+/** Lists the approval steps that are needed in addition to the current allowance. */
 export const listApprovalSteps = ({ steps, amountBaseUnits }, allowance) =>
   allowance >= BigInt(amountBaseUnits)
     ? []
@@ -324,8 +340,9 @@ export const listApprovalSteps = ({ steps, amountBaseUnits }, allowance) =>
       );
 
 /**
- * Stores the payment, requests it from the wallet, and adds the result to the stored payment. The payment is
- * removed after an error that means that nothing was sent. After any other error it may have been sent.
+ * Stores the payment, requests it from the wallet, and adds the result to the stored payment. If an
+ * error shows that the payment was not sent, it is removed. After other errors it may have been
+ * sent.
  */
 export const requestPayment = async (payment, sendToWallet) => {
   const latestLink = await fetchLink();
@@ -354,8 +371,8 @@ export const requestPayment = async (payment, sendToWallet) => {
 };
 
 /**
- * Runs a task under one lock for all tabs of this link. Browsers without locks rely on the stored
- * payment.
+ * Runs a task under a lock that all tabs of this link share. Browsers that do not support locks
+ * depend on the stored payment alone.
  */
 const runInOneTab = (task) =>
   navigator.locks === undefined
@@ -365,7 +382,7 @@ const runInOneTab = (task) =>
         return task();
       });
 
-/** The text of each error kind. */
+/** The text for each kind of error. */
 const errorTexts = {
   rejected: texts.rejected,
   busy: texts.busyWallet,
@@ -381,8 +398,8 @@ const errorTexts = {
 
 /**
  * Whether the page's content security policy blocked a request. A wallet that reads the chain from
- * within the page can only reach allowed nodes. The browser reports the violation shortly after the
- * request has failed.
+ * within the page can only call allowed nodes. The browser reports a violation shortly after the
+ * request failed.
  */
 let isBlockedByPolicy = false;
 const violationReportMsMax = 200;
@@ -407,7 +424,7 @@ const startPayment = async () => {
   } catch (error) {
     errorMessage =
       error instanceof UserFacingError ? error.message : await describeError(toWalletError(error));
-    // The payer may choose another wallet for the next try.
+    // The payer can choose another wallet for the next attempt.
     chosenWallet = undefined;
   }
   isBusy = false;
@@ -425,12 +442,12 @@ const showCopyButtons = () => {
 let updateConnection;
 
 /**
- * Starts the checkout with the adapter of a chain family:
+ * Starts the checkout with the functions of a chain family:
  * - `listWallets` lists the wallets, and `onWalletAnnounced` calls back when the list changes.
- * - `pay` pays with one of them.
- * - `applyChainState` applies what the chain reports of the stored payment.
+ * - `pay` pays with one of the wallets.
+ * - `applyChainState` updates the stored payment with its state on the chain.
  * - `formatHash` (optional) formats a transaction hash.
- * - `errorTexts` (optional) overrides the texts of error kinds.
+ * - `errorTexts` (optional) overrides the texts for some kinds of errors.
  */
 export const startCheckout = (adapter) => {
   chainAdapter = { formatHash: (hash) => hash, ...adapter };
@@ -448,7 +465,7 @@ export const startCheckout = (adapter) => {
     for (const { id } of link.pendingPayments) dismissedPaymentIds.add(id);
     clearPayment(readStoredState().payment ?? {}, undefined);
     showMessage(undefined);
-    // A reload ends the request that the wallet never responded to.
+    // Reloading the page ends a request to which the wallet never responded.
     if (isBusy) location.reload();
   });
 
@@ -471,7 +488,8 @@ export const startCheckout = (adapter) => {
   });
 
   render();
-  // Formatting amounts loads the browser's locale data, which is slow, so the pay button comes first.
+  // Formatting amounts is slow, because it loads the browser's locale data. The pay button
+  // therefore comes first.
   requestAnimationFrame(() => setTimeout(showCopyButtons));
   updateConnection = followLink({
     getEventsUrl: () => buildLinkUrl("/events"),

@@ -1,11 +1,12 @@
-// Checks a wallet's Tron transaction byte for byte: `Transaction.raw` of java-tron's protocol, in Protocol
-// Buffers, with one `TriggerSmartContract`. A wallet signs the hash of these bytes.
+// Checks a wallet's Tron transaction byte by byte. It must be a `Transaction.raw` of java-tron's
+// protocol in the Protocol Buffers format, with one `TriggerSmartContract`. A wallet signs the hash
+// of these bytes.
 
 const base58Alphabet = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
 const addressHexDigits = 42;
 const addressHexDigitsWithChecksum = 50;
 
-/** Returns the 21 bytes of a base58 address in hex, without its checksum. */
+/** Returns the 21 bytes of a base58 address as hex, without the checksum. */
 const decodeAddress = (address) =>
   [...address]
     .reduce((number, letter) => number * 58n + BigInt(base58Alphabet.indexOf(letter)), 0n)
@@ -31,9 +32,9 @@ const typeUrl = "type.googleapis.com/protocol.TriggerSmartContract";
 const typeUrlHex = [...typeUrl].map((letter) => encodeByte(letter.codePointAt(0))).join("");
 
 /**
- * Returns whether a transaction is exactly the server's step, sent from the given account: the same
- * contract, calldata and fee limit, no TRX, and nothing else. The wallet chooses only the reference
- * block, the timestamp and the expiration.
+ * Returns whether a transaction is exactly the server's step, sent from the given account. It must
+ * have the same contract, calldata and fee limit, and must not send TRX or contain anything else.
+ * The wallet can choose only the reference block, the timestamp and the expiration.
  */
 export const matchesStep = (
   { txID, raw_data: rawData, raw_data_hex: rawDataHex },

@@ -1,6 +1,6 @@
-// The Tron wallets of this browser and the requests that a page may send them: TIP-1193 and
-// TIP-6963, and TronLink's older `window.tronLink`. Chain reads go through the `tronWeb` object
-// that the wallet provides. This module knows nothing about links and renders nothing.
+// The Tron wallets in this browser and the requests that a page sends to them, using TIP-1193 and
+// TIP-6963 or TronLink's older `window.tronLink`. The chain is read with the `tronWeb` object that
+// the wallet provides. This module does not depend on links and does not render anything.
 
 import {
   WalletError,
@@ -28,20 +28,23 @@ export const onWalletAnnounced = (listener) => {
 const unnamedInfo = { name: "", rdns: "" };
 let injectedWallet;
 
-/** Lists the wallets known so far. A wallet that only injects itself into `window` has no name. */
+/**
+ * Lists the wallets that are known so far. A wallet that only injects itself into `window` does not
+ * have a name.
+ */
 export const listWallets = () => {
   if (announcedWallets.size > 0) return [...announcedWallets.values()];
   const { tron, tronLink } = window;
   const provider = tron?.request === undefined ? tronLink : tron;
   if (provider?.request === undefined) return [];
-  // Returns the same object each time, because callers compare wallets by identity.
+  // This must be the same object each time, because callers compare wallets by identity.
   if (injectedWallet?.provider !== provider) {
     injectedWallet = { info: unnamedInfo, provider, isLegacy: provider !== tron };
   }
   return [injectedWallet];
 };
 
-/** TronLink uses this code while it is locked and already has a pending request. */
+/** TronLink returns this code if it is locked and already has a pending request. */
 const lockedCode = -32000;
 
 const sendRequest = async ({ provider }, method, params) => {
@@ -52,13 +55,19 @@ const sendRequest = async ({ provider }, method, params) => {
   }
 };
 
-/** Adds a timeout to a read from the wallet's node. An error of unknown kind is treated as the node's. */
+/**
+ * Adds a timeout to a read from the wallet's node. If the kind of an error is unknown, it is
+ * treated as an error of the node.
+ */
 const readFromNode = (promise) =>
   withTimeout(promise).catch((error) => {
     throw toWalletError(error, "unreachable");
   });
 
-/** Returns a wallet's `tronWeb` if the wallet lets this page use an account, or undefined. */
+/**
+ * Returns a wallet's `tronWeb` if the page is allowed to use an account of the wallet, or
+ * undefined.
+ */
 export const getTronWeb = ({ provider, isLegacy }) => {
   const tronWeb = provider.tronWeb || (isLegacy && window.tronWeb);
   return tronWeb?.defaultAddress?.base58 ? tronWeb : undefined;
@@ -67,25 +76,28 @@ export const getTronWeb = ({ provider, isLegacy }) => {
 /** Requests access to an account and returns the wallet's `tronWeb`. */
 export const connectWallet = async (wallet) => {
   if (wallet.isLegacy) {
-    // The legacy method returns an error code instead of throwing.
+    // The older method does not throw, but returns an error code.
     const kind = classifyWalletError(await sendRequest(wallet, "tron_requestAccounts"));
     if (kind !== "unknown") throw new WalletError(kind);
   } else {
     await sendRequest(wallet, "eth_requestAccounts");
   }
   const tronWeb = getTronWeb(wallet);
-  // A locked wallet returns nothing and exposes no account.
+  // A locked wallet can accept the request, but it does not expose an account.
   if (tronWeb === undefined) throw new WalletError("locked");
   return tronWeb;
 };
 
-/** Returns whether a wallet is on a chain. The chain id is the last 4 bytes of the genesis block's hash. */
+/**
+ * Returns whether a wallet is on a chain. The chain id consists of the last 4 bytes of the genesis
+ * block's hash.
+ */
 export const isOnChain = async (tronWeb, chainId) => {
   const { blockID } = await readFromNode(tronWeb.trx.getBlockByNumber(0));
   return BigInt(`0x${blockID.slice(-8)}`) === chainId;
 };
 
-/** Requests a switch to another chain. Legacy wallets do not support this. */
+/** Requests that the wallet switches to another chain. Older wallets do not support this. */
 export const requestChainSwitch = async (wallet, chainId) => {
   if (wallet.isLegacy) return;
   await sendRequest(wallet, "wallet_switchEthereumChain", [
@@ -114,7 +126,10 @@ export const readBalance = (tronWeb, token, owner) =>
 export const readAllowance = (tronWeb, token, owner, spender) =>
   callToken(tronWeb, token, "allowance(address,address)", owner, [spender]);
 
-/** Reads an account's balance in sun, its available energy, and the price of one unit of energy in sun. */
+/**
+ * Reads an account's balance in sun, its available energy, and the price of a unit of energy in
+ * sun.
+ */
 export const readAccountResources = async (tronWeb, owner) => {
   const [balance, { EnergyLimit = 0, EnergyUsed = 0 }, parameters] = await readFromNode(
     Promise.all([
@@ -132,7 +147,7 @@ export const readAccountResources = async (tronWeb, owner) => {
   };
 };
 
-/** Simulates a step and returns the energy it needs. A call that would fail throws. */
+/** Simulates a step and returns the energy that it needs. Throws if the call would fail. */
 export const estimateEnergy = async (tronWeb, { to, tron }, from) => {
   const { functionSelector, parameter: rawParameter } = tron;
   const options = { callValue: 0, rawParameter };
@@ -142,7 +157,7 @@ export const estimateEnergy = async (tronWeb, { to, tron }, from) => {
   return BigInt(energy);
 };
 
-/** Lets the wallet's `tronWeb` build the transaction of a step. */
+/** Builds the transaction of a step with the wallet's `tronWeb`. */
 export const buildTransaction = async (tronWeb, { to, tron }, from) => {
   const { functionSelector, parameter: rawParameter, feeLimit } = tron;
   const options = { feeLimit: Number(feeLimit), callValue: 0, rawParameter };
@@ -153,8 +168,9 @@ export const buildTransaction = async (tronWeb, { to, tron }, from) => {
 };
 
 /**
- * Asks the user to sign; nothing is sent. It waits as long as the transaction is valid. That
- * duration comes from the transaction itself, because this device's clock may be wrong.
+ * Asks the user to sign a transaction, which is not sent yet. Waits as long as the transaction is
+ * valid. This duration is computed from the times in the transaction, because this device's clock
+ * can be wrong.
  */
 export const signTransaction = async (tronWeb, transaction) => {
   const { expiration, timestamp } = transaction.raw_data;
@@ -170,7 +186,10 @@ export const signTransaction = async (tronWeb, transaction) => {
   }
 };
 
-/** The codes with which a node rejects a transaction. After any other error it may have accepted it. */
+/**
+ * The error codes with which a node rejects a transaction. After any other error the node may have
+ * accepted it.
+ */
 const rejectionKindsByCode = new Map([
   ["SIGERROR", "nodeRefused"],
   ["CONTRACT_VALIDATE_ERROR", "nodeRefused"],
@@ -189,9 +208,9 @@ export const broadcastTransaction = async (tronWeb, signedTransaction) => {
 };
 
 /**
- * Reads the result of a transaction: its execution result, "EXPIRED" if no block contains it and none can any
- * more, or undefined while it may still be included. A solid block is final, and a block later than the
- * transaction's expiration cannot contain it.
+ * Reads the result of a transaction. Returns its execution result, or "EXPIRED" if no block
+ * contains it and none can contain it later. Returns undefined while a block can still include it.
+ * A solid block is final, and no block after the transaction's expiration can contain it.
  */
 export const readTransactionResult = async (tronWeb, hash, expiresAt) => {
   const solidBlock = await readFromNode(tronWeb.trx.getConfirmedCurrentBlock());

@@ -1,6 +1,6 @@
-// The script of the checkout page of a Tron chain. It pays with a wallet of the browser. Tron has
-// no nonces. A transaction has its id before it is signed, and it expires: no block includes it
-// after its expiration.
+// The script of the checkout page for Tron chains. It pays with a wallet in the browser. Tron does
+// not have nonces. A transaction has its id before it is signed, and no block includes it after its
+// expiration.
 
 import {
   checkBalance,
@@ -48,7 +48,7 @@ const chainId = BigInt(caip2.slice("tron:".length));
 const trxDecimals = 6;
 
 const formatTrx = (sun) => formatBaseUnits(sun, trxDecimals);
-/** The service and Ethereum-compatible Tron nodes prefix hashes with 0x; wallets do not. */
+/** The service and Ethereum-compatible Tron nodes add the prefix 0x to hashes. Wallets do not. */
 const formatHash = (hash) => hash.slice("0x".length);
 
 // The state of the stored payment on the chain.
@@ -65,7 +65,7 @@ const applyChainState = async (payment) => {
   if (result === undefined) return;
   if (result !== "SUCCESS") return clearPayment(payment, failureTexts[result] ?? texts.refused);
   setMined(true);
-  // The transaction is on the chain, whatever the wallet responded.
+  // The transaction is on the chain, whatever the wallet's response was.
   updateStoredState({ payment: { ...readStoredState().payment, isAsked: false } });
   render();
 };
@@ -97,8 +97,8 @@ const checkFunds = async (tronWeb, from, instructions) => {
 };
 
 /**
- * Estimates a step's current fee and returns it with the fee limit, formatted. Throws if the
- * account cannot pay the fee or the limit is too low.
+ * Estimates the current fee of a step. Returns the fee and the fee limit as formatted text. Throws
+ * if the account cannot pay the fee or if the limit is too low.
  */
 const estimateFee = async (tronWeb, from, step) => {
   const energyNeeded = await estimateEnergy(tronWeb, step, from);
@@ -122,8 +122,7 @@ const estimateFee = async (tronWeb, from, step) => {
 };
 
 /**
- * Shows what the user is about to sign and its fee, lets the wallet build the transaction, and
- * verifies it.
+ * Shows the user what to sign and its fee, lets the wallet build the transaction, and verifies it.
  */
 const prepareTransaction = async (tronWeb, from, step, message) => {
   const feeValues = await estimateFee(tronWeb, from, step);
@@ -133,7 +132,10 @@ const prepareTransaction = async (tronWeb, from, step, message) => {
   return transaction;
 };
 
-/** `isStillWanted` returns whether the signed transaction is still to be broadcast. */
+/**
+ * Signs and broadcasts a step. `isStillWanted` is called after the signature and returns whether
+ * the transaction is still to be broadcast.
+ */
 const signAndBroadcast = async (tronWeb, transaction, isStillWanted = () => true) => {
   const signing = signTransaction(tronWeb, transaction);
   await signing.catch(() => undefined);
@@ -149,8 +151,8 @@ const signAndBroadcast = async (tronWeb, transaction, isStillWanted = () => true
 };
 
 /**
- * Creates the function with which `waitForApproval` reads whether an approval transaction
- * succeeded, or undefined until that is certain.
+ * Creates the function that `waitForApproval` calls to find out whether an approval transaction
+ * succeeded. It returns undefined until the result is certain.
  */
 const createApprovalResultReader = (tronWeb, expiresAt) => async (hash) => {
   const result = await readTransactionResult(tronWeb, hash, expiresAt);
@@ -211,8 +213,8 @@ const pay = async (wallet) => {
 };
 
 /**
- * After "unanswered" the user may still sign, but by then the transaction has expired and no block
- * includes it.
+ * The texts for errors on Tron, by kind. After "unanswered" the user can still sign, but the
+ * transaction has expired by then and no block includes it.
  */
 const errorTexts = {
   lacksGas: texts.lacksBandwidth,

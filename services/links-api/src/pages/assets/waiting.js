@@ -2,7 +2,7 @@ const timeoutMsDefault = 15_000;
 
 export const sleep = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-/** Rejects with `error` if a promise takes too long, because a node may never respond. */
+/** Rejects with `error` if a promise takes too long, for example because a node never responds. */
 export const withTimeout = (
   promise,
   milliseconds = timeoutMsDefault,

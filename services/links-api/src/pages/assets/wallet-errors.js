@@ -1,25 +1,26 @@
 // Classifies the errors of EVM and Tron wallets. Wallets, their bridges and the nodes behind them
-// put the cause in different places, and some throw a plain string. `wallet-error-responses.ts`
-// lists the responses that these rules cover, with their sources. This module sends no requests and
-// renders nothing.
+// report the cause in different places, and some throw a plain string. `wallet-error-responses.ts`
+// lists the responses that these rules cover, with their sources. This module does not send
+// requests and does not render anything.
 
 const depthMax = 8;
 const nestedFields = ["data", "originalError", "cause", "error", "info"];
 const textFields = ["message", "reason", "shortMessage", "details", "name"];
 
 /**
- * The first matching rule wins. A rule matches by its `pattern` or one of its `codes` anywhere in
- * an error, or by one of its `outerCodes` in the outermost error only, because nodes use those
- * codes too. Codes: EIP-1193, EIP-1474, EIP-3326, EIP-5792, WalletConnect, and TronLink.
+ * The first rule that matches an error determines its kind. A rule matches if its `pattern` or one
+ * of its `codes` is anywhere in the error. `outerCodes` match only in the outermost error, because
+ * nodes use the same codes with another meaning. The codes are from EIP-1193, EIP-1474, EIP-3326,
+ * EIP-5792, WalletConnect, and TronLink.
  */
 const rules = [
-  // A node or a bridge may already have accepted the payment.
+  // With these errors, a node or a bridge may already have accepted the payment.
   {
     kind: "unknown",
     pattern:
       /already known|alreadyknown|known transaction|transaction already|nonce too low|oldnonce|invalid (?:account )?nonce|underpriced|request expired/i,
   },
-  // Rabby uses the code of a rejection for this.
+  // Rabby uses the code of a rejection for this error.
   {
     kind: "busy",
     pattern: /request\b.{0,80}already pending|already processing|after current approval/i,
@@ -41,7 +42,7 @@ const rules = [
     kind: "lacksGas",
     pattern: /insufficient funds for|gas required exceeds allowance|didn't pay prefund/i,
   },
-  // A bare code 3 is also WalletConnect's own.
+  // Code 3 alone does not match, because WalletConnect uses it with another meaning.
   { kind: "reverted", pattern: /revert|VM execution error|VM exception/i },
   { kind: "lacksGas", pattern: /insufficient (?:funds|balance)|balance is not sufficient/i },
   {
@@ -55,7 +56,7 @@ const rules = [
   { kind: "unsupported", codes: [4200, 3001, 5101], outerCodes: [-32004, -32601, -32602] },
 ];
 
-/** Parses the JSON object inside a text, or returns undefined. */
+/** Parses the JSON object in a text. Returns undefined if there is none. */
 const parseEmbeddedJson = (text) => {
   const [start, end] = [text.indexOf("{"), text.lastIndexOf("}")];
   if (start < 0 || end < start) return undefined;
@@ -66,7 +67,7 @@ const parseEmbeddedJson = (text) => {
   }
 };
 
-/** Adds every code and text of an error to `details`. A text may contain another error as JSON. */
+/** Adds all codes and texts of an error to `details`. A text can contain another error as JSON. */
 const collectDetails = (value, details, depth = 0) => {
   if (depth > depthMax || value === null || details.visited.has(value)) return;
   if (typeof value === "string") {
@@ -96,15 +97,16 @@ export const classifyWalletError = (error) => {
 };
 
 /**
- * Returns whether the user declined to sign. TronLink reports this only as text, which differs by
- * version and may be misspelled. Nothing has been sent, because signing alone sends nothing.
+ * Returns whether the user declined to sign. TronLink reports this only as a text, which differs
+ * between versions and can be misspelled. In this case the transaction was not sent, because
+ * signing alone does not send it.
  */
 export const isDeclinedSignature = (error) =>
   /declin|reject|cancel|cancle|denied/i.test(error?.message ?? error);
 
 /**
- * After an error of these kinds nothing was sent. After any other kind it may have been. The last
- * four are Tron's.
+ * The kinds of errors after which it is certain that the payment was not sent. After any other kind
+ * it may have been sent. The last four kinds are only for Tron.
  */
 export const nothingSentKinds = new Set([
   "rejected",
@@ -129,7 +131,10 @@ export const WalletError = class extends Error {
   }
 };
 
-/** Converts an error to a `WalletError`, of the kind `fallback` if the kind is unknown. */
+/**
+ * Converts an error to a `WalletError`. If the kind of the error is unknown, uses the kind
+ * `fallback`.
+ */
 export const toWalletError = (error, fallback = "unknown") => {
   if (error instanceof WalletError) return error;
   const kind = classifyWalletError(error);

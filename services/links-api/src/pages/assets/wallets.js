@@ -1,5 +1,5 @@
-// The EVM wallets of this browser and the requests that a page may send them. This module knows nothing about
-// links and renders nothing.
+// The EVM wallets in this browser and the requests that a page sends to them. This module does not
+// depend on links and does not render anything.
 
 import { toWalletError } from "./wallet-errors.js";
 import { withTimeout } from "./waiting.js";
@@ -20,14 +20,17 @@ export const onWalletAnnounced = (listener) => {
   window.dispatchEvent(new Event("eip6963:requestProvider"));
 };
 
-/** Lists the wallets known so far. A wallet that only injects `window.ethereum` has no name. */
+/**
+ * Lists the wallets that are known so far. A wallet that only injects `window.ethereum` does not
+ * have a name.
+ */
 export const listWallets = () => {
   if (announcedWallets.size > 0) return [...announcedWallets.values()];
   const { ethereum: provider } = window;
   return provider ? [{ info: { name: "", rdns: "" }, provider }] : [];
 };
 
-/** These wait for the user, so they have no timeout. */
+/** These requests wait for the user, so they do not have a timeout. */
 const userPromptMethods = new Set([
   "eth_requestAccounts",
   "eth_sendTransaction",
@@ -37,8 +40,8 @@ const userPromptMethods = new Set([
 ]);
 
 /**
- * Sends a request to a wallet. Unless it prompts the user, an error of unknown kind is treated as
- * the node's.
+ * Sends a request to a wallet. If the request does not prompt the user and the kind of an error is
+ * unknown, it is treated as an error of the node.
  */
 export const sendWalletRequest = async ({ provider }, method, params) => {
   const isUserPrompt = userPromptMethods.has(method);
@@ -62,13 +65,15 @@ const addChain = (wallet, { id, name, coin, rpc }) => {
   return sendWalletRequest(wallet, "wallet_addEthereumChain", [chain]);
 };
 
-/** After these errors the user can still switch the network manually, so only the current chain decides. */
+/**
+ * After these errors the user can still switch the network manually, so the chain is read again.
+ */
 const manualSwitchKinds = new Set(["unknown", "unsupported"]);
 
 /**
- * Switches the wallet to a chain, or adds the chain to it, and returns whether the wallet is then
- * on that chain. Several wallets report an unknown error if they lack the chain, so the chain is
- * added after that as well.
+ * Switches the wallet to a chain and returns whether it is on that chain afterwards. Adds the chain
+ * if the wallet does not know it. Some wallets report an unknown error in this case, so the chain
+ * is also added after an unknown error.
  */
 export const switchOrAddChain = async (wallet, chain) => {
   if (await isOnChain(wallet, chain.id)) return true;
@@ -77,7 +82,7 @@ export const switchOrAddChain = async (wallet, chain) => {
       const mayLackChain = error.kind === "networkMissing" || error.kind === "unknown";
       if (!mayLackChain || chain.rpc === "") throw error;
       await addChain(wallet, chain);
-      // A wallet may add a chain without switching to it (EIP-3085).
+      // A wallet can add a chain without switching to it (EIP-3085).
       if (!(await isOnChain(wallet, chain.id))) await switchChain(wallet, chain.id);
     });
   } catch (error) {
@@ -91,7 +96,10 @@ const encodeAddress = (address) => address.slice(2).toLowerCase().padStart(wordH
 const callToken = async (wallet, token, data) =>
   BigInt(await sendWalletRequest(wallet, "eth_call", [{ to: token, data }, "latest"]));
 
-/** ERC-20 `balanceOf(owner)`. For the native coin `token` is empty, because it has no contract. */
+/**
+ * Reads a balance with ERC-20 `balanceOf(owner)`. For the native coin, which does not have a
+ * contract, `token` is empty.
+ */
 export const readBalance = async (wallet, token, owner) =>
   token === ""
     ? BigInt(await sendWalletRequest(wallet, "eth_getBalance", [owner, "latest"]))
@@ -102,9 +110,9 @@ export const readAllowance = (wallet, token, owner, spender) =>
   callToken(wallet, token, `0xdd62ed3e${encodeAddress(owner)}${encodeAddress(spender)}`);
 
 /**
- * Returns whether an account is certainly an externally owned account. A contract account may wrap
- * the requested call in one of its own. A smart account that is not deployed yet has no code
- * either, but it has not sent a transaction.
+ * Returns whether an account is certainly an externally owned account. A contract account can wrap
+ * the requested call in one of its own calls. A smart account that is not deployed yet does not
+ * have any code either, but it has not sent a transaction.
  */
 export const isExternallyOwnedAccount = async (wallet, account) => {
   const [code, transactionCount] = await Promise.all([
@@ -123,8 +131,8 @@ export const toTransactionRequest = (from, { to, data, value }) => ({
 });
 
 /**
- * Finds the transaction that used a payment's nonce, which may be a replacement. A binary search
- * finds the block in which the sender's transaction count passed that nonce. Returns undefined if
+ * Finds the transaction that used a payment's nonce, which can be a replacement. A binary search
+ * finds the block in which the sender's transaction count exceeded the nonce. Returns undefined if
  * there is none.
  */
 export const findTransactionByNonce = async (wallet, { from, nonce, block }) => {
@@ -147,7 +155,7 @@ export const findTransactionByNonce = async (wallet, { from, nonce, block }) => 
 
 const requestCapabilities = (wallet, from, chainId) =>
   sendWalletRequest(wallet, "wallet_getCapabilities", [from, [toHex(chainId)]]).catch((error) => {
-    // The older version of EIP-5792 has no list of chains.
+    // The older version of EIP-5792 does not have a list of chains.
     if (error.kind !== "unsupported") throw error;
     return sendWalletRequest(wallet, "wallet_getCapabilities", [from]);
   });
@@ -156,8 +164,8 @@ const atomicBatchStatuses = new Set(["supported", "ready"]);
 
 /**
  * Parses a wallet's capabilities: whether it reports any, and whether it can execute several calls
- * on a chain atomically, either now or after the user enables it. The older version has
- * `atomicBatch.supported` for this.
+ * on a chain atomically, either now or after the user has enabled it. In the older version, this is
+ * `atomicBatch.supported`.
  */
 export const parseCapabilities = (capabilitiesByChain, chainId) => {
   if (typeof capabilitiesByChain !== "object" || capabilitiesByChain === null) {
@@ -186,8 +194,8 @@ export const readCapabilities = async (wallet, from, chainId) =>
 const batchIdBytes = 32;
 
 /**
- * Creates the id of a batch before the request, so the batch can be found even if the wallet never
- * responds.
+ * Creates the id of a batch before the batch is requested, so that the batch can be found even if
+ * the wallet never responds.
  */
 export const createBatchId = () => {
   const bytes = [...crypto.getRandomValues(new Uint8Array(batchIdBytes))];
@@ -206,23 +214,23 @@ export const sendBatch = async (wallet, { id, from, chainId, steps }) => {
     calls,
   };
   const result = await sendWalletRequest(wallet, "wallet_sendCalls", [batch]);
-  // The older version returns only the id.
+  // The older version returns only the id of the batch.
   const returnedId = result?.id ?? result;
   return typeof returnedId === "string" ? returnedId : id;
 };
 
-/** The statuses of the older version, by name. */
+/** The names of the statuses in the older version. */
 const legacyStatuses = { PENDING: 100, CONFIRMED: 200 };
 
 /**
- * Reads a batch's status from the wallet. `hash` is the transaction that contains the batch's last
- * call, once it is in a block.
+ * Reads the status of a batch from the wallet. `hash` is the transaction with the last call of the
+ * batch, once a block contains it.
  */
 export const readBatch = async (wallet, id) => {
   const { status, receipts } = await sendWalletRequest(wallet, "wallet_getCallsStatus", [id]);
   const lastReceipt = receipts?.at(-1);
   const isReverted = lastReceipt !== undefined && BigInt(lastReceipt.status) === 0n;
-  // The older version reports a completely reverted batch as confirmed.
+  // The older version reports a batch as confirmed even if it was reverted completely.
   const isLegacyReverted = status === "CONFIRMED" && isReverted;
   return {
     status: isLegacyReverted ? 500 : Number(legacyStatuses[status] ?? status),

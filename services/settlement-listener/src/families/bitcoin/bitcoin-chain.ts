@@ -24,11 +24,13 @@ export const toBitcoinChain = (
   { caip2, id }: Pick<CatalogueChain, "id" | "caip2">,
 ): BitcoinChain => {
   if (!isBitcoinChainId(id) || !caip2.startsWith(caip2Prefix)) {
-    throw chainConfigError(`chain ${id} is no network of Bitcoin whose addresses are known here`);
+    throw chainConfigError(`chain ${id} is not a supported Bitcoin network`);
   }
   const token = tokens.find((candidate) => candidate.chainId === id && candidate.isNative);
   if (token?.decimals !== coinDecimals) {
-    throw chainConfigError(`the catalogue has no coin of ${coinDecimals} decimals on chain ${id}`);
+    throw chainConfigError(
+      `the catalogue has no coin with ${coinDecimals} decimals on chain ${id}`,
+    );
   }
   return { id, chainName: caip2.slice(caip2Prefix.length), token };
 };

@@ -33,10 +33,10 @@ export const bitcoinFamily: ChainFamily = (catalogue, chain, override) => {
   };
 };
 
-/** The number of genesis hash characters in a CAIP-2 name. */
+/** The length of the genesis hash prefix in a CAIP-2 chain id. */
 const chainNameLength = 32;
 
-/** Returns the protocol details of Bitcoin nodes. */
+/** Returns the dialect of JSON-RPC that Bitcoin nodes use. */
 export const bitcoinDialect = ({ chainName }: Pick<BitcoinChain, "chainName">): Dialect => ({
   chainRequest: {
     ...blockHashRequest(0),

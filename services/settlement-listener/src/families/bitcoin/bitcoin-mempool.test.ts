@@ -14,7 +14,7 @@ import { RpcError } from "../../testing/serve-json-rpc.ts";
 const { describe, program } = await requireBtcd();
 
 const finalDepthBlocks = 4;
-/** An amount that needs two blocks on top of its own. */
+/** An amount that needs two more blocks on top of its own block. */
 const largeAmount = 5_000_000n;
 
 describe("an unconfirmed Bitcoin payment (rule CHAIN-24)", () => {
@@ -25,7 +25,7 @@ describe("an unconfirmed Bitcoin payment (rule CHAIN-24)", () => {
     return startWatchRig(chain, { finalDepthBlocks }, [proxy.url]);
   });
 
-  /** Returns a short state for each published event of a transaction's payments. */
+  /** Returns a one-line summary of each event published for a transaction's payments. */
   const listStates = (link: PaymentLinkState, txid: string) =>
     rig
       .publishedPayments(link.id)
@@ -88,7 +88,8 @@ describe("an unconfirmed Bitcoin payment (rule CHAIN-24)", () => {
     expect(listStates(link, txid)).toEqual(["waits", "dropped", "failed"]);
   });
 
-  // Guards against a payment that stays processing forever because its inputs can never be mined.
+  // Guards against a payment that stays `processing` forever although its inputs can never be
+  // mined.
   test.each([1, 2])(
     "is marked as dropped when its ancestor %s generations back is double-spent, and fails once that is final, even after a restart",
     async (generations) => {
@@ -172,7 +173,8 @@ describe("an unconfirmed Bitcoin payment (rule CHAIN-24)", () => {
       toPayee(knownLink),
       toPayee(lateLinks[1]),
     ]);
-    // The listener may read this transaction together with the previous one, or after it.
+    // The listener may read this transaction in the same batch as the previous one, or in a later
+    // one.
     await waitForState(knownLink, togetherTxid, "waits");
     await rig.receiveLinks(...lateLinks);
     await waitForState(lateLinks[0], aloneTxid, "waits");
@@ -205,7 +207,7 @@ describe("an unconfirmed Bitcoin payment (rule CHAIN-24)", () => {
     await chain.mine();
     await waitForState(link, txid, "in a block");
     await chain.reorg(1);
-    await waitUntil("it is in a block again", () => {
+    await waitUntil("the payment is in a block again", () => {
       const states = listStates(link, txid);
       return states[2] === "dropped" && states.at(-1) === "in a block";
     });
@@ -246,7 +248,7 @@ describe("an unconfirmed Bitcoin payment with two nodes", () => {
     expect(await readWitnessedAt(txid)).toBeNull();
     const knownSinceMs = Date.now();
     secondProxy.clearFaults();
-    await waitUntil("both know it", async () => (await readWitnessedAt(txid)) !== null);
+    await waitUntil("both nodes know it", async () => (await readWitnessedAt(txid)) !== null);
     const witnessedAt = await readWitnessedAt(txid);
     expect(witnessedAt?.getTime()).toBeGreaterThanOrEqual(knownSinceMs);
     await chain.mine();

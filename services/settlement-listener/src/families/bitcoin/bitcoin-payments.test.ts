@@ -22,7 +22,7 @@ const unknownAddress = freshBitcoinAddress();
 const createPayees = (count: number) =>
   Array.from({ length: count }, () => ({ to: freshBitcoinAddress(), amount: 1_000n }));
 
-/** A case name, how the payer pays, and the settled amounts of the link afterwards. */
+/** A case name, a function that pays the link, and the settled amounts that the link then has. */
 const cases: readonly [string, Pay, readonly string[]][] = [
   ["exact", (chain, link) => chain.pay(toPayee(link, 25_000n)), ["0.00025"]],
   ["over", (chain, link) => chain.pay(toPayee(link, 25_001n)), ["0.00025001"]],
@@ -105,7 +105,7 @@ describe("the listener on Bitcoin (rule CHAIN-2)", () => {
     await rig.waitUntilScanned();
     await pay(chain, link, otherLink);
     await chain.mine();
-    // Once a later payment settles, everything before it has been read.
+    // Once a later payment settles, all earlier blocks have been read.
     await chain.pay(toPayee(lastLink));
     await chain.mine();
     await rig.waitForStatus(lastLink.id, "settled");

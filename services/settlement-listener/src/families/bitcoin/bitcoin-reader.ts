@@ -21,13 +21,15 @@ import { createReadUsedAddresses } from "./reads/read-used-addresses.ts";
 import { createReadMempool } from "./reads/read-mempool.ts";
 import { createReadUsedNonces } from "./reads/read-used-nonces.ts";
 
-/** Reads Bitcoin: a `ChainReader` plus the reads for the catalogue check. */
+/** A `ChainReader` for Bitcoin, with additional reads for the catalogue check. */
 export type BitcoinReader = ChainReader & {
-  /** Returns the chain that the first provider serves: the first characters of its genesis hash. */
+  /**
+   * Returns the first characters of the genesis hash of the chain that the first provider serves.
+   */
   readChain(): Promise<string>;
-  /** Returns whether the node finds transactions by id in all blocks (`txindex`). */
+  /** Returns whether the node can look up any mined transaction by id (`txindex`). */
   hasTransactionIndex(): Promise<boolean>;
-  /** Returns which addresses were already used. Rejects if no node can answer. */
+  /** Returns which addresses have already received a payment. Rejects if no node can answer. */
   fetchUsedAddresses: FetchUsedAddresses;
 };
 
@@ -48,9 +50,10 @@ export const createBitcoinReader = (
     readMempool: createReadMempool(context, { chain, payees, finalDepthBlocks }),
     fetchUsedAddresses: createReadUsedAddresses(context),
     readChain: () => readChain(context),
-    hasTransactionIndex: () => failover.run("the index of transactions", hasTransactionIndex),
-    // A node with `txindex` has the whole history, because Bitcoin Core and btcd do not prune then.
-    // A node that is rebuilding the index has not indexed the newest block, so it fails this check.
+    hasTransactionIndex: () => failover.run("the transaction index", hasTransactionIndex),
+    // A node with `txindex` has the whole history, because Bitcoin Core and btcd cannot prune
+    // blocks when that index is on. While a node rebuilds the index, it cannot find the newest
+    // block's transactions, so it fails this check.
     readAbsent: (seenTransactions) =>
       failover.run("absent transactions", async (provider) => {
         if (!(await hasTransactionIndex(provider))) return new Set<string>();
@@ -68,15 +71,16 @@ export const createBitcoinReader = (
 };
 
 /**
- * Returns whether a node has a different block than the one in which a transaction was seen, or has
- * that block without the transaction.
+ * Returns whether the node proves that a transaction is no longer in the block in which it was
+ * seen: its block at that height differs, or has the same hash but does not contain the
+ * transaction.
  */
 const isAbsentAtHeight = async (
   provider: Provider,
   seenTransaction: SeenTransaction,
 ): Promise<boolean> => {
   const [hash] = await provider.request([blockHashRequest(seenTransaction.blockNumber)]);
-  // A block with another hash is not read, because blocks have megabytes.
+  // If the hash differs, there is no need to fetch the block, which can be several megabytes.
   if (hash !== seenTransaction.blockHash) return true;
   const [{ transactions }] = await provider.request([blockRequest(hash)]);
   return isAbsentFromBlock(seenTransaction, {
@@ -85,10 +89,10 @@ const isAbsentAtHeight = async (
   });
 };
 
-/** Returns whether the node finds the newest block's coinbase transaction by id. */
+/** Returns whether the node can look up the newest block's coinbase transaction by id. */
 const hasTransactionIndex = async (provider: Provider): Promise<boolean> => {
   const [height] = await provider.request([heightRequest]);
-  // Nodes do not return the coinbase of the genesis block.
+  // Nodes do not return the coinbase transaction of the genesis block.
   if (height === 0) return true;
   const [hash] = await provider.request([blockHashRequest(height)]);
   const [block] = await provider.request([blockRequest(hash)]);

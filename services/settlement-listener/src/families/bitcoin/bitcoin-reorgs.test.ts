@@ -17,7 +17,7 @@ import { RpcError } from "../../testing/serve-json-rpc.ts";
 const { describe, program } = await requireBtcd();
 
 const finalDepthBlocks = 4;
-/** Amounts that need two and five blocks on top of their own. */
+/** Amounts that need two and five more blocks on top of their own block. */
 const largeAmount = 5_000_000n;
 const hugeAmount = satoshisPerBitcoin;
 
@@ -41,7 +41,7 @@ const listPaymentIds = (link: PaymentLinkState) =>
   new Set(rig.publishedPayments(link.id).map(({ id }) => id));
 const waitForLastStatus = (link: PaymentLinkState, status: string) =>
   waitUntil(`it is ${status}`, () => lastStatus(link) === status);
-/** Waits until a payment is published with the block that holds it. */
+/** Waits until a payment is published with the block that contains it. */
 const waitUntilInBlock = (link: PaymentLinkState) =>
   waitUntil(
     "it is in a block",
@@ -141,7 +141,7 @@ describe("a Bitcoin reorg", () => {
   });
 
   test("fails an orphaned coinbase once another block at its height is final", async () => {
-    // The rig's own coinbases pay the wallet.
+    // The local chain's coinbase transactions pay the test wallet.
     const link = await rig.receiveNewLink({ destinationAddress: walletAddress });
     await chain.mine();
     await rig.waitForPublished(link.id, 1);

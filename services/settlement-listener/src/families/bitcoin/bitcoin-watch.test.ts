@@ -51,7 +51,7 @@ describe("the Bitcoin watch", () => {
 
   test("rejects `findsDeposits`, because each link has its own address (rule CHAIN-20)", async () => {
     await expect(async () => createWatchRig(chain, { findsDeposits: true })).rejects.toThrow(
-      "CHAINS_FILE: switches findsDeposits on for chain local-bitcoin",
+      "CHAINS_FILE: turns on findsDeposits for chain local-bitcoin",
     );
   });
 

@@ -3,14 +3,14 @@ import type { WatchedChain } from "../../watch/chain/watched-chain.ts";
 import { coinbase } from "./verify-transaction.ts";
 
 /**
- * A coinbase can be spent from the 100th block on top of its own, and a reorg of its block removes
- * it for good.
+ * A coinbase output cannot be spent until there are 100 blocks on top of it. If a reorg removes its
+ * block, the coinbase transaction can never be mined again.
  */
 const maturityBlocks = 100;
 
 /**
- * Creates a function that returns how many blocks beyond the chain's policy a payment needs, by its
- * amount.
+ * Creates a function that returns how many blocks a payment needs in addition to the chain's
+ * `finality` setting. This depends on the amount and on whether the payment is a coinbase.
  */
 export const createGetExtraConfirmations = ({
   finality,

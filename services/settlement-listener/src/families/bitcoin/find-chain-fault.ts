@@ -4,9 +4,10 @@ import type { BitcoinReader } from "./bitcoin-reader.ts";
 type ChainReads = Pick<BitcoinReader, "readChain" | "hasTransactionIndex">;
 
 /**
- * Compares a provider with the catalogue (rule CHAIN-9): its genesis hash must match, and it must
- * find transactions by id. Returns the difference in words for an operator, or undefined. Throws
- * `ChainUnreachableError` if the provider does not answer, which is no fault.
+ * Checks that a provider matches the catalogue (rule CHAIN-9): it must serve the chain with the
+ * right genesis hash and be able to look up transactions by id. Returns a description of the
+ * mismatch for the operator, or undefined. Throws `ChainUnreachableError` if the provider does not
+ * answer, because that is not a mismatch.
  */
 export const findChainFault = async (
   { chainName }: BitcoinChain,
@@ -14,7 +15,7 @@ export const findChainFault = async (
 ): Promise<string | undefined> => {
   const servedChainName = await reader.readChain();
   if (servedChainName !== chainName)
-    return `the node serves the chain of genesis ${servedChainName}`;
+    return `the node serves a chain whose genesis hash starts with ${servedChainName}`;
   const hasTransactionIndex = await reader.hasTransactionIndex();
-  return hasTransactionIndex ? undefined : "the node keeps no index of transactions (txindex=1)";
+  return hasTransactionIndex ? undefined : "the node has no transaction index (txindex=1)";
 };

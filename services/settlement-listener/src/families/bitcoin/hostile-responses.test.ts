@@ -111,9 +111,7 @@ describe("the Bitcoin reader with an untrusted node", () => {
     expect(await reader.readUsedNonces(sender?.address ?? "", range.toBlock)).toBe(1);
   });
 
-  /**
-   * Spends `count` small outputs with one transaction in the newest block. Returns the outpoints.
-   */
+  /** Spends `count` small outputs in one transaction in the newest block. Returns the outpoints. */
   const spendDust = async (count: number): Promise<string[]> => {
     const outputs = Array.from({ length: count }, () => ({ to: walletAddress, amount: 20_000n }));
     const txid = await chain.payInOneTransaction(outputs);
@@ -124,7 +122,7 @@ describe("the Bitcoin reader with an untrusted node", () => {
     return coins.map(({ index }) => `${txid}:${index}`);
   };
 
-  // Guards against a payer who makes the listener read one large block for each of 100 small
+  // Guards against a payer who makes the listener fetch the same large block for each of 100 small
   // payments.
   test("reads a block once even if many outputs it looks for were spent there", async () => {
     const { reader } = createReaders();
@@ -259,9 +257,11 @@ describe("the Bitcoin reader with an untrusted node", () => {
         throw new RpcError(-5, "No such mempool transaction. Use -txindex");
       }),
     );
-    expect(await findFault()).toBe("the node keeps no index of transactions (txindex=1)");
+    expect(await findFault()).toBe("the node has no transaction index (txindex=1)");
     proxy.misreport(misreportMethod("getblockhash", () => "ab".repeat(32)));
-    expect(await findFault()).toBe(`the node serves the chain of genesis ${"ab".repeat(16)}`);
+    expect(await findFault()).toBe(
+      `the node serves a chain whose genesis hash starts with ${"ab".repeat(16)}`,
+    );
   });
 
   test("reads a large mempool in parts, and each transaction once", async () => {
@@ -278,16 +278,17 @@ describe("the Bitcoin reader with an untrusted node", () => {
     expect(firstRead).toEqual({ transactions: [], unreadCount: 501 });
     const secondRead = await reader.readMempool?.();
     expect(secondRead).toMatchObject({ transactions: [{ transactionHash: txid }], unreadCount: 0 });
-    // A large list is not requested again immediately.
+    // A large list is not requested again until a delay has passed.
     expect(await reader.readMempool?.()).toEqual(secondRead);
     expect(proxy.getRequestCount("getrawmempool")).toBe(1);
-    // The extra requests are for the payment again, since a block may hold it, and for its input.
+    // The additional requests look up the payment again, because it may have been mined, and the
+    // transaction that it spends.
     expect(proxy.getRequestCount("getrawtransaction")).toBe(2_503);
     await chain.mine();
   });
 
-  // Nodes drop transactions with low fees, and an index may lag. Neither proves that a payment can
-  // no longer be mined.
+  // Nodes evict transactions with low fees, and a node's index can lag. Neither proves that a
+  // payment can no longer be mined.
   test("does not report a payment as lost if its ancestors spent their own inputs, even if the node forgot all of them", async () => {
     const { reader } = createReaders();
     const firstTxid = await chain.pay({ to: freshBitcoinAddress(), amount: 5_000n });
@@ -307,7 +308,7 @@ describe("the Bitcoin reader with an untrusted node", () => {
     expect(await reader.readUsedNonces(address, height)).toBe(0);
     proxy.hideTransactions([txid, parentTxid, firstTxid]);
     expect(await reader.readUsedNonces(address, height)).toBe(0);
-    // An input of the payment itself is different.
+    // If the payment's own input is spent, the payment can no longer be mined.
     await chain.doubleSpend(txid);
     await chain.mine();
     expect(await reader.readUsedNonces(address, height)).toBe(0);
@@ -341,7 +342,7 @@ describe("the Bitcoin reader with an untrusted node", () => {
     const height = await chain.readHeight();
     await chain.doubleSpend(txid);
     await chain.mine(60);
-    // Blocks are searched from the newest one back, a third of these per call.
+    // Each call searches a third of these blocks, starting with the newest.
     const usedNonces = [];
     for (let attempt = 0; attempt < 5; attempt += 1) {
       usedNonces.push(await reader.readUsedNonces(address, height + 60));
@@ -350,8 +351,8 @@ describe("the Bitcoin reader with an untrusted node", () => {
   });
 
   /**
-   * Expects that a transaction unknown to the node is not returned, and that it is once the node
-   * knows it.
+   * Expects that a transaction is not returned while the node does not know it, and is returned
+   * once it does.
    */
   const expectShownOnceKnown = async (reader: BitcoinReader, txid: string) => {
     proxy.hideTransactions([txid]);
@@ -446,7 +447,7 @@ describe("the Bitcoin reader with an untrusted node", () => {
   });
 });
 
-/** Applies a corruption to one result. Text that is not JSON becomes a string. */
+/** Corrupts one result. Results that are not valid JSON afterwards are returned as strings. */
 const corruptResult = (corrupt: (reply: unknown) => string, result: unknown): unknown => {
   const text = corrupt(result);
   try {

@@ -25,13 +25,13 @@ const rig = useRigEach(async (keep) => {
   return startWatchRig(chain, {}, [front.url]);
 });
 
-/** Returns the address for a link that is created later. */
+/** Returns an address for which a link is created later. */
 const sampleAddress = async (): Promise<string> => {
   await rig.waitUntilScanned();
   return rig.sampleLink().destinationAddress;
 };
 
-/** Creates a link at an address. The listener has not received it. */
+/** Creates a link at an address, without the listener receiving it yet. */
 const createLink = (destinationAddress: string, dateCreated = new Date()): PaymentLinkState =>
   rig.sampleLink({ destinationAddress, dateCreated });
 
@@ -46,7 +46,7 @@ const reserveAddress = (address: string) =>
     watchReservedAddresses(
       tx,
       { chainId: chain.chainId, addresses: [address] },
-      // The handler does not read the event's metadata.
+      // The handler does not use the event's metadata.
       undefined as never,
     ),
   );
@@ -62,7 +62,7 @@ const waitForStoredTransfer = (address: string) =>
   waitUntil("the transfer is stored", async () => (await countStored(address)) > 0);
 
 const waitUntilAudited = (height: number) =>
-  waitUntil("the audit has come there", async () => {
+  waitUntil("the audit has read the block", async () => {
     const { auditedTo } = await rig.pool.one(sql.type(AuditedRow)`
       SELECT audited_to::int AS "auditedTo" FROM watchers
     `);
@@ -85,7 +85,9 @@ const rescanAll = async () => {
   });
 };
 
-/** Waits for the audit and a rescan, then pays the link. Expects only that payment on the link. */
+/**
+ * Waits for the audit and a rescan, then pays the link. Expects the link to have only that payment.
+ */
 const expectNewPaymentsOnly = async (link: PaymentLinkState) => {
   const height = await chain.readHeight();
   await chain.mine(13);

@@ -16,7 +16,10 @@ const toBytes = (hex: string) => Buffer.from(hex, "hex");
 
 const bytesUpTo = (bytesMax: number) => fc.uint8Array({ maxLength: bytesMax });
 
-/** Transactions of any form with inputs, with scripts and witnesses of any length. */
+/**
+ * Generates transactions with any number of inputs and outputs, and scripts and witnesses of any
+ * length.
+ */
 const transactionArbitrary = fc
   .record({
     version: fc.integer({ min: 1, max: 2 }),
@@ -88,7 +91,7 @@ describe("parseRawTransaction", () => {
     for (let length = 0; length < bytes.length; length += 1)
       expectRejected(bytes.subarray(0, length));
     expectRejected(Buffer.concat([bytes, Buffer.alloc(1)]));
-    // The id does not cover the witness.
+    // The transaction id does not cover the witness data.
     const witnessOffset = bytes.length - 4 - 110;
     for (let offset = 0; offset < witnessOffset; offset += 1) {
       const changed = Buffer.from(bytes);

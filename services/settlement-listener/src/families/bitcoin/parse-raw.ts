@@ -4,11 +4,11 @@ import { throwInvalidShape } from "../../rpc/parse-result.ts";
 /** A transaction output: its value in satoshis, and its scriptPubKey in hex. */
 export type BitcoinOutput = { value: bigint; script: string };
 
-/** A transaction, parsed from its own bytes. */
+/** A transaction parsed from its raw bytes. */
 export type BitcoinTransaction = {
   txid: string;
   isCoinbase: boolean;
-  /** The outpoints that it spends, as `<txid>:<index>`. Empty for a coinbase. */
+  /** The outpoints that it spends, as `<txid>:<index>`. The list is empty for a coinbase. */
   inputs: readonly string[];
   outputs: readonly BitcoinOutput[];
 };
@@ -19,8 +19,8 @@ export type BitcoinHeader = { hash: string; parentHash: string; timestampSeconds
 export type BitcoinBlock = BitcoinHeader & { transactions: readonly BitcoinTransaction[] };
 
 /**
- * Parses a header. Throws `RpcFault` if the bytes do not match the hash (double SHA-256 in reversed
- * byte order).
+ * Parses a block header. Throws `RpcFault` if the header's double SHA-256, in reversed byte order,
+ * is not the expected hash.
  */
 export const parseRawHeader = (bytes: Buffer, blockHash: string): BitcoinHeader => {
   if (bytes.length !== headerLength || toReversedHex(doubleHash(bytes)) !== blockHash)
@@ -33,8 +33,8 @@ export const parseRawHeader = (bytes: Buffer, blockHash: string): BitcoinHeader 
 };
 
 /**
- * Parses a block (BIP 144). The hash covers all transactions, so a node can neither omit nor add
- * one. Throws `RpcFault` if the bytes do not match the hash.
+ * Parses a block (BIP 144). The hash commits to every transaction, so a node cannot omit or add
+ * any. Throws `RpcFault` if the bytes do not match the hash.
  */
 export const parseRawBlock = (bytes: Buffer, blockHash: string): BitcoinBlock => {
   const header = parseRawHeader(bytes.subarray(0, headerLength), blockHash);
@@ -44,13 +44,13 @@ export const parseRawBlock = (bytes: Buffer, blockHash: string): BitcoinBlock =>
   const hashes: Buffer[] = [];
   for (let index = 0; index < count; index += 1) {
     const { digest, ...transaction } = parseNextTransaction(cursor);
-    // The first transaction must be a coinbase, and no other may be one.
+    // The first transaction must be a coinbase, and the others must not be.
     if (transaction.isCoinbase !== (index === 0)) return throwInvalidShape();
     transactions.push(transaction);
     hashes.push(digest);
   }
   const ids = new Set(transactions.map(({ txid }) => txid));
-  // A list with repeated transactions at its end can have the same root as the list without them
+  // If the last transactions of a list are repeated, the Merkle root can stay the same
   // (CVE-2012-2459).
   const isComplete = cursor.isAtEnd() && count > 0 && ids.size === count;
   const root = bytes.subarray(36, 68);
@@ -59,7 +59,7 @@ export const parseRawBlock = (bytes: Buffer, blockHash: string): BitcoinBlock =>
     : throwInvalidShape();
 };
 
-/** Parses a transaction. Throws `RpcFault` if the bytes do not match the id. */
+/** Parses a transaction. Throws `RpcFault` if its id is not the expected one. */
 export const parseRawTransaction = (bytes: Buffer, txid: string): BitcoinTransaction => {
   const cursor = createCursor(bytes, 0);
   const { digest: _, ...transaction } = parseNextTransaction(cursor);
@@ -74,7 +74,7 @@ const nullOutputIndex = 0xff_ff_ff_ff;
 
 type Cursor = ReturnType<typeof createCursor>;
 
-/** Creates a cursor over bytes that throws at their end. */
+/** Creates a cursor over bytes that throws when it is read past the end. */
 const createCursor = (bytes: Buffer, start: number) => {
   let offset = start;
   const take = (length: number): Buffer => {
@@ -92,17 +92,17 @@ const createCursor = (bytes: Buffer, start: number) => {
   };
   return {
     take,
-    /** Reads how many items follow (CompactSize). */
+    /** Reads a CompactSize integer: the number of items that follow. */
     count,
     position: () => offset,
     bytesSince: (start: number) => bytes.subarray(start, offset),
-    /** Returns the next two bytes without consuming them. */
+    /** Returns the next two bytes without advancing. */
     peek: () => (offset + 2 > bytes.length ? throwInvalidShape() : bytes.readUInt16BE(offset)),
     isAtEnd: () => offset === bytes.length,
   };
 };
 
-/** The SegWit marker and flag (BIP 144): an input count of 0, then 1. */
+/** BIP 144 marks a SegWit transaction with an input count of 0, followed by a flag of 1. */
 const segwitMarker = 0x00_01;
 
 const parseNextTransaction = (cursor: Cursor): BitcoinTransaction & { digest: Buffer } => {
@@ -159,7 +159,7 @@ const skipWitnesses = (cursor: Cursor, inputCount: number): void => {
 const doubleHash = (bytes: Buffer): Buffer =>
   hash("sha256", hash("sha256", bytes, "buffer"), "buffer");
 
-/** Bitcoin displays hashes in reversed byte order. */
+/** Bitcoin displays hashes with their bytes in reverse order. */
 const toReversedHex = (digest: Buffer): string => Buffer.from(digest).reverse().toString("hex");
 
 const computeMerkleRoot = (leaves: readonly Buffer[]): Buffer => {

@@ -3,21 +3,24 @@ import { type BitcoinChainId, toBitcoinScriptPubKey } from "@payment-links/contr
 import type { Owners } from "../../watch/chain/owners.ts";
 import type { FindPayee } from "./verify-transaction.ts";
 
-/** The addresses of links, found by the scripts that pay them. */
+/** The addresses of links, with a lookup by the script that pays them. */
 export type KnownPayees = {
   findPayee: FindPayee;
-  /** The scripts, oldest first. The array is the same each time, with new scripts appended. */
+  /**
+   * The scripts, oldest first. Every read returns the same array, and new scripts are appended to
+   * it.
+   */
   scripts: readonly string[];
 };
 
 export type Payees = {
-  /** Returns the addresses of all links that any process of the service has received. */
+  /** Returns the addresses of all links that any process of this service has received. */
   read: () => Promise<KnownPayees>;
 };
 
 const scriptsPerTurnMax = 500;
 
-/** Caches the scripts of addresses. Each is computed once. */
+/** Caches the script of each address, so each is computed only once. */
 export const createPayees = (owners: Pick<Owners, "readAll">, chainId: BitcoinChainId): Payees => {
   const addressByScript = new Map<string, string>();
   const scripts: string[] = [];
@@ -25,7 +28,7 @@ export const createPayees = (owners: Pick<Owners, "readAll">, chainId: BitcoinCh
   const indexAddresses = async (ownerAddresses: readonly string[]): Promise<KnownPayees> => {
     const addressCount = ownerAddresses.length;
     while (indexedCount < addressCount) {
-      // A concurrent read may continue here while this one yields.
+      // The loop yields here, so a concurrent read may have processed more addresses.
       const address = ownerAddresses[indexedCount];
       indexedCount += 1;
       const script = address === undefined ? undefined : toScript(chainId, address);
@@ -43,8 +46,8 @@ export const createPayees = (owners: Pick<Owners, "readAll">, chainId: BitcoinCh
 };
 
 /**
- * Returns undefined for an address of another network. A link from before a catalogue change may
- * have one, and it is never paid here.
+ * Returns undefined for an address of another network. A link that was created before a catalogue
+ * change can have such an address. It is never paid on this chain.
  */
 const toScript = (chainId: BitcoinChainId, address: string): string | undefined => {
   try {

@@ -14,21 +14,24 @@ import {
   parseRawTransaction,
 } from "./parse-raw.ts";
 
-/** Requests the newest block's height. */
+/** Requests the height of the newest block. */
 export const heightRequest: RpcRequest<number> = {
   method: "getblockcount",
   params: [],
   parseResult: (result) => parseCount(result),
 };
 
-/** Requests the hash of a block on the node's chain. A height above its head is an error. */
+/**
+ * Requests the hash of the block at a height of the node's chain. A height above the head is an
+ * error.
+ */
 export const blockHashRequest = (number: number): RpcRequest<string> => ({
   method: "getblockhash",
   params: [number],
   parseResult: (result) => parseHash(result),
 });
 
-/** Requests a block header as bytes. A node may also have headers of orphaned blocks. */
+/** Requests a block header as bytes. A node can also return headers of orphaned blocks. */
 export const headerRequest = (hash: string): RpcRequest<BitcoinHeader> => ({
   method: "getblockheader",
   params: [hash, false],
@@ -36,8 +39,8 @@ export const headerRequest = (hash: string): RpcRequest<BitcoinHeader> => ({
 });
 
 /**
- * Requests a block as bytes. As JSON it would be up to ten times longer, differ between Bitcoin
- * Core and btcd, and have its amounts as fractions.
+ * Requests a block as bytes. The JSON form is up to ten times larger, differs between Bitcoin Core
+ * and btcd, and contains amounts as floating-point numbers.
  */
 export const blockRequest = (hash: string): RpcRequest<BitcoinBlock> => ({
   method: "getblock",
@@ -45,7 +48,7 @@ export const blockRequest = (hash: string): RpcRequest<BitcoinBlock> => ({
   parseResult: (result) => parseRawBlock(parseHex(result), hash),
 });
 
-/** The height and time of a block on the node's chain. */
+/** The height and time of a block on the node's current chain. */
 export type CanonicalBlock = { number: number; timestampSeconds: number };
 
 export const canonicalBlockRequest = (hash: string): RpcRequest<CanonicalBlock | undefined> => ({
@@ -55,7 +58,7 @@ export const canonicalBlockRequest = (hash: string): RpcRequest<CanonicalBlock |
     const header = parseObject(result);
     if (header["hash"] !== hash) return throwInvalidShape();
     const { confirmations } = header;
-    // Bitcoin Core reports -1 for an orphaned block.
+    // Bitcoin Core reports -1 confirmations for an orphaned block.
     if (typeof confirmations !== "number") return throwInvalidShape();
     if (confirmations < 1) return undefined;
     return {
@@ -66,7 +69,8 @@ export const canonicalBlockRequest = (hash: string): RpcRequest<CanonicalBlock |
 });
 
 /**
- * A transaction that a node knows, and the hash of its block. Undefined while it is unconfirmed.
+ * A transaction that a node knows, and the hash of its block, which is undefined while it is
+ * unconfirmed.
  */
 export type KnownTransaction = {
   parsedTransaction: BitcoinTransaction;
@@ -87,7 +91,7 @@ export const transactionRequest = (txid: string): RpcRequest<KnownTransaction> =
   },
 });
 
-/** Requests only a transaction's bytes. */
+/** Requests only the bytes of a transaction. */
 export const rawTransactionRequest = (txid: string): RpcRequest<BitcoinTransaction> => ({
   method: "getrawtransaction",
   params: [txid, 0],
@@ -122,7 +126,7 @@ const hashPattern = /^[0-9a-f]{64}$/;
 export const parseHash: ResultParser<string> = (value) =>
   typeof value === "string" && hashPattern.test(value) ? value : throwInvalidShape();
 
-/** Parses hex with an even number of digits. No block exceeds 4 million bytes. */
+/** Parses hex with an even number of digits. No block is larger than 4 million bytes. */
 const parseHex: ResultParser<Buffer> = (value) => {
   if (typeof value !== "string" || value.length > hexDigitsMax) return throwInvalidShape();
   const bytes = Buffer.from(value, "hex");
@@ -130,7 +134,7 @@ const parseHex: ResultParser<Buffer> = (value) => {
 };
 const hexDigitsMax = 8_000_000;
 
-/** Block headers store the time in 32 bits. */
+/** Block headers store the time as a 32-bit integer. */
 const timeSecondsMax = 0xff_ff_ff_ff;
 
 const parseTimestamp: ResultParser<number> = (value) => {

@@ -3,12 +3,13 @@ import type { VerifiedTransfer } from "../../watch/chain-reader.ts";
 import type { BitcoinChain } from "./bitcoin-chain.ts";
 import type { BitcoinOutput, BitcoinTransaction } from "./parse-raw.ts";
 
-/** Returns the owner address that a script (scriptPubKey, in hex) pays, or undefined. */
+/** Returns the owner address that a scriptPubKey (in hex) pays, or undefined. */
 export type FindPayee = (script: string) => string | undefined;
 
 /**
- * Returns the payments of a transaction. Each output to an owner's address is one payment of the
- * output's full value, identified permanently by txid and index. An output with value 0 is ignored.
+ * Returns the payments of a transaction. Each output to an owner's address is one payment with the
+ * full value of the output. Its txid and output index identify it permanently. Outputs with a value
+ * of 0 are ignored.
  */
 export const listTransfers = (
   { outputs }: Pick<BitcoinTransaction, "outputs">,
@@ -37,12 +38,13 @@ const toAmount = (value: bigint, { decimals }: BitcoinChain["token"]): Decimal =
   new Decimal(value.toString()).div(new Decimal(10).pow(decimals));
 
 export const coinbase = "coinbase";
-/** More inputs than a payer's wallet needs. Each takes 70 bytes of a row. */
+/** More inputs than a payer's wallet needs. Each one takes 70 bytes of the stored row. */
 const inputsMax = 50;
 
 /**
- * Returns the sender of a transaction: the outputs that it spends, because each can be spent only
- * once. With more than `inputsMax` inputs, only the first ones. A coinbase spends nothing.
+ * Returns the sender of a transaction: the outputs that it spends. Each output can be spent only
+ * once, so this identifies the sender. Only the first `inputsMax` inputs are included. A coinbase
+ * spends no outputs.
  */
 export const toSender = ({
   inputs,
@@ -50,15 +52,16 @@ export const toSender = ({
 }: Pick<BitcoinTransaction, "inputs" | "isCoinbase">): string =>
   isCoinbase ? coinbase : inputs.slice(0, inputsMax).join(" ");
 
-/** A transaction on which another one depends, and its inputs. */
+/** An ancestor of a transaction, with its inputs. The transaction cannot be mined without it. */
 export type Ancestor = Pick<BitcoinTransaction, "txid" | "inputs">;
 
-/** The maximum number of inputs stored for all ancestors together. */
+/** The maximum number of inputs to store for all ancestors together. */
 const ancestorInputsMax = 100;
 
 /**
- * Returns the sender of an unconfirmed transaction with the inputs of its ancestors. If another
- * transaction spends one of these inputs, the ancestor and its descendants can never be mined.
+ * Returns the sender of an unconfirmed transaction, including the inputs of its ancestors. If
+ * another transaction spends one of these inputs, that ancestor and its descendants can never be
+ * mined.
  */
 export const toSenderWithAncestors = (
   transaction: Pick<BitcoinTransaction, "inputs" | "isCoinbase">,
@@ -73,7 +76,7 @@ export const toSenderWithAncestors = (
   return [toSender(transaction), ...formattedAncestors].join(";");
 };
 
-/** Parses a sender into the outputs that it spends and its ancestors. */
+/** Parses a sender into the outputs that it spends and the transaction's ancestors. */
 export const parseSender = (
   sender: string,
 ): { outpoints: readonly string[]; ancestors: readonly Ancestor[] } => {

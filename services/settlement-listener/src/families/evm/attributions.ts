@@ -6,15 +6,16 @@ const markerBytes = marker.length / 2;
 const registryBytes = 20;
 
 /**
- * More than an app, a wallet and their relayers write. Bounds the work that hostile calldata can
- * cause.
+ * More than an app, a wallet and their relayers append. This limits the work that hostile calldata
+ * can cause.
  */
 const attributionsMax = 16;
 
 /**
- * Returns whether calldata from `firstByte` on contains only attributions (ERC-8021), which apps,
- * wallets and relayers append. Each attribution is parsed from its end: a marker, one schema byte,
- * and data with a schema-specific length. No attribution may start before `firstByte`.
+ * Returns whether the calldata from `firstByte` on contains only attributions (ERC-8021). Apps,
+ * wallets and relayers append them. Each attribution is parsed from its end: a 16-byte marker, one
+ * schema byte, and data whose length depends on the schema. No attribution may start before
+ * `firstByte`.
  */
 export const containsOnlyAttributions = (calldata: Hex, firstByte: number): boolean => {
   let end = (calldata.length - prefixLength) / 2;
@@ -27,8 +28,8 @@ export const containsOnlyAttributions = (calldata: Hex, firstByte: number): bool
 };
 
 /**
- * Returns the first byte of the attribution that ends at `end`. Undefined if there is none with a
- * known schema.
+ * Returns the first byte of the attribution that ends at `end`, or undefined if there is no
+ * attribution with a known schema.
  */
 const findStart = (calldata: Hex, end: number): number | undefined => {
   const markerStart = end - markerBytes;
@@ -40,27 +41,29 @@ const findStart = (calldata: Hex, end: number): number | undefined => {
 
 type FindStart = (calldata: Hex, end: number) => number;
 
-/** Codes, then their length in one byte. */
+/** The codes, followed by their length in one byte. */
 const findCodesStart: FindStart = (calldata, end) => end - 1 - readNumber(calldata, end - 1, 1);
 
-/** A registry's address and chain id, the chain id's length in one byte, and codes as above. */
+/**
+ * A registry's address, its chain id, the length of the chain id in one byte, and codes as above.
+ */
 const findRegistryStart: FindStart = (calldata, end) => {
   const codesStart = findCodesStart(calldata, end);
   const chainIdBytes = readNumber(calldata, codesStart - 1, 1);
   return codesStart - 1 - chainIdBytes - registryBytes;
 };
 
-/** CBOR, then its length in two bytes. */
+/** CBOR data, followed by its length in two bytes. */
 const findCborStart: FindStart = (calldata, end) => end - 2 - readNumber(calldata, end - 2, 2);
 
-/** Indexed by the schema byte, as `ox/erc8021` 0.14.45 writes it. */
+/** Indexed by the schema byte. The schemas are those that `ox/erc8021` 0.14.45 writes. */
 const startFinderBySchema: readonly FindStart[] = [
   findCodesStart,
   findRegistryStart,
   findCborStart,
 ];
 
-/** Returns NaN for an offset before the calldata. */
+/** Returns NaN for an offset before the start of the calldata. */
 const readNumber = (calldata: Hex, offset: number, byteCount: number): number =>
   offset < 0
     ? Number.NaN

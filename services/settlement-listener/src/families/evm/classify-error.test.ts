@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
 import { classifyError } from "./classify-error.ts";
 
-// Messages of real nodes and providers. The codes alone are ambiguous.
+// Messages from real nodes and providers. Their codes alone are ambiguous.
 test.each([
   ["range", "eth_getLogs", -32005, "query returned more than 10000 results"],
   ["range", "eth_getLogs", -32602, "Log response size exceeded."],

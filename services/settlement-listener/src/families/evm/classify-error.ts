@@ -1,8 +1,8 @@
 import type { ClassifyError } from "../../rpc/rpc-fault.ts";
 
-// Only the messages distinguish these errors, because the codes have several uses (EIP-1474 defines
-// -32005 for any limit). A lagging node's message may also mention a "range", so `behindPattern` is
-// tested first.
+// Only the messages distinguish these errors, because nodes use the same codes for different
+// errors. For example, EIP-1474 defines -32005 for any exceeded limit. A lagging node's message may
+// also contain the word "range", so `behindPattern` is tested first.
 const behindPattern =
   /current head|last accepted|unknown block|block not found|header not found|blockoutofrange/;
 const rateLimitPattern =
@@ -10,12 +10,12 @@ const rateLimitPattern =
 const rangeTooWidePattern =
   /range|too many|too large|too big|limit|exceed|(?:more|greater|smaller) than|maximum|at most|timed? ?out|response size/;
 
-// Matches a response that is too large for the node, for any method. geth reports this for the
-// calls of a batch that do not fit (-32003) or exceed its time limit (-32002).
+// Matches the errors for a response that is too large for the node, for any method. For calls of a
+// batch, geth reports -32003 if they no longer fit and -32002 if they exceed the time limit.
 const responseTooLargePattern =
   /too large|too big|response size|bodysize|size limit|size exceed|exceeds? (?:the )?(?:max|limit)|timed? ?out/;
 
-/** Classifies a node's error for the requested method. */
+/** Classifies the error that a node returned for the given method. */
 export const classifyError: ClassifyError = (method, { code, message, status }) => {
   const text = message.toLowerCase();
   if (status === 429 || rateLimitPattern.test(text)) return "rate_limited";

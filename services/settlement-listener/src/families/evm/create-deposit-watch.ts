@@ -16,8 +16,8 @@ export const createDepositWatch = (
   chain: Pick<EvmChain, "id" | "tokens">,
   settings: ChainSettings,
   /**
-   * Converts an owner's address from the family's format to 20 bytes. Returns undefined for an
-   * invalid one.
+   * Converts an owner's address from the family's format to its 20 bytes in hex. Returns undefined
+   * for an invalid address.
    */
   toHexAddress: (address: string) => Hex | undefined,
 ): {
@@ -38,9 +38,9 @@ export const createDepositWatch = (
 };
 
 /**
- * Returns the smallest transfer of a token to read, in base units rounded up. That is the deposit
- * minimum. If the token takes suffixes, it is at most `getSmallestDeposit`, because a transfer of
- * that amount may identify its link by a suffix.
+ * Returns the amount, in base units rounded up, below which transfers of a token are not read. This
+ * is the deposit minimum. If the token takes suffixes, it is at most `getSmallestDeposit`, because
+ * a transfer of that amount can identify its link by a suffix.
  */
 const computeMinimum = (
   token: CatalogueToken,

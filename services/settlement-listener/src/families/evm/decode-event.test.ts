@@ -13,7 +13,8 @@ const randomWords = (count: number): Hex => `0x${randomBytes(32 * count).toStrin
 const address = "0x00000000000000000000000000000000000000aa";
 const transferTopic = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
 
-// viem is the reference. All bits are random, including those before an address.
+// viem is the reference implementation. All bits are random, including the padding before an
+// address.
 describe("the event decoders with random words", () => {
   const runs = Array.from({ length: 50 }, (_, index) => index);
 

@@ -7,7 +7,7 @@ import type { PayableChain } from "./verify-receipt.ts";
 /** An EVM chain: its payable tokens and its fee proxies. */
 export type EvmChain = PayableChain & {
   id: string;
-  /** The decimal chain id that its nodes report. */
+  /** The chain id that the nodes report, as a decimal. */
   chainName: string;
   proxies: { erc20: Hex; ethereum: Hex | null };
 };
@@ -47,11 +47,13 @@ export const listProxyEvents = ({
     : [{ address: proxies.ethereum, topic0: nativeProxyEvent.topic0 } as const]),
 ];
 
-/** The contracts whose logs decide what a receipt proves: the fee proxies and the tokens. */
+/**
+ * Returns the contracts whose logs determine what a receipt proves: the fee proxies and the tokens.
+ */
 export const listContracts = ({ proxies, tokens }: PayableChain): ReadonlySet<Hex> => {
   const addresses = [proxies.erc20, proxies.ethereum ?? [], ...tokens.keys()].flat();
   return new Set(addresses.map(toLowerHex));
 };
 
-/** Nodes return lowercase addresses. The catalogue has checked EIP-55 addresses. */
+/** Nodes return addresses in lowercase. Addresses in the catalogue have an EIP-55 checksum. */
 const toLowerHex = (address: string): Hex => address.toLowerCase() as Hex;

@@ -11,7 +11,7 @@ import { findChainFault } from "./find-chain-fault.ts";
 import { parseQuantity } from "./rpc-results.ts";
 import { createDepositWatch } from "./create-deposit-watch.ts";
 
-/** The EVM family, where payments go through the fee proxies. */
+/** The EVM family. Links are paid through the fee proxies. */
 export const evmFamily: ChainFamily = (catalogue, chain, override) => {
   const evmChain = toEvmChain(catalogue, chain);
   const settings = evmSettings(chain.id, override);
@@ -37,7 +37,7 @@ export const evmFamily: ChainFamily = (catalogue, chain, override) => {
   };
 };
 
-/** Returns the protocol details of EVM nodes. */
+/** Returns the dialect of JSON-RPC that EVM nodes use. */
 export const evmDialect = ({ chainName }: Pick<EvmChain, "chainName">): Dialect => ({
   chainRequest: {
     method: "eth_chainId",

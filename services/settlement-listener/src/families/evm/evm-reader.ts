@@ -12,12 +12,12 @@ import {
   verifyReceipt,
 } from "./verify-receipt.ts";
 
-/** Reads an EVM chain: a `ChainReader` plus the reads for the catalogue check. */
+/** A `ChainReader` for an EVM chain, with additional reads for the catalogue check. */
 export type EvmReader = ChainReader<EvmHeader> & Pick<EvmReads, "queryContracts" | "readChain">;
 
 /**
- * Creates a chain reader from the reads of EVM nodes. Logs are only pointers; receipts are
- * verified.
+ * Creates a chain reader from the reads of EVM nodes. Logs only point to transactions, whose
+ * receipts are then verified.
  */
 export const createEvmReader = (
   reads: EvmReads,

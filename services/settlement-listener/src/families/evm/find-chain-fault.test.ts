@@ -54,7 +54,7 @@ describe("findChainFault", () => {
     expect(await findFault({ symbol })).toBe(`the symbol is ${reported}, not USDC`);
   });
 
-  // Bridges deploy their tokens under the original's symbol, which must not stop a chain.
+  // Bridges use the original token's symbol for their own tokens. That must not stop a chain.
   test("does not query a look-alike (rule CHAIN-27)", async () => {
     const tokens = new Map(
       [...baseChain.tokens].filter(([, { symbol }]) => /^USDb?C$/.test(symbol)),

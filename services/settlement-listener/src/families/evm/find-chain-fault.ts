@@ -19,11 +19,11 @@ const symbolCall = encodeFunctionData({ abi: erc20Abi, functionName: "symbol" })
 type ContractReader = Pick<EvmReads, "readChain" | "queryContracts">;
 
 /**
- * Compares a chain with the catalogue (rule CHAIN-9): its id, the code at the fee proxies, and each
- * token's code, decimals and symbol. Ignores the symbol's case, because issuers vary it. Leaves out
- * look-alikes, because payments in them are not applied, and their contracts often have the other
- * token's symbol. Returns the difference in words for an operator, or undefined. Throws if no
- * provider answers, which is no fault.
+ * Checks that a provider matches the catalogue (rule CHAIN-9): the chain id, the code at the fee
+ * proxies, and each token's code, decimals and symbol. The case of the symbol is ignored, because
+ * issuers vary it. Look-alikes are not checked, because payments in them are not applied, and their
+ * contracts often have the original token's symbol. Returns a description of the mismatch for the
+ * operator, or undefined. Throws if no provider answers, because that is not a mismatch.
  */
 export const findChainFault = async (
   chain: EvmChain,
@@ -35,7 +35,7 @@ export const findChainFault = async (
   const tokens = [...chain.tokens]
     .filter(([, { lookalikeOf }]) => lookalikeOf === undefined)
     .map(([address, token]) => ({ address: address as Hex, token }));
-  // Uses few requests, because providers reject two dozen at the same time.
+  // Sends only a few requests, because providers reject two dozen concurrent ones.
   const results = await reader.queryContracts([
     ...proxies.map((address) => ({ address })),
     ...tokens.flatMap(({ address }) => createTokenRequests(address)),
@@ -78,7 +78,7 @@ const findTokenFault = (
 const hasCode = (code: Hex | undefined): boolean => code !== undefined && code !== "0x";
 
 const wordBytes = 32;
-/** The limit for an ABI-encoded string. A symbol has a few letters. */
+/** The maximum size of an ABI-encoded string. A symbol has only a few letters. */
 const resultBytesMax = 256;
 const stringParameters = parseAbiParameters("string");
 
@@ -86,7 +86,8 @@ const decodeUint = (result: Hex): bigint | undefined =>
   size(result) === wordBytes ? hexToBigInt(result) : undefined;
 
 /**
- * Decodes a contract's text: an ABI string, or 32 bytes padded with 0 from the oldest contracts.
+ * Decodes a contract's text. It is an ABI-encoded string, or 32 zero-padded bytes in the oldest
+ * contracts.
  */
 const decodeText = (result: Hex): string | undefined => {
   if (size(result) === wordBytes) return hexToString(result, { size: wordBytes });
@@ -94,7 +95,7 @@ const decodeText = (result: Hex): string | undefined => {
   try {
     return decodeAbiParameters(stringParameters, result)[0];
   } catch {
-    // The result is not a string. viem's error is dropped because it repeats the contract's
+    // The result is not a string. viem's error is not passed on, because it contains the contract's
     // response.
     return undefined;
   }

@@ -30,8 +30,8 @@ let rig: ReaderRig;
 let chain: EvmChain;
 const clock = createFakeClock(new Date());
 beforeAll(async () => {
-  process.stderr.write(`hostile answers: SEED=${runs.seed}\n`);
-  // Each cooldown ends before the next request, because the clock advances before it.
+  process.stderr.write(`hostile responses: SEED=${runs.seed}\n`);
+  // The clock advances before each request, so every cooldown is over by then.
   rig = await createReaderRig(setup.chain, {
     clock,
     providerCount: 2,
@@ -46,12 +46,12 @@ beforeAll(async () => {
 });
 afterAll(() => rig?.close());
 
-/** The reads of a watch. Each takes one round and asks only the hostile provider. */
+/** The reads of a watch. Each one asks only the hostile provider, and asks it only once. */
 const reads: Record<string, (reader: EvmReads) => Promise<unknown>> = {
   heads: (reader) => reader.readHeads(),
   headers: async (reader) => {
     const receivedHeaders = await reader.readHeaders(range());
-    // Values that become a row must fit into it.
+    // Values that are stored must fit into the columns of a row.
     for (const header of receivedHeaders) toScannedBlock(header).minedAt.toISOString();
   },
   logs: (reader) => reader.readLogs(range()),
@@ -77,7 +77,7 @@ const reads: Record<string, (reader: EvmReads) => Promise<unknown>> = {
 };
 const range = () => ({ fromBlock: setup.firstBlock, toBlock: setup.lastBlock });
 
-/** Returns the hashes of the range's transactions with logs. Reads at most one part per block. */
+/** Returns the transaction hashes of the range's logs. It needs at most one read per block. */
 const readAllLogs = async () => {
   const hashes: string[] = [];
   for (let fromBlock = setup.firstBlock; fromBlock <= setup.lastBlock;) {
@@ -95,7 +95,7 @@ const readHonestHeaders = async () => (cachedHeaders ??= await rig.reader.readHe
 const runHostileRead = async (readName: string, { corrupt }: Corruption): Promise<void> => {
   await readHonestHeaders();
   const [hostileProvider] = rig.verifiers;
-  if (hostileProvider === undefined) throw new Error("there is a provider");
+  if (hostileProvider === undefined) throw new Error("there is no provider");
   clock.advance(10);
   const activeFault = rig.rpc.injectFault(
     { kind: "hostile", corrupt },
@@ -124,8 +124,8 @@ test("the EVM reader returns a result or an expected error for every hostile res
     runs,
   );
   expect(rig.rpc.getCounts().hits.get("hostile")).toBeGreaterThanOrEqual(runs.numRuns);
-  // Afterwards it reads as before, possibly in smaller parts, because a response that is too large
-  // reduces the range.
+  // After the hostile responses, the reader returns the correct logs again. It may need more
+  // requests, because a response that is too large reduces the range.
   clock.advance(1_000);
   expect(await readAllLogs()).toEqual(setup.paidTransactions.map(({ hash }) => hash));
 }, 600_000);

@@ -19,7 +19,7 @@ afterEach(() => rig?.close());
 
 const providerCount = 2;
 
-/** A small random generator (mulberry32). The same seed gives the same faults. */
+/** A small random number generator (mulberry32). The same seed produces the same faults. */
 const createRandom = (seed: number) => {
   let state = seed;
   return (): number => {
@@ -47,7 +47,9 @@ const faults: ScriptedFault[] = [
   { kind: "down" },
 ];
 
-/** Retries a read until it succeeds, like a watch's loop. Fails if it never does. */
+/**
+ * Retries a read until it succeeds, like a watch does. Fails after a time limit.
+ */
 const retryUntilRead = <T>(description: string, read: () => Promise<T>): Promise<T> =>
   waitUntil(description, () =>
     read().catch((error: unknown) => {
@@ -56,7 +58,7 @@ const retryUntilRead = <T>(description: string, read: () => Promise<T>): Promise
     }),
   );
 
-/** Reads the chain once, range by range: headers, logs and receipts. */
+/** Reads the headers, logs and receipts of the chain once, range by range. */
 const readWholeChain = async (
   { reader }: ReaderRig,
   beforeEachStep: () => void,
@@ -96,7 +98,8 @@ test.each([1, 2, 3])(
     const foundLogs = await readWholeChain(rig, () => {
       const fault = faults[Math.floor(random() * faults.length)] ?? { kind: "down" };
       const times = 1 + Math.floor(random() * 4);
-      // If both providers omit logs, the reader cannot detect it.
+      // If both providers omit logs, the reader cannot detect that. Therefore this fault affects
+      // only one of them.
       const target = fault.kind === "empty_logs" || random() < 0.5 ? rpc : rpc2;
       target.injectFault(fault, { times });
     });
@@ -108,8 +111,8 @@ test.each([1, 2, 3])(
   },
 );
 
-// Guards against logs of one fork under the hash of another. It changes the chain, so it is the
-// last test.
+// Guards against combining logs of one fork with the block hash of another. This test changes the
+// chain, so it must be the last one.
 test("the EVM reader returns logs and end header of one fork when a reorg happens between them", async () => {
   rig = await createReaderRig(setup.chain);
   const { reader, rpc } = rig;

@@ -27,8 +27,8 @@ const paidRange = () => ({ fromBlock: setup.firstBlock, toBlock: setup.lastBlock
 const listPaidHashes = () => setup.paidTransactions.map(({ hash }) => hash);
 
 /**
- * Reads to the end of the range in several requests, because a slow provider is asked for less per
- * request.
+ * Reads the whole range. This takes several requests, because the reader asks a slow provider for
+ * fewer blocks per request.
  */
 const readPaidHashes = async ({ reader }: ReaderRig) => {
   const hashes: string[] = [];
@@ -57,8 +57,8 @@ const faults: ScriptedFault[] = [
 ];
 
 describe.each(faults)("a provider with the fault $kind", (fault) => {
-  // A short timeout could also fail a good response, so it is used only where a response never
-  // comes.
+  // A short timeout could also cut off a correct response, so it is only used if there is no
+  // response.
   const isLate = fault.kind === "late" || fault.kind === "hanging_body";
   const timeoutMs = isLate ? provokedTimeoutMs(1_500) : ampleTimeoutMs;
 

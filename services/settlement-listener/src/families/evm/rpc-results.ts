@@ -9,10 +9,13 @@ import {
   throwInvalidShape,
 } from "../../rpc/parse-result.ts";
 
-// Parses by hand, because catching up reads hundreds of thousands of receipts, and schema
-// validation was the largest part of its cost.
+// These parsers are handwritten, because catching up reads hundreds of thousands of receipts, and
+// schema validation took most of that time.
 
-/** Parses the used parts of a header. Null means that the block does not exist, as on the wire. */
+/**
+ * Parses the fields of a header that are used. As in JSON-RPC, null means that the block does not
+ * exist.
+ */
 export const parseHeader: ResultParser<EvmHeader | null> = (result) => {
   if (result === null) return null;
   const header = parseObject(result);
@@ -25,7 +28,7 @@ export const parseHeader: ResultParser<EvmHeader | null> = (result) => {
   };
 };
 
-/** A log and its index in the block, which determines the order. */
+/** A log with its index in the block, which determines the order of logs. */
 export type IndexedLog = ProxyLog & { logIndex: number };
 
 export const parseIndexedLogs: ResultParser<(IndexedLog & { removed?: boolean | undefined })[]> = (
@@ -33,9 +36,9 @@ export const parseIndexedLogs: ResultParser<(IndexedLog & { removed?: boolean | 
 ) => parseArray(result).map(parseIndexedLog);
 
 /**
- * Parses a receipt with the logs of some contracts, and a digest of all other logs, because anyone
- * can create megabytes of those. Rejects a receipt without a status (before Byzantium), one with a
- * duplicate log, and one without logs whose bloom is not empty.
+ * Parses a receipt with the logs of some contracts, and computes a digest of all other logs,
+ * because anyone can create megabytes of those. Rejects a receipt without a status (from before
+ * Byzantium), one with a duplicate log, and one without logs but with a bloom that is not empty.
  */
 export const parseReceipt =
   (contracts: ReadonlySet<Hex>): ResultParser<EvmReceipt | null> =>
@@ -87,7 +90,9 @@ export const parseTransactionSender: ResultParser<
   };
 };
 
-/** Parses a transaction's hash and call, or null. Leaves out calldata of more than 4 KiB. */
+/**
+ * Parses a transaction's hash and call, or null. Replaces calldata of more than 4 KiB with `0x`.
+ */
 export const parseTransactionCall: ResultParser<
   (TransactionCall & { transactionHash: Hex }) | null
 > = (result) => {
@@ -101,7 +106,8 @@ export const parseTransactionCall: ResultParser<
 };
 
 /**
- * Calldata that identifies a link is shorter: ERC-20's `transfer`, a reference, and attributions.
+ * The maximum length of calldata. Calldata that identifies a link is shorter: an ERC-20 `transfer`,
+ * a reference, and attributions.
  */
 const calldataCharactersMax = 8_192;
 
@@ -144,13 +150,13 @@ export const parseReceiptLogs =
     };
   };
 
-/** Parses a quantity that is a safe integer. */
+/** Parses a hex quantity that is a safe integer. */
 export const parseQuantity: ResultParser<number> = (result) => {
   const count = Number(parseHex(result, quantityPattern));
   return Number.isSafeInteger(count) ? count : throwInvalidShape();
 };
 
-/** The end of the year 9999. Rows and events cannot represent later times. */
+/** The end of the year 9999. Rows and events cannot store later times. */
 const timeSecondsMax = 253_402_300_799;
 
 const parseTimestamp: ResultParser<number> = (result) => {
@@ -158,15 +164,15 @@ const parseTimestamp: ResultParser<number> = (result) => {
   return seconds <= timeSecondsMax ? seconds : throwInvalidShape();
 };
 
-/** Parses hex with any number of whole bytes. */
+/** Parses hex with any number of complete bytes. */
 export const parseBytes: ResultParser<Hex> = (result) => {
   if (typeof result !== "string" || result.length % 2 !== 0) return throwInvalidShape();
   const lowercase = result.toLowerCase();
   return isHexOfAnyLength(lowercase) ? lowercase : throwInvalidShape();
 };
 
-// Searches for the first invalid digit, because matching megabytes as a whole would overflow the
-// stack.
+// Searches for the first invalid digit. A pattern that matches megabytes as a whole would overflow
+// the stack.
 const isHexOfAnyLength = (text: string): text is Hex =>
   text.startsWith("0x") && !nonHexDigit.test(text.slice(2));
 
@@ -193,7 +199,7 @@ const parseIndexedLog = (item: unknown): IndexedLog & { removed?: boolean | unde
   };
 };
 
-/** Newer nodes return the block's time with each log. Treats an invalid time as absent. */
+/** Newer nodes return the block's time with each log. An invalid time is treated as missing. */
 const parseBlockTimestamp = (value: unknown): number | undefined => {
   if (typeof value !== "string" || !quantityPattern.test(value.toLowerCase())) return undefined;
   const timestampSeconds = Number(value);
@@ -212,7 +218,7 @@ const parseLog = (fields: Readonly<Record<string, unknown>>): EventLog => {
 
 const parseWord = (value: unknown): Hex => parseHex(value, wordPattern);
 
-/** Parses hex that matches a pattern, and converts it to lowercase. */
+/** Parses hex that matches a pattern and converts it to lowercase. */
 const parseHex = (value: unknown, pattern: RegExp): Hex => {
   if (matchesPattern(value, pattern)) return value;
   const lowercase =

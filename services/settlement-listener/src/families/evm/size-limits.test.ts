@@ -7,7 +7,7 @@ import {
 } from "../../testing/create-reader-rig.ts";
 import type { SizeLimit } from "../../testing/scripted-rpc.ts";
 
-/** Five payments in one block exceed the response limits of the nodes below. */
+/** Five payments in one block are enough to exceed the response limits of the nodes below. */
 const setup = useRig(() => startPaidChain([1, 0, 5, 2, 0, 0, 1, 0, 0, 1]));
 let rig: ReaderRig | undefined;
 afterEach(() => rig?.close());
@@ -38,7 +38,7 @@ const limitReplies = (code: number, message: string, status?: number): SizeLimit
   max: 2,
 });
 
-/** The exact messages of nodes and hosts. Their real limits are much larger. */
+/** These are exact messages from nodes and hosts. Their real limits are much larger. */
 const hosts: [name: string, ...SizeLimit[]][] = [
   [
     "geth",
@@ -169,7 +169,7 @@ describe.each(hosts)("%s at its limits", (_name, ...limits) => {
     expect(hashes).toEqual(expected);
     expect([...(await reader.readReceipts(expected)).keys()].sort()).toEqual(expected.toSorted());
     expect((await reader.readSenders(expected)).size).toBe(expected.length);
-    // A limit is not a failure of the provider, so its circuit stays closed.
+    // Reaching a limit is not a failure of the provider, so its circuit breaker stays closed.
     expect(await rig.readCircuitState("rpc-1")).toBe(0);
     expect(rpc.getCounts().requests).toBeLessThan(200);
   });

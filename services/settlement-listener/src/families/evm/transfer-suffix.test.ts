@@ -17,7 +17,7 @@ import type { EventLog } from "./decode-event.ts";
 import { decodeSuffixedTransfer } from "./transfer-suffix.ts";
 import { type PayableChain, mayHaveSuffix, pairReceipt, verifyReceipt } from "./verify-receipt.ts";
 
-// Encoded by an independent library from the contracts' signatures.
+// An independent library encodes these from the contracts' signatures.
 const proxyAbi = parseAbi([
   "event TransferWithReferenceAndFee(address tokenAddress, address to, uint256 amount, bytes indexed paymentReference, uint256 feeAmount, address feeAddress)",
 ]);
@@ -136,7 +136,7 @@ describe("a transfer with a reference after its calldata arguments (rule CHAIN-2
     ]);
   });
 
-  // Guards against crediting one transfer twice, whatever else a token emits.
+  // Guards against crediting the same transfer twice, no matter which other logs a transaction has.
   test("is credited once if a proxy's event already used its transfer", () => {
     expect(listProofs({}, transfer(), proxyEvent(reference))).toEqual(["payment named 0 0.0001"]);
     expect(listProofs({}, transfer(), proxyEvent(otherReference))).toEqual([
@@ -215,7 +215,7 @@ describe("a transfer with a reference after its calldata arguments (rule CHAIN-2
   });
 });
 
-// The vectors of schemas 0, 1 and 2 are from ox, the library that wallets use for ERC-8021.
+// The test vectors of schemas 0, 1 and 2 are from `ox`, the library that wallets use for ERC-8021.
 const marker = "80218021802180218021802180218021";
 const withMarker = (prefix: string): Hex => `0x${prefix}${marker}`;
 const codes = withMarker("626173656170702c6d6f7270686f0e00");
@@ -279,7 +279,7 @@ describe("mayHaveSuffix", () => {
     );
   });
 
-  // Guards the speed of catching up: payments through the proxy need no further request.
+  // Guards the speed of catching up: payments through the proxy must not need another request.
   test("returns false for every other receipt", () => {
     expect(needsCalldata(transfer(), proxyEvent(reference))).toBe(false);
     expect(needsCalldata(transfer({ from: otherAccount }))).toBe(false);

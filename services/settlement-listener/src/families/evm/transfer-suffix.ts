@@ -3,14 +3,14 @@ import { containsOnlyAttributions } from "./attributions.ts";
 import type { TransactionCall } from "./evm-reads.ts";
 
 /**
- * A transfer whose calldata identifies a link by 16 bytes after the arguments of ERC-20's
+ * A transfer that identifies its link in the calldata: 16 bytes follow the arguments of ERC-20's
  * `transfer`.
  */
 export type SuffixedTransfer = {
   token: Hex;
   /** In EIP-55 form. */
   destination: Address;
-  /** In base units, as the payer requested it. */
+  /** The amount that the payer requested, in base units. */
   amount: bigint;
   referenceHash: Hex;
 };
@@ -25,10 +25,10 @@ const referenceBytes = 16;
 const referenceEnd = argumentsEnd + referenceBytes;
 
 /**
- * Decodes a transaction's call. Returns undefined unless it is a transfer with a 16-byte reference,
- * followed only by attributions (rule CHAIN-25). The address must have the canonical ABI encoding,
- * because tokens treat more than 20 bytes differently. The received amount comes from the token's
- * own log.
+ * Decodes the call of a transaction. Returns undefined unless it is a transfer that is followed by
+ * a 16-byte reference and then only by attributions (rule CHAIN-25). The address must have the
+ * canonical ABI encoding, because tokens handle the bytes before the 20-byte address differently.
+ * The received amount comes from the token's own log.
  */
 export const decodeSuffixedTransfer = ({
   input,

@@ -4,7 +4,7 @@ import { type CatalogueToken, loadCatalogue, toEip55 } from "@payment-links/cont
 import type { EventLog } from "./decode-event.ts";
 import { type PayableChain, pairReceipt, verifyReceipt } from "./verify-receipt.ts";
 
-// Encoded by an independent library from the contracts' signatures.
+// An independent library encodes these from the contracts' signatures.
 const abi = parseAbi([
   "event TransferWithReferenceAndFee(address tokenAddress, address to, uint256 amount, bytes indexed paymentReference, uint256 feeAmount, address feeAddress)",
   "event Transfer(address indexed from, address indexed to, uint256 value)",

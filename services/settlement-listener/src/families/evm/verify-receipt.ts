@@ -14,12 +14,14 @@ import type { VerifiedTransfer } from "../../watch/chain-reader.ts";
 import type { TransactionCall } from "./evm-reads.ts";
 import { decodeSuffixedTransfer } from "./transfer-suffix.ts";
 
-/** The parts of a chain that decide whether a log is a payment. Addresses are lowercase. */
+/**
+ * The properties of a chain that determine whether a log is a payment. Addresses are in lowercase.
+ */
 export type PayableChain = {
   proxies: { erc20: string; ethereum: string | null };
-  /** The chain's catalogue tokens by address, including look-alikes. */
+  /** The chain's tokens in the catalogue by address, including look-alikes. */
   tokens: ReadonlyMap<string, CatalogueToken>;
-  /** The chain's own coin, if links may request it. */
+  /** The chain's native coin, if links can request it. */
   nativeToken: CatalogueToken | undefined;
   /** Converts an EIP-55 address to the family's format. */
   formatAddress: (address: string) => string;
@@ -29,17 +31,17 @@ export type PayableChain = {
 export type IsOwner = (address: string) => boolean;
 
 /**
- * Returns the payments and deposits that a receipt proves:
+ * Returns the payments and deposits that a receipt proves.
  * - A token payment needs an event of the configured proxy for a catalogue token, and an earlier
- *   `Transfer` of it to the same destination. The amount is the transfer's. Each transfer is used
- *   once: the nearest one with the event's exact amount, otherwise the nearest one, for tokens that
- *   take a fee.
- * - A native coin payment needs only the event, because the proxy itself moves the coin.
+ *   `Transfer` of that token to the same destination. The paid amount is the transfer's. Each
+ *   transfer is used only once. The nearest transfer with the event's exact amount is used. If
+ *   there is none, because some tokens take a fee, the nearest transfer is used.
+ * - A native coin payment needs only the event, because the proxy itself transfers the coin.
  * - A transfer that no event uses is a payment if the transaction's calldata is this transfer with
- *   a reference. The token must report the transaction's sender as the payer.
+ *   a reference. The token's log must name the transaction's sender as the payer.
  * - Any other transfer to an owner is a deposit, unless the owner sent it.
  *
- * An amount of 0 is ignored.
+ * Amounts of 0 are ignored.
  */
 export const verifyReceipt = (
   receipt: PairedReceipt,
@@ -71,11 +73,11 @@ export const verifyReceipt = (
   ];
 };
 
-/** A transaction's call and its sender, in lowercase. */
+/** A transaction's call and sender. The sender is in lowercase. */
 type SentCall = TransactionCall & { from: string };
 
 /**
- * The payments that the proxies' events of a receipt prove, and the transfers that none of them
+ * The payments that a receipt's proxy events prove, and the transfers that none of these events
  * used.
  */
 export type PairedReceipt = {
@@ -83,7 +85,7 @@ export type PairedReceipt = {
   unusedTransfers: readonly LoggedTransfer[];
 };
 
-/** Matches the proxies' events of a receipt with their transfers. A failed receipt has neither. */
+/** Matches the proxy events of a receipt with their transfers. A failed receipt has neither. */
 export const pairReceipt = (
   { isSuccessful, logs }: { isSuccessful: boolean; logs: readonly EventLog[] },
   chain: PayableChain,
@@ -99,8 +101,8 @@ export const pairReceipt = (
 };
 
 /**
- * Returns whether a transaction's calldata may identify a link: the events leave a transfer from
- * its sender unused, in a token that takes a suffix.
+ * Returns whether a transaction's calldata may identify a link. This is the case if the events
+ * leave a transfer from the transaction's sender unused and its token takes a suffix.
  */
 export const mayHaveSuffix = (
   { unusedTransfers }: PairedReceipt,
@@ -119,7 +121,8 @@ const isSentBy = (
 };
 
 /**
- * Takes the transfer that the calldata assigns to a link, at most one, out of the unused transfers.
+ * Removes the transfer that the calldata assigns to a link from the unused transfers. There is at
+ * most one.
  */
 const takeSuffixPayments = (
   { from, ...call }: SentCall,
@@ -138,7 +141,7 @@ const takeSuffixPayments = (
   return amount === undefined ? [] : [{ ...suffixedTransfer, token, amount }];
 };
 
-/** A proven payment: the reference, the destination, and the received base units. */
+/** A proven payment, with the reference, the destination, and the received amount in base units. */
 type ProvenPayment = {
   referenceHash: Hex;
   destination: Address;
@@ -146,7 +149,7 @@ type ProvenPayment = {
   amount: bigint;
 };
 
-/** A transfer, and the log that contains its sender. */
+/** A transfer, with its log, which contains the sender. */
 type LoggedTransfer = TokenTransfer & { log: EventLog };
 
 const toDeposits = (
@@ -202,7 +205,7 @@ const verifyProxyEvent = (
   return amount === undefined ? undefined : { ...event, token, amount };
 };
 
-/** Takes the matching transfer out of the unused ones and returns its amount. */
+/** Removes the matching transfer from the unused transfers and returns its amount. */
 const takeTransfer = (
   unusedTransfers: LoggedTransfer[],
   token: string,

@@ -30,7 +30,7 @@ const recordAllRead = (
   );
 };
 
-/** Advances over slots like the scan. Returns how many accounts each step requested. */
+/** Advances over the slots like the scan does. Returns how many accounts each step requested. */
 const runSchedule = async (
   ownerCount: number,
   { steps, firstSlot = 1_000_000 }: { steps: number; firstSlot?: number },
@@ -46,7 +46,7 @@ const runSchedule = async (
     const range = { fromBlock, toBlock: fromBlock + stepSlots - 1 };
     const due = await schedule.listDue(range);
     for (const { account, sinceSlot } of due) {
-      // No slot is skipped between two reads of an account.
+      // Each read starts at or before the slot after the previous read, so no slot is skipped.
       expect(sinceSlot).toBeLessThanOrEqual((coveredTo.get(account) ?? sinceSlot) + 1);
       coveredTo.set(account, range.toBlock);
     }
@@ -84,8 +84,8 @@ describe("createAccountSchedule", () => {
   });
 
   /**
-   * Returns from which slot each account is read during two minutes, starting with a range that is
-   * read again.
+   * Returns the first slot from which each account is read within two minutes. The first range is
+   * read for the second time.
    */
   const collectSinceSlots = async (schedule: ReturnType<typeof createAccountSchedule>) => {
     const sinceByAccount = new Map<string, number>();
@@ -103,7 +103,7 @@ describe("createAccountSchedule", () => {
   const uncommittedRange = { fromBlock: 50_000, toBlock: 50_004 };
 
   test("leaves no slot out for an account that is not due when an uncommitted range is read again", async () => {
-    // More accounts than are due in each step.
+    // More accounts than are due in any one step.
     const owners = Array.from({ length: 60 }, freshAddress);
     const schedule = createAccountSchedule(chain, {
       readByLatestLink: async () => toUnprovenOwners(owners),
@@ -158,7 +158,8 @@ describe("createAccountSchedule", () => {
     );
     const [nextDue] = await schedule.listDue({ fromBlock: 50_005, toBlock: 50_009 });
     expect(nextDue?.sinceSlot).toBe(45_001);
-    // Results of a range that is read again may not have been committed.
+    // The results of a range that is read for the second time may not have been committed the first
+    // time.
     const [dueAgain] = await schedule.listDue(range);
     expect(dueAgain?.sinceSlot).toBe(41_000);
   });

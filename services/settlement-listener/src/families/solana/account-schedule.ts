@@ -11,50 +11,51 @@ type ReadAccount = DueAccount & { readTo: number };
 
 type Range = { fromBlock: number; toBlock: number };
 
-/** Decides when each of the owners' token accounts is read. */
+/** Decides when to read each of the owners' token accounts. */
 export type AccountSchedule = {
   /** Returns the accounts that are due in a range of slots. */
   listDue(range: Range): Promise<readonly DueAccount[]>;
   /**
-   * Returns all accounts for the audit. Each starts as far back as the scan may have looked in this
-   * range or a later one. The scan relied on a single provider.
+   * Returns all accounts for the audit. The scan relied on a single provider, so each account is
+   * read as far back as the scan may have read it for this range or a later one.
    */
   listAll(fromBlock: number): Promise<readonly DueAccount[]>;
   /**
-   * Records how far the due accounts were read for a range, which is committed next. An account
-   * that was not read to the end stays due.
+   * Records how far the due accounts were read for a range. The range is committed afterwards. An
+   * account that was not read to the end stays due.
    */
   recordReads(read: readonly ReadAccount[], range: Range): void;
 };
 
 /**
- * The ranks up to which accounts are due in every step and every 20 s. The rest are due every half
- * hour. Owners at whose address a payment has settled have their own tier, because anyone can
- * create an account and a link.
+ * The number of accounts, by rank, that are read in every step and every 20 s. The others are read
+ * every half hour. Anyone can create an account and a link, so owners whose address has received a
+ * settled payment have a tier of their own.
  */
 const provenOwnerTier = { everyStepMax: 70, frequentMax: 700 };
 const otherOwnerTier = { everyStepMax: 30, frequentMax: 300 };
 const frequentPeriodSlots = 50;
 const rarePeriodSlots = 4_500;
-/** How far back to read an account that this process has not read before: an hour. */
+/** How far back to read an account that this process has not read before: one hour. */
 const lookBackSlots = 9_000;
 
 /**
- * Schedules the owners' associated token accounts, one per catalogue token. An account that was not
- * due continues where its last read ended, so that no slot is left out. If that is unknown, or may
- * not have been committed, it starts an hour back.
+ * Schedules the owners' associated token accounts, one per catalogue token. Each read of an account
+ * continues where its previous read ended, so no slot is skipped. If that position is unknown or
+ * may not have been committed, the read starts one hour back.
  */
 export const createAccountSchedule = (
   { tokens }: Pick<SolanaChain, "tokens">,
   owners: Pick<Owners, "readByLatestLink">,
 ): AccountSchedule => {
   const lastRequests = new Map<string, { readTo: number; rangeEnd: number }>();
-  /** The end of the last range for which an account was read from before the range's start. */
+  /** For each account, the end of the last range whose read of it started before the range. */
   const lastLookBackEnd = new Map<string, number>();
   const listAccounts = createListAccounts(tokens);
   return {
     listDue: async (range) => {
-      // If a range is read again, earlier results for it may not have been committed.
+      // If a range is read a second time, the results of the first read may not have been
+      // committed.
       for (const [account, { rangeEnd }] of lastRequests) {
         if (rangeEnd >= range.fromBlock) lastRequests.delete(account);
       }
@@ -91,7 +92,7 @@ export const createAccountSchedule = (
 
 const subtractLookBack = (slot: number): number => Math.max(0, slot - lookBackSlots);
 
-/** Creates a function that lists the accounts of owners. Each account is derived once. */
+/** Creates a function that lists the accounts of owners. Each address is derived only once. */
 const createListAccounts = (tokens: SolanaChain["tokens"]) => {
   const accountsByOwner = new Map<string, readonly string[]>();
   return async (owners: readonly { address: string }[]): Promise<readonly string[]> => {
@@ -101,7 +102,7 @@ const createListAccounts = (tokens: SolanaChain["tokens"]) => {
         deriveAssociatedTokenAccount({ owner, mint, program: getTokenProgram(token) }),
       );
       accountsByOwner.set(owner, ownerAccounts);
-      // Each derivation takes about 1 ms, and there may be thousands at the start.
+      // Each derivation takes about 1 ms, and there can be thousands of them at the start.
       await setImmediate();
     }
     return owners.flatMap(({ address }) => accountsByOwner.get(address) ?? []);
@@ -116,14 +117,17 @@ const choosePeriod = (
   return rank < frequentMax ? frequentPeriodSlots : rarePeriodSlots;
 };
 
-/** Returns whether a range contains the account's own slot of its period. */
+/**
+ * Returns whether a range contains the slot in which the account is due. Each account has one such
+ * slot per period.
+ */
 const isDue = (account: string, period: number, { fromBlock, toBlock }: Range): boolean => {
   const phase = computePhase(account) % period;
   const countTurns = (slot: number) => Math.floor((slot - phase) / period);
   return countTurns(toBlock) > countTurns(fromBlock - 1);
 };
 
-/** Returns a stable number that spreads accounts over a period. */
+/** Returns a number that is stable per account and spreads the accounts over a period. */
 const computePhase = (account: string): number => {
   let phase = 0;
   for (const character of account)

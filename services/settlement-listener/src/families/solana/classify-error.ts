@@ -3,7 +3,8 @@ import type { ClassifyError } from "../../rpc/rpc-fault.ts";
 /**
  * The codes for a missing block, for transactions that are not indexed yet, and for a node that
  * lags or has not reached the requested slot. Skipped slots are never requested. If a node reports
- * one that it listed before, another node behind the URL answered, or the chain changed.
+ * a slot as skipped that it listed before, another node behind the same URL answered, or the chain
+ * changed.
  */
 const behindCodes: ReadonlySet<number> = new Set([-32004, -32005, -32007, -32009, -32014, -32016]);
 const rateLimitPattern =

@@ -1,6 +1,9 @@
 import { decodeBase58 } from "@payment-links/contracts";
 
-/** An instruction of a transaction, or of a program that it called. Keys are given by index. */
+/**
+ * An instruction of a transaction, or one that a program called (an inner instruction). Accounts
+ * are indexes into the transaction's keys.
+ */
 export type SolanaInstruction = {
   programIndex: number;
   accountIndexes: readonly number[];
@@ -8,13 +11,13 @@ export type SolanaInstruction = {
   data: string;
 };
 
-/** One transfer by a token program. Accounts are given by their index among the keys. */
+/** A transfer by a token program. Accounts are indexes into the transaction's keys. */
 type TokenMovement = {
-  /** Undefined if the tokens are minted. */
+  /** Undefined if the tokens are minted instead of transferred. */
   sourceIndex: number | undefined;
   destinationIndex: number;
   amount: bigint;
-  /** The keys after those that the transfer needs. */
+  /** The extra keys, after those that the transfer itself uses. */
   extraAccountIndexes: readonly number[];
 };
 
@@ -26,14 +29,14 @@ const transferFeeExtension = 26;
 const transferCheckedWithFeeInstruction = 1;
 const batchInstruction = 255;
 /**
- * The maximum base58 length that is decoded. 1,232 bytes, a transaction's maximum, take 1,683
- * characters.
+ * The maximum length of base58 to decode. A transaction has at most 1,232 bytes, which are 1,683
+ * base58 characters.
  */
 const dataCharactersMax = 4_096;
 
 /**
- * Decodes the transfers and mints of a token program's instruction. Empty for any other
- * instruction. Ignores bytes after those that an instruction needs, like the program.
+ * Decodes the transfers and mints in a token program's instruction. Returns an empty list for any
+ * other instruction. Like the program, it ignores additional bytes at the end.
  */
 export const decodeTransfers = ({
   accountIndexes,
@@ -49,9 +52,9 @@ export const decodeTransfers = ({
 type RawInstruction = { accountIndexes: readonly number[]; bytes: Uint8Array };
 
 /**
- * Splits a batch into the instructions that it runs in order. None of them is a batch (SIMD-0266).
- * Each has its number of accounts, its number of bytes, and its bytes. Nodes do not list them as
- * inner instructions.
+ * Splits a batch into the instructions that it runs in order. A batch cannot contain another batch
+ * (SIMD-0266). Each instruction is encoded as its number of accounts, its number of bytes, and its
+ * bytes. Nodes do not list them as inner instructions.
  */
 const splitBatch = (
   accountIndexes: readonly number[],
@@ -88,8 +91,8 @@ const decodeTransfer = ({ accountIndexes, bytes }: RawInstruction): TokenMovemen
 const amountBytes = 8;
 
 /**
- * Parses a transfer's accounts: source, the mint if the instruction has it, destination, authority,
- * and extra keys.
+ * Parses a transfer's accounts: the source, the mint (if the instruction includes it), the
+ * destination, the authority, and any extra keys.
  */
 const parseMovement = (
   [sourceIndex, ...followingIndexes]: readonly number[],
@@ -112,8 +115,8 @@ const parseMovement = (
 };
 
 /**
- * Parses a mint's accounts: the mint and the destination. A mint is never a payment, so extra keys
- * do not identify a link.
+ * Parses a mint instruction's accounts: the mint and the destination. Minted tokens are never a
+ * payment, so extra keys do not identify a link.
  */
 const parseMint = (
   [, destinationIndex]: readonly number[],

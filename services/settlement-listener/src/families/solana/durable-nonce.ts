@@ -2,14 +2,14 @@ import { decodeBase58 } from "@payment-links/contracts";
 import type { SolanaTransaction } from "./verify-transaction.ts";
 
 const systemProgram = "11111111111111111111111111111111";
-/** The instruction's kind in four bytes. The runtime ignores what follows. */
+/** The four bytes that identify the instruction. The runtime ignores any further bytes. */
 const advanceNonceBytes = [4, 0, 0, 0];
-/** The maximum base58 length that is decoded. */
+/** The maximum length of base58 to decode. */
 const dataCharactersMax = 4_096;
 
 /**
- * Returns whether a transaction uses a durable nonce, and so never expires. Its first instruction
- * is then the system program's instruction to advance a nonce.
+ * Returns whether a transaction uses a durable nonce, which means that it never expires. The first
+ * instruction of such a transaction calls the system program to advance a nonce.
  */
 export const usesDurableNonce = ({
   instructions: [firstInstruction],

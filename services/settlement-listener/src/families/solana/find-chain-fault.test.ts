@@ -52,13 +52,15 @@ describe("findChainFault", () => {
         caip2: "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp",
       })),
     });
-    expect(await findFault(withOtherGenesis)).toMatch(/^the node serves the chain of genesis /);
+    expect(await findFault(withOtherGenesis)).toMatch(
+      /^the node serves a chain whose genesis hash starts with /,
+    );
   });
 
   test.each([
-    ["a missing mint", { address: freshAddress() }, "there is no mint"],
+    ["a missing mint", { address: freshAddress() }, "the mint does not exist"],
     ["other decimals", { decimals: 9 }, "decimals are 6, not 9"],
-    ["another token program", { tokenProgram: "token-2022" }, "it is of the program Tokenkeg"],
+    ["another token program", { tokenProgram: "token-2022" }, "its program is Tokenkeg"],
   ] as const)("rejects %s", async (_, overrides, fault) => {
     expect(await findFault(withToken(overrides))).toContain(fault);
   });

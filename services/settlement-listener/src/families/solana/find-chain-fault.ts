@@ -7,9 +7,9 @@ type ChainReads = Pick<SolanaReader, "readChain" | "readAccounts">;
 const accountsPerRequestMax = 100;
 
 /**
- * Compares a chain with the catalogue (rule CHAIN-9): its genesis hash, and each token's mint,
- * program and decimals. Returns the difference in words for an operator, or undefined. Throws if no
- * provider answers, which is no fault.
+ * Checks that a provider matches the catalogue (rule CHAIN-9): its genesis hash, and the program
+ * and decimals of each token's mint. Returns a description of the mismatch for the operator, or
+ * undefined. Throws if no provider answers, because that is not a mismatch.
  */
 export const findChainFault = async (
   chain: SolanaChain,
@@ -17,7 +17,7 @@ export const findChainFault = async (
 ): Promise<string | undefined> => {
   const servedChainName = await reader.readChain();
   if (servedChainName !== chain.chainName)
-    return `the node serves the chain of genesis ${servedChainName}`;
+    return `the node serves a chain whose genesis hash starts with ${servedChainName}`;
   const tokens = [...chain.tokens.values()];
   for (let start = 0; start < tokens.length; start += accountsPerRequestMax) {
     const batch = tokens.slice(start, start + accountsPerRequestMax);
@@ -31,7 +31,7 @@ export const findChainFault = async (
 };
 
 const mintLength = 82;
-/** The offset of the account type in a mint with extensions. */
+/** In a mint with extensions, the offset of the byte with the account type. */
 const accountTypeOffset = 165;
 const mintAccountType = 1;
 const decimalsOffset = 44;
@@ -41,13 +41,13 @@ const findMintFault = (
   token: CatalogueToken,
   account: { program: string; data: Uint8Array } | null,
 ): string | undefined => {
-  if (account === null) return "there is no mint";
+  if (account === null) return "the mint does not exist";
   if (account.program !== getTokenProgram(token)) {
-    return `it is of the program ${account.program}, not ${getTokenProgram(token)}`;
+    return `its program is ${account.program}, not ${getTokenProgram(token)}`;
   }
   const { data } = account;
   const isMint = data.length === mintLength || data[accountTypeOffset] === mintAccountType;
-  if (!isMint || data[isInitializedOffset] !== 1) return "it is no mint";
+  if (!isMint || data[isInitializedOffset] !== 1) return "the account is not a mint";
   const decimals = data[decimalsOffset];
   return decimals === token.decimals
     ? undefined

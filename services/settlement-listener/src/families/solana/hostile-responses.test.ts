@@ -23,7 +23,7 @@ import { toSolanaChain } from "./solana-chain.ts";
 import { solanaDialect } from "./solana-family.ts";
 import { createSolanaReader } from "./solana-reader.ts";
 
-/** Replaces a node's result of a method. Throws the error with which the call is rejected. */
+/** Replaces the result of a method. If it throws, the call is rejected with that error. */
 type Misreport = (method: string, params: readonly unknown[], result: unknown) => unknown;
 
 let chain: LocalChain;
@@ -274,8 +274,8 @@ describe("readAbsent", () => {
     chain.mine();
     const laterRange = { fromBlock: slot, toBlock: chain.getHeadSlot() };
     expect(laterSignature).not.toBe(signature);
-    // The index has a later transaction, so it proves the absence of one that the slot does not
-    // list.
+    // The index has a later transaction, so the node has indexed the slot completely. A transaction
+    // that the slot does not list is absent.
     expect([...(await reader.readAbsent(seenTransactions, laterRange))]).toEqual([
       unknownSignature,
     ]);
@@ -318,7 +318,7 @@ describe("the nonce of a Solana transaction", () => {
     expect(
       usesDurableNonce({ keys, instructions: [{ ...advanceInstruction, data: "3xyZh" }] }),
     ).toBe(false);
-    // The runtime uses only the first four bytes. This data has a fifth.
+    // The runtime uses only the first four bytes. This data has five.
     expect(
       usesDurableNonce({ keys, instructions: [{ ...advanceInstruction, data: "TB8Ka7" }] }),
     ).toBe(true);

@@ -18,7 +18,7 @@ test("parseTransaction parses a devnet transaction that created a token account,
     keys: accountKeys,
     signerCount: 1,
   });
-  // The instruction, followed by the four that its program called.
+  // One instruction, followed by the four inner instructions that its program called.
   expect(parsed?.instructions.map(({ data }) => data)).toEqual([
     instructions[0].data,
     ...meta.innerInstructions[0].instructions.map(({ data }: { data: string }) => data),

@@ -12,7 +12,7 @@ export type SolanaBlock = {
   hash: string;
   parentHash: string;
   timestampSeconds: number;
-  /** The number of blocks below it. Slots without a block are not counted. */
+  /** The number of blocks below this one. Slots without a block are not counted. */
   height: number;
 };
 
@@ -37,7 +37,7 @@ export const parseBlockSignatures: ResultParser<{ hash: string; signatures: read
   };
 };
 
-/** A transaction that involves an account, and its slot. */
+/** A transaction that involves an account, and the transaction's slot. */
 export type SignatureInfo = {
   signature: string;
   slot: number;
@@ -56,7 +56,8 @@ export const parseSignatureInfos: ResultParser<readonly SignatureInfo[]> = (resu
       timestampSeconds: typeof blockTime === "number" ? parseTimestamp(blockTime) : undefined,
     };
   });
-  // Newest first. Readers rely on this order to find where a list ends.
+  // Signatures must be ordered from newest to oldest, because readers rely on this to find the end
+  // of a list.
   const isOrdered = signatureInfos.every(
     ({ slot }, index) => slot <= (signatureInfos[index - 1]?.slot ?? slot),
   );
@@ -72,10 +73,10 @@ export const parseCount: ResultParser<number> = (value) =>
     ? value
     : throwInvalidShape();
 
-/** The field with the signed transaction, next to `meta` with its result. */
+/** The field with the signed transaction. The field `meta` next to it contains the result. */
 const transactionField = "transaction";
 
-/** Parses a transaction in the encoding `json`, or null. */
+/** Parses a transaction in `json` encoding. Returns null if the result is null. */
 export const parseTransaction: ResultParser<SolanaTransaction | null> = (result) => {
   if (result === null) return null;
   const transaction = parseObject(result);
@@ -92,7 +93,7 @@ export const parseTransaction: ResultParser<SolanaTransaction | null> = (result)
     }
   }
   const signerCount = parseCount(parseObject(message["header"])["numRequiredSignatures"]);
-  // The fee payer always signs.
+  // The fee payer always signs, so there must be at least one signer.
   if (feePayer === undefined || signerCount === 0 || signerCount > keys.length)
     return throwInvalidShape();
   return {
@@ -107,26 +108,26 @@ export const parseTransaction: ResultParser<SolanaTransaction | null> = (result)
   };
 };
 
-/** Returns the static keys, then those of lookup tables, writable ones first. */
+/** Returns the static keys, followed by the keys of lookup tables, with writable keys first. */
 const parseKeys = (
   message: Readonly<Record<string, unknown>>,
   meta: Readonly<Record<string, unknown>>,
 ): readonly string[] => {
   const staticKeys = parseArray(message["accountKeys"]);
   const lookupTables = parseArray(message["addressTableLookups"] ?? []);
-  // Without the loaded keys, the key indexes would be wrong.
+  // Without the keys of the lookup tables, instructions would refer to the wrong keys.
   if (lookupTables.length > 0 && meta["loadedAddresses"] === undefined) return throwInvalidShape();
   const loadedKeys = parseObject(meta["loadedAddresses"] ?? { writable: [], readonly: [] });
   const lookupKeys = [...parseArray(loadedKeys["writable"]), ...parseArray(loadedKeys["readonly"])];
   return [...staticKeys, ...lookupKeys].map(parseKey);
 };
 
-/** Returns each instruction, followed by those that its program called. */
+/** Returns each instruction, followed by the inner instructions that its program called. */
 const parseInstructions = (
   message: Readonly<Record<string, unknown>>,
   meta: Readonly<Record<string, unknown>>,
 ): readonly SolanaInstruction[] => {
-  // A node that does not store inner instructions returns null, which `parseArray` rejects.
+  // A node that does not store inner instructions returns null. `parseArray` rejects null.
   const innerInstructions = parseArray(meta["innerInstructions"]).map((item) => {
     const { index, instructions } = parseObject(item);
     return {
@@ -153,8 +154,8 @@ const parseInstruction = (item: unknown): SolanaInstruction => {
 };
 
 /**
- * Parses the balances before and after. An account in only one list has a balance of 0 in the
- * other.
+ * Parses the balances before and after the transaction. An account that is in only one of the two
+ * lists has a balance of 0 in the other.
  */
 const parseBalances = (
   meta: Readonly<Record<string, unknown>>,
@@ -177,7 +178,7 @@ const parseBalances = (
     changes.push({ ...account, before: "0", after: amount });
   }
   for (const { amount, ...account } of balancesBefore ?? []) {
-    // An account closed and created again in one transaction may have another owner afterwards.
+    // If an account is closed and created again in one transaction, its owner can change.
     const matchingChange = changes.find(
       ({ accountIndex, mint, owner }) =>
         accountIndex === account.accountIndex && mint === account.mint && owner === account.owner,
@@ -191,10 +192,10 @@ const parseBalances = (
   return new Set(changeKeys).size === changeKeys.length ? changes : throwInvalidShape();
 };
 
-/** An account's program and its bytes. Null if the account does not exist. */
+/** An account's program and its data, or null if the account does not exist. */
 export type Account = { program: string; data: Uint8Array } | null;
 
-/** Parses exactly the requested number of accounts, in order. */
+/** Parses exactly as many accounts as were requested, in the same order. */
 export const parseAccounts =
   (count: number): ResultParser<readonly Account[]> =>
   (result) => {
@@ -221,7 +222,7 @@ export const parseKey: ResultParser<string> = (value) =>
 const parseSignature: ResultParser<string> = (value) =>
   typeof value === "string" && signaturePattern.test(value) ? value : throwInvalidShape();
 
-/** The end of the year 9999. Rows and events cannot represent later times. */
+/** The end of the year 9999. Rows and events cannot store later times. */
 const timeSecondsMax = 253_402_300_799;
 
 const parseTimestamp: ResultParser<number> = (value) => {

@@ -9,9 +9,12 @@ import { chainConfigError } from "../chain-config-error.ts";
 /** A Solana network and its payable tokens. */
 export type SolanaChain = {
   id: string;
-  /** The CAIP-2 reference: the first characters of the genesis hash. */
+  /**
+   * The reference of the CAIP-2 chain id, which consists of the first characters of the genesis
+   * hash.
+   */
   chainName: string;
-  /** The network's catalogue tokens by mint, without its own coin. */
+  /** The network's catalogue tokens by mint. SOL is not included. */
   tokens: ReadonlyMap<string, CatalogueToken>;
 };
 
@@ -22,8 +25,8 @@ export const toSolanaChain = (
   { tokens: catalogueTokens }: Pick<Catalogue, "tokens">,
   { caip2, id }: Pick<CatalogueChain, "id" | "caip2">,
 ): SolanaChain => {
-  if (!caip2.startsWith(caip2Prefix)) throw chainConfigError(`chain ${id} is no chain of Solana`);
-  // The network's own coin moves without a token program, so links cannot request it.
+  if (!caip2.startsWith(caip2Prefix)) throw chainConfigError(`chain ${id} is not a Solana chain`);
+  // SOL is transferred without a token program, so links cannot request it.
   const tokens = catalogueTokens.filter((token) => token.chainId === id && !token.isNative);
   if (tokens.length === 0) throw chainConfigError(`the catalogue has no tokens on chain ${id}`);
   return {
@@ -33,6 +36,6 @@ export const toSolanaChain = (
   };
 };
 
-/** Returns the program that owns a token's accounts. */
+/** Returns the token program that owns a token's accounts. */
 export const getTokenProgram = ({ tokenProgram = "token" }: Pick<CatalogueToken, "tokenProgram">) =>
   solanaTokenPrograms[tokenProgram];

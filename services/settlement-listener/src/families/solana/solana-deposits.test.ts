@@ -22,7 +22,7 @@ const startRig = async (
   rig = closeAfterTest(await startWatchRig(chain, { findsDeposits: true, ...override }, urls));
 };
 
-/** Creates an owner whose link the listener has received. */
+/** Creates an owner and a link that the listener has received. */
 const createOwner = async (destinationAddress: string = freshAddress()): Promise<string> => {
   await rig.receiveNewLink({ destinationAddress });
   await rig.waitUntilScanned();
@@ -40,13 +40,17 @@ const listSteps = (owner: string) =>
 const waitForSteps = (owner: string, count: number) =>
   waitUntil(`${count} deposit events are published`, () => listSteps(owner).length >= count);
 /**
- * Returns the settled deposits. A deposit first read in a final block is published only as settled.
+ * Returns the settled deposits. A deposit that is first read in a final block is published only as
+ * settled.
  */
 const listSettled = (owner: string) =>
   rig.publishedDeposits(owner).filter(({ type }) => type === "deposit.settled");
 const waitForSettled = (owner: string, count = 1) =>
   waitUntil(`${count} are settled`, () => listSettled(owner).length >= count);
-/** Waits until everything sent so far has settled. Anything not published by then never will be. */
+/**
+ * Waits until everything sent so far has settled. Anything that has not been published by then
+ * never will be.
+ */
 const waitUntilProcessed = async (): Promise<void> => {
   const markerOwner = await createOwner();
   await chain.pay(createTransfer(markerOwner));
@@ -189,7 +193,7 @@ test("a minimum for a token that the chain does not have is a configuration erro
   const unknownOwner = freshAddress();
   await expect(
     createWatchRig(chain, { depositMinimums: { [unknownOwner]: new Decimal("1") } }),
-  ).rejects.toThrow(`no token of chain ${chain.chainId}`);
+  ).rejects.toThrow(`not a token on chain ${chain.chainId}`);
 });
 
 test("no deposits are reported unless `findsDeposits` is set", async () => {
@@ -228,7 +232,8 @@ test("a deposit is orphaned once its transaction can no longer land", async () =
   await waitForSteps(owner, 1);
   chain.reorg(1);
   chain.mine(160);
-  // The final block is the newest one that the watch has stored: the last of a step.
+  // For the watch, the final block is the newest stored block that is final. It stores only the
+  // last block of each step.
   await rig.waitUntilScanned();
   chain.mine(finalizedLag);
   await waitForSteps(owner, 2);

@@ -12,8 +12,8 @@ import { createSolanaReader } from "./solana-reader.ts";
 import { solanaSettings } from "./solana-settings.ts";
 
 /**
- * The Solana family: tokens paid to the owners' associated token accounts, with Solana Pay's
- * reference.
+ * The Solana family. Links are paid in tokens to the owner's associated token accounts, with a
+ * Solana Pay reference.
  */
 export const solanaFamily: ChainFamily = (catalogue, chain, override) => {
   const solanaChain = toSolanaChain(catalogue, chain);
@@ -41,7 +41,10 @@ export const solanaFamily: ChainFamily = (catalogue, chain, override) => {
   };
 };
 
-/** Creates a check whether an address belongs to a known owner. Each owner is stored once. */
+/**
+ * Creates a check whether an address belongs to a known owner. Each owner is added to the cache
+ * only once.
+ */
 const createReadIsOwner = ({ readAll }: Pick<Owners, "readAll">) => {
   const knownOwners = new Set<string>();
   return async () => {
@@ -52,10 +55,10 @@ const createReadIsOwner = ({ readAll }: Pick<Owners, "readAll">) => {
   };
 };
 
-/** The number of genesis hash characters in a CAIP-2 name. */
+/** The length of the genesis hash prefix in a CAIP-2 chain id. */
 const chainNameLength = 32;
 
-/** Returns the protocol details of Solana nodes. */
+/** Returns the dialect of JSON-RPC that Solana nodes use. */
 export const solanaDialect = ({ chainName }: Pick<SolanaChain, "chainName">): Dialect => ({
   chainRequest: {
     method: "getGenesisHash",

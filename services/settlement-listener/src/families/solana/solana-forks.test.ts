@@ -74,7 +74,7 @@ describe("a Solana fork", () => {
     const laterLink = await rig.receiveNewLink();
     await rig.waitUntilScanned();
     await rig.service.stop();
-    // Read in one range. Only its last block is stored.
+    // These blocks are read in one range, and only the last one is stored.
     await chain.pay(createOrder(link));
     chain.mine(finalizedLag + 2);
     await rig.service.start();
@@ -90,7 +90,7 @@ describe("a Solana fork", () => {
     chain.mine(finalizedLag + 1);
     await rig.service.start();
     await waitUntil(
-      "what follows settles",
+      "the later payment settles",
       () => rig.publishedPayments(laterLink.id).at(-1)?.status === "settled",
     );
     expect(await rig.metrics.metrics()).not.toMatch(

@@ -87,7 +87,7 @@ describe("the listener on Solana", () => {
     await rig.waitUntilScanned();
     await pay(chain, link, otherLink);
     chain.mine();
-    // Once a later payment settles, everything before it has been read.
+    // Once a later payment settles, all earlier blocks have been read.
     await chain.pay(createOrder(lastLink));
     chain.mine(finalizedLag + 1);
     await waitUntil(

@@ -13,13 +13,15 @@ import { createTransactionReads } from "./reads/read-transactions.ts";
 import type { SolanaChain } from "./solana-chain.ts";
 import type { IsOwner } from "./verify-transaction.ts";
 
-/** Reads Solana: a `ChainReader` plus the reads for the catalogue check and for payers. */
+/** A `ChainReader` for Solana, with additional reads for the catalogue check and for payers. */
 export type SolanaReader = ChainReader & {
-  /** Returns at most 100 accounts, in the order of their addresses. */
+  /** Returns up to 100 accounts, in the order of the addresses. */
   readAccounts(addresses: readonly string[]): Promise<readonly Account[]>;
-  /** Returns the chain that the first provider serves: the first characters of its genesis hash. */
+  /**
+   * Returns the first characters of the genesis hash of the chain that the first provider serves.
+   */
   readChain(): Promise<string>;
-  /** Reads the account state for building a payer's transaction. */
+  /** Reads the account state that is needed to build a payer's transaction. */
   fetchSolanaAccountState: FetchSolanaAccountState;
 };
 

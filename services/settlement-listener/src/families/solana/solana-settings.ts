@@ -1,26 +1,26 @@
 import type { ChainOverride, ChainSettings } from "../../watch/chain/chain-settings.ts";
 
 /**
- * Confirmed blocks are read and shown. Finalized blocks, 31 blocks later, settle payments. Blocks
- * are slots of 0.4 s.
+ * The default settings. Payments in `confirmed` blocks are published as processing, and payments in
+ * `finalized` blocks, 31 blocks later, settle. Slots serve as block numbers, and each takes 0.4 s.
  */
 const defaultSettings: ChainSettings = {
   finality: "finalized",
   headLagBlocks: 2,
-  // Each node reports its finalized slot, so this only limits how far a fork may move a
-  // transaction.
+  // Each node reports its finalized slot itself, so this value only limits how far a fork can move
+  // a transaction.
   finalDepthBlocks: 150,
   // One hour.
   rangeBlocksMax: 9_000,
   pollMs: 2_000,
   isDisposable: false,
   isSparse: true,
-  // Half an hour, because the audit requests every account.
+  // Audits run every half hour, because each one requests all accounts.
   auditBlocksMin: 4_500,
 };
 
 const settingsByChain: Readonly<Record<string, Partial<ChainSettings>>> = {
-  // A single node that mines on demand. LiteSVM's slots start at `firstBlock`.
+  // A single node that produces blocks on demand. LiteSVM's slots start at `firstBlock`.
   "local-solana": {
     headLagBlocks: 0,
     pollMs: 250,

@@ -84,7 +84,8 @@ describe("the Solana watch", () => {
     await rig.waitUntilScanned();
     expect(rig.publishedStatuses(link.id)).toEqual(["processing 2.5"]);
     chain.mine(60);
-    // The final block is the newest one that the watch has stored: the last of a step.
+    // For the watch, the final block is the newest stored block that is final. It stores only the
+    // last block of each step.
     await rig.waitUntilScanned();
     chain.mine(finalizedLag);
     await rig.waitForPublished(link.id, 2);

@@ -48,7 +48,7 @@ const mineAndRead = async (signature: string): Promise<SolanaTransaction> => {
   const transaction = parseTransaction(
     await callRpc(chain.url, "getTransaction", [signature, rpcOptions]),
   );
-  if (transaction === null) throw new Error("it is in no block");
+  if (transaction === null) throw new Error("no block contains it");
   return transaction;
 };
 
@@ -162,9 +162,10 @@ describe("the payments of a transaction", () => {
     const transaction = await mineAndRead(await chain.pay(createOrder()));
     const { instructions, keys } = transaction;
     const transferInstruction = instructions.at(-1);
-    if (transferInstruction === undefined) throw new Error("it moves nothing");
+    if (transferInstruction === undefined) throw new Error("there is no transfer");
     const isReference = (index: number) => keys[index] === firstReference;
-    // Only the calling instruction has the reference, not the transfer, so there is no payment.
+    // The reference is only in the calling instruction and not in the transfer, so this is no
+    // payment.
     const transferWithoutReference = {
       ...transferInstruction,
       accountIndexes: transferInstruction.accountIndexes.filter((index) => !isReference(index)),
@@ -203,7 +204,7 @@ describe("a transaction proves nothing", () => {
   test("beyond the growth of the owner's balances, whatever its instructions say (rule CHAIN-2)", async () => {
     const transaction = await mineAndRead(await chain.pay(createOrder()));
     const transferInstruction = transaction.instructions.at(-1);
-    if (transferInstruction === undefined) throw new Error("it moves nothing");
+    if (transferInstruction === undefined) throw new Error("there is no transfer");
     const instructions = [transferInstruction, transferInstruction];
     expect(listProofs({ ...transaction, instructions })).toEqual([
       ["first", 0, "0.5"],

@@ -9,7 +9,7 @@ import { deriveDepositReference } from "../../domain/deposit.ts";
 import type { VerifiedTransfer } from "../../watch/chain-reader.ts";
 import { type SolanaInstruction, decodeTransfers } from "./decode-transfers.ts";
 
-/** A token account's balance before and after a transaction, in base units. */
+/** The balance of a token account before and after a transaction, in base units. */
 export type BalanceChange = {
   accountIndex: number;
   mint: string;
@@ -19,37 +19,43 @@ export type BalanceChange = {
   after: string;
 };
 
-/** A transaction and its result, as a node returns it. */
+/** A transaction with its result, as a node returns it. */
 export type SolanaTransaction = {
   signature: string;
   slot: number;
   /** The block's time in Unix seconds. */
   timestampSeconds: number;
   isSuccessful: boolean;
-  /** All keys: its own, followed by those of lookup tables. The first one pays the fee. */
+  /**
+   * All keys: the transaction's own, followed by those of lookup tables. The first key pays the
+   * fee.
+   */
   keys: readonly [string, ...string[]];
-  /** The number of leading keys that have signed. */
+  /** The number of keys that have signed. These come first. */
   signerCount: number;
   /** In execution order. */
   instructions: readonly SolanaInstruction[];
   balances: readonly BalanceChange[];
 };
 
-/** A token transfer into an owner's account, or a mint there. */
+/** A transfer into, or a mint to, a token account of an owner. */
 type IncomingTransfer = {
-  /** The mint and the owner, whose balance growth is shared by all transfers with this key. */
+  /**
+   * Identifies the mint and the owner. All transfers with the same key share one increase of the
+   * owner's balance.
+   */
   sumKey: string;
   mint: string;
   owner: string;
   amount: bigint;
   /** Undefined if the transfer has no reference. */
   referenceHash: string | undefined;
-  /** The destination token account, which may differ from the owner's associated token account. */
+  /** The destination token account. It can differ from the owner's associated token account. */
   account: string;
   program: string;
   /**
-   * The owner of the source account, as the payer's wallet shows it. The fee payer if that is
-   * unknown.
+   * The owner of the source account, which is the address that the payer sees in a wallet. If that
+   * is unknown, the fee payer.
    */
   payer: string;
 };
@@ -58,13 +64,13 @@ type IncomingTransfer = {
 export type IsOwner = (address: string) => boolean;
 
 /**
- * Returns the payments and deposits that a transaction proves:
- * - A reference belongs to the transfer that has it: the first key after those that the transfer
- *   needs that has not signed.
- * - The amount is limited by the growth of the owner's balances. If that is less than the
- *   transfers' sum, because tokens may take a fee, the transfers share it. So the sum of a mint and
- *   an owner is used once, whatever references a transaction has.
- * - A transfer without such a key, or a mint, is a deposit if it goes into an owner's associated
+ * Returns the payments and deposits that a transaction proves.
+ * - A transfer's reference is the first extra key, after those that the transfer itself uses, that
+ *   has not signed. It applies only to this transfer.
+ * - The owner's balance increase limits the amount. Tokens may withhold a fee. If the increase is
+ *   less than the sum of the transfers of a mint to an owner, they share it. It is used only once,
+ *   no matter how many references a transaction has.
+ * - A transfer without such a key, or a mint, is a deposit if it goes to an owner's associated
  *   token account.
  * - A transfer with such a key is never a deposit, because the key may be the reference of a link
  *   that is received later.
@@ -108,13 +114,16 @@ export const verifyTransaction = (
   });
 };
 
-/** Only these accounts are read. Deposits into others would be found by chance. */
+/**
+ * Only associated token accounts are read, so deposits into other accounts would be found only by
+ * chance.
+ */
 const isAssociatedTokenAccount = ({ account, mint, owner, program }: IncomingTransfer): boolean =>
   account === deriveAssociatedTokenAccount({ owner, mint, program });
 
 /**
- * Returns a transfer's share of the growth: its full amount, or its proportional part if the growth
- * is less than the sum.
+ * Returns a transfer's share of the balance increase. This is the full amount, or a proportional
+ * part if the increase is less than the sum of the transfers.
  */
 const computeShare = (
   amount: bigint,
@@ -126,7 +135,7 @@ const computeShare = (
 
 const toSumKey = ({ mint, owner }: { mint: string; owner: string }): string => `${mint} ${owner}`;
 
-/** Returns the growth of the balances by mint and owner. */
+/** Returns the balance increases by mint and owner. */
 const computeGrowth = (balances: readonly BalanceChange[]): ReadonlyMap<string, bigint> => {
   const growthBySum = new Map<string, bigint>();
   for (const balance of balances) {
@@ -138,8 +147,8 @@ const computeGrowth = (balances: readonly BalanceChange[]): ReadonlyMap<string, 
 };
 
 /**
- * Returns the transfers and mints of catalogue tokens, in order, except between accounts of one
- * owner.
+ * Returns the transfers and mints of catalogue tokens in order. Leaves out transfers between
+ * accounts of the same owner.
  */
 const listIncoming = (
   transaction: SolanaTransaction,

@@ -5,16 +5,16 @@ import type { EvmReads } from "../evm/evm-reads.ts";
 import type { WatchedLogs } from "../evm/reads/read-logs.ts";
 
 /**
- * java-tron accepts a transaction into a block only if it expires at most this long after the
+ * java-tron includes a transaction in a block only if it expires at most this long after the
  * previous block (`Constant.MAXIMUM_TIME_UNTIL_EXPIRATION`).
  */
 const expirationSeconds = 24 * 60 * 60;
 
 /**
- * Creates the reads of a Tron network over its providers. Tron has no account nonces, so time
- * replaces them. A transaction's nonce is the latest Unix second at which it can expire, a day
- * after a block that held it. The JSON-RPC does not return its actual expiration. The used nonces
- * are the Unix seconds at a block.
+ * Creates the reads of a Tron network over its providers. Tron has no account nonces, so expiration
+ * times replace them. A transaction's nonce is the latest Unix second at which it can expire: one
+ * day after the block that contains it. The JSON-RPC API does not return the actual expiration. The
+ * used nonce at a block is the block's time in Unix seconds.
  */
 export const createTronReads = (
   context: ReaderContext,

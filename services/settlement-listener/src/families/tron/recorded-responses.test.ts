@@ -12,7 +12,7 @@ const text = await readFile(
   new URL("../../testing/tron/recorded/nile-block.json", import.meta.url),
   "utf8",
 );
-/** The documentation shortens long values. This restores their length. */
+/** The documentation shortens long values. This restores their full length. */
 const completeText = text
   .replaceAll('"0x0000...0000"', `"0x${"0".repeat(512)}"`)
   .replaceAll('"0x0000...05f"', `"0x${"05f".padStart(64, "0")}"`)
@@ -28,7 +28,7 @@ test("the EVM parsers accept responses of Nile's java-tron", () => {
     timestampSeconds: 0x69_f1_8c_42,
     logsBloom,
   });
-  // The nonce is eight zero bytes, because Tron has none.
+  // The nonce is eight zero bytes, because Tron has no nonces.
   const [transaction] = block.transactions;
   expect(parseTransactionSender(transaction)).toEqual({
     transactionHash: transaction.hash,

@@ -9,8 +9,8 @@ import { chainConfigError } from "../chain-config-error.ts";
 import type { EvmChain } from "../evm/evm-chain.ts";
 
 /**
- * Converts a catalogue chain to an EVM chain with base58check addresses whose coin cannot be paid.
- * Throws `ConfigError` if it cannot receive payments.
+ * Converts a catalogue chain to an EVM chain with base58check addresses and without a native coin.
+ * Throws `ConfigError` if the chain cannot receive payments.
  */
 export const toTronChain = (
   { lookalikes, tokens }: Pick<Catalogue, "lookalikes" | "tokens">,
@@ -21,7 +21,7 @@ export const toTronChain = (
   }
   const [, chainIdHex] = /^tron:(0x[0-9a-f]{1,8})$/.exec(caip2) ?? [];
   if (chainIdHex === undefined)
-    throw chainConfigError(`${caip2} of chain ${id} is no name of a Tron`);
+    throw chainConfigError(`${caip2} of chain ${id} is not the CAIP-2 id of a Tron chain`);
   const contractTokens = [...tokens, ...lookalikes].filter(
     ({ chainId, isNative }) => chainId === id && !isNative,
   );

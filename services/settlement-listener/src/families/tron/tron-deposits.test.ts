@@ -20,14 +20,14 @@ const startRig = async (override: Parameters<typeof createWatchRig>[1] = {}): Pr
 };
 
 /**
- * An account's 20 bytes, as transactions contain them, and its address, as links and deposits
- * contain it.
+ * An account. `hex` is the 20-byte form that transactions use, and `address` is the base58check
+ * form that links and deposits use.
  */
 type Account = { hex: `0x${string}`; address: string };
 const toAccount = (hex: `0x${string}`): Account => ({ hex, address: tronAddressFromHex(hex) });
 const createAccount = (): Account => toAccount(`0x${randomBytes(20).toString("hex")}`);
 
-/** Creates an owner whose link the listener has received. */
+/** Creates an owner and a link that the listener has received. */
 const createOwner = async (account = createAccount()): Promise<Account> => {
   await rig.receiveNewLink({ destinationAddress: account.address });
   await rig.waitUntilScanned();
@@ -39,13 +39,17 @@ const listSteps = ({ address }: Account) =>
 const waitForSteps = (account: Account, count: number) =>
   waitUntil(`${count} deposit events are published`, () => listSteps(account).length >= count);
 /**
- * Returns the settled deposits. A deposit first read in a final block is published only as settled.
+ * Returns the settled deposits. A deposit that is first read in a final block is published only as
+ * settled.
  */
 const listSettled = (account: Account) =>
   rig.publishedDeposits(account.address).filter(({ type }) => type === "deposit.settled");
 const waitForSettled = (account: Account, count = 1) =>
   waitUntil(`${count} are settled`, () => listSettled(account).length >= count);
-/** Waits until everything sent so far has settled. Anything not published by then never will be. */
+/**
+ * Waits until everything sent so far has settled. Anything that has not been published by then
+ * never will be.
+ */
 const waitUntilProcessed = async (): Promise<void> => {
   const markerOwner = await createOwner();
   await chain.transferToken({ to: markerOwner.hex, amount: baseUnitsPerToken });
@@ -108,7 +112,7 @@ test("a transfer below the configured minimum, or in a token outside the catalog
   expect(amounts).toEqual(new Set(["0.01", "0.500001"]));
 });
 
-// Guards against losing all trace of a payment in the wrong token.
+// Guards against missing payments in the wrong token.
 test("a deposit in a look-alike is published, and so is a payment through the proxy (rule CHAIN-27)", async () => {
   await startRig();
   const owner = createAccount();
@@ -140,7 +144,7 @@ test("a minimum for a token that the chain does not have is a configuration erro
   const unknownOwner = tronAddressFromHex(`0x${"11".repeat(20)}`);
   await expect(
     createWatchRig(chain, { depositMinimums: { [unknownOwner]: new Decimal("1") } }),
-  ).rejects.toThrow(`no token of chain ${chain.chainId}`);
+  ).rejects.toThrow(`not a token on chain ${chain.chainId}`);
 });
 
 test("no deposits are reported unless `findsDeposits` is set", async () => {

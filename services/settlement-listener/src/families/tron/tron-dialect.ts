@@ -5,7 +5,7 @@ import { classifyError } from "../evm/classify-error.ts";
 import type { EvmChain } from "../evm/evm-chain.ts";
 import { evmDialect } from "../evm/evm-family.ts";
 
-/** Returns the protocol details of java-tron nodes, which differ from EVM nodes in a few errors. */
+/** Returns java-tron's dialect of JSON-RPC. It differs from that of EVM nodes in a few errors. */
 export const tronDialect = (chain: Pick<EvmChain, "chainName">): Dialect => ({
   ...evmDialect(chain),
   classifyError: classifyTronError,
@@ -13,8 +13,8 @@ export const tronDialect = (chain: Pick<EvmChain, "chainName">): Dialect => ({
 });
 
 /**
- * Classifies a java-tron error. It reports any invalid parameter with -32602, and a call of an
- * address without a contract with -32600.
+ * Classifies a java-tron error. java-tron returns -32602 for any invalid parameter, and -32600 for
+ * a call to an address without a contract.
  */
 export const classifyTronError: ClassifyError = (method, error) => {
   const text = error.message.toLowerCase();
@@ -23,7 +23,7 @@ export const classifyTronError: ClassifyError = (method, error) => {
   return classifyError(method, error);
 };
 
-/** An overloaded node responds with HTTP 200 and an object that is not JSON-RPC. */
+/** An overloaded node responds with HTTP 200 and an object that is not a JSON-RPC response. */
 const isOverloaded = (body: unknown): boolean =>
   isObject(body) &&
   typeof body["Error"] === "string" &&

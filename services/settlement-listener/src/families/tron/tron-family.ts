@@ -11,7 +11,10 @@ import { toTronChain } from "./tron-chain.ts";
 import { tronDialect } from "./tron-dialect.ts";
 import { tronSettings } from "./tron-settings.ts";
 
-/** The Tron family: paid through the fee proxy, and read like EVM in java-tron's dialect. */
+/**
+ * The Tron family. Links are paid through the fee proxy, and blocks are read like on EVM chains, in
+ * java-tron's dialect of JSON-RPC.
+ */
 export const tronFamily: ChainFamily = (catalogue, chain, override) => {
   const tronChain = toTronChain(catalogue, chain);
   const settings = tronSettings(chain.id, override);

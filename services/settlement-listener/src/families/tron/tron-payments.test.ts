@@ -27,7 +27,7 @@ afterAll(async () => {
 const getTokenAddress = (name: TokenName): string =>
   tronAddressFromHex(chain.getTokenAddress(name));
 
-/** Creates a link that the listener has received, and a function for orders that pay it. */
+/** Creates a link that the listener has received, and a function that creates orders to pay it. */
 const createLink = async (token: TokenName = "usdc", overrides: Partial<PaymentLinkState> = {}) => {
   const link = await rig.receiveNewLink({ tokenAddress: getTokenAddress(token), ...overrides });
   const order = (amount: bigint, orderOverrides: Partial<PaymentOrder> = {}): PaymentOrder => ({
@@ -41,20 +41,23 @@ const createLink = async (token: TokenName = "usdc", overrides: Partial<PaymentL
 };
 
 /**
- * Mines pending transactions and waits until all are final and published, which the last payment of
- * another link shows.
+ * Mines the pending transactions and waits until all of them are final and published. A payment of
+ * another link comes last and shows that.
  */
 const settleAll = async (): Promise<void> => {
   await chain.mine();
   const lastLink = await createLink();
   await chain.pay(lastLink.order(1n, { payer: 2 }));
   await chain.mine(1 + finalizedLag);
-  await waitUntil("the last one is settled", () =>
+  await waitUntil("the last payment is settled", () =>
     rig.publishedPayments(lastLink.link.id).some(({ status }) => status === "settled"),
   );
 };
 
-/** Returns the settled payments, sorted because those of one block have no order. */
+/**
+ * Returns the settled payments. They are sorted, because payments in the same block are published
+ * in any order.
+ */
 const listSettled = ({ id }: PaymentLinkState) =>
   rig
     .publishedPayments(id)
@@ -65,7 +68,7 @@ test("an exact payment is processing once mined and settled once its block is so
   const { link, order } = await createLink();
   const hash = await chain.pay(order(25n * baseUnitsPerToken));
   await chain.mine();
-  await waitUntil("it is seen", () => rig.publishedStatuses(link.id).length === 1);
+  await waitUntil("the payment is published", () => rig.publishedStatuses(link.id).length === 1);
   await chain.mine(finalizedLag - 1);
   await rig.waitUntilScanned();
   expect(rig.publishedStatuses(link.id)).toEqual(["processing 25"]);

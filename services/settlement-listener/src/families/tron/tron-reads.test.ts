@@ -47,7 +47,7 @@ const setup = useRig(async () => {
   }
   const catalogue = createCatalogue(localChain.catalogueData);
   const [catalogueChain] = catalogue.chains;
-  if (catalogueChain === undefined) throw new Error("the catalogue has the chain");
+  if (catalogueChain === undefined) throw new Error("the catalogue does not have the chain");
   const lastBlock = firstBlock + blockCount - 1;
   const chain = toTronChain(catalogue, catalogueChain);
   return { localChain, chain, firstBlock, lastBlock, paidHashes, close: () => localChain.close() };
@@ -55,7 +55,7 @@ const setup = useRig(async () => {
 
 const closeAfterTest = closeAfterEach();
 
-/** Creates readers of the chain over some providers. */
+/** Creates readers of the chain over several providers. */
 const createReaders = (
   urls: readonly string[],
   clock: Clock = systemClock,
@@ -85,7 +85,10 @@ const createReaders = (
   return { ...closeAfterTest(readers), metrics };
 };
 
-/** Returns the transaction hashes of all pointers, request by request. */
+/**
+ * Returns the transaction hashes of all pointers. Sends one request after another until the range
+ * is covered.
+ */
 const readPaidHashes = async (reader: EvmReader): Promise<string[]> => {
   const hashes: string[] = [];
   for (let fromBlock = setup.firstBlock; fromBlock <= setup.lastBlock;) {
@@ -159,7 +162,7 @@ describe("java-tron's dialect", () => {
     const head = setup.lastBlock;
     expect(await reader.readHeads()).toEqual({ latest: head, safe: null, finalized: head - 2 });
     const [hash] = setup.paidHashes;
-    if (hash === undefined) throw new Error("there is a payment");
+    if (hash === undefined) throw new Error("there is no payment");
     const [block, ...moreHeaders] = await reader.readHeaders({
       fromBlock: setup.firstBlock,
       toBlock: setup.firstBlock,
@@ -178,7 +181,7 @@ describe("java-tron's dialect", () => {
 const runs = getPropertyRunOptions({ commit: 300, soak: 2_000 });
 
 test("the Tron reader returns a result or an expected error for every hostile response", async () => {
-  process.stderr.write(`hostile answers of a Tron: SEED=${runs.seed}\n`);
+  process.stderr.write(`hostile responses of a Tron node: SEED=${runs.seed}\n`);
   const clock = createFakeClock(new Date());
   const rpc: ScriptedRpc = closeAfterTest(await startScriptedRpc({ target: setup.localChain.url }));
   const timing = { timeoutMs: 60_000, failoverMsMax: 60_000, cooldownMs: 1, cooldownMsMax: 1 };
@@ -204,7 +207,7 @@ test("the Tron reader returns a result or an expected error for every hostile re
   };
   const runHostileRead = async (readName: string, { corrupt }: Corruption): Promise<void> => {
     const [hostileProvider] = verifiers;
-    if (hostileProvider === undefined) throw new Error("there is a provider");
+    if (hostileProvider === undefined) throw new Error("there is no provider");
     clock.advance(10);
     const activeFault = rpc.injectFault(
       { kind: "hostile", corrupt },

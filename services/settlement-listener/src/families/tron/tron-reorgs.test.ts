@@ -35,12 +35,13 @@ const startRig = async (
   return watchRig;
 };
 
-/** Starts a watch over two providers that has caught up. */
+/** Starts a watch with two providers and waits until it has caught up. */
 const startRigWithTwoProviders = async () => {
   rpcs.push(await startScriptedRpc({ target: chain.url }));
   rpcs.push(await startScriptedRpc({ target: chain.url }));
   const [firstProvider, secondProvider] = rpcs;
-  if (firstProvider === undefined || secondProvider === undefined) throw new Error("there are two");
+  if (firstProvider === undefined || secondProvider === undefined)
+    throw new Error("there are not two");
   const watchRig = await startRig(chain, {}, [firstProvider.url, secondProvider.url]);
   await watchRig.waitUntilScanned();
   return { rig: watchRig, first: firstProvider, secondProvider };
@@ -57,12 +58,12 @@ const payLink = async (rig: WatchRig, payer: 0 | 1 | 2 = 0, node: LocalTronChain
   await rig.waitUntilScanned();
   const hash = await node.pay({ reference: link.paymentReference, to: owner, amount: 7n, payer });
   await node.mine();
-  await waitUntil("it is seen", () => listStatuses(rig, link.id).length === 1);
+  await waitUntil("the payment is published", () => listStatuses(rig, link.id).length === 1);
   await rig.waitUntilScanned();
   return { link, hash };
 };
 
-/** Mines a block that is this many seconds later than the newest one. */
+/** Mines a block whose time is this many seconds after the newest block. */
 const advanceChainTime = async (seconds: number): Promise<void> => {
   const { timestamp } = await chain.client.getBlock();
   await chain.setNextBlockTime(Number(timestamp) + seconds);
@@ -89,7 +90,7 @@ describe("the catalogue check at the start", () => {
     async (_what, overrides, fault) => {
       const { catalogueData } = chain;
       const [usdc, ...otherTokens] = catalogueData.tokens;
-      if (usdc === undefined) throw new Error("the catalogue has tokens");
+      if (usdc === undefined) throw new Error("the catalogue has no tokens");
       const tokens = [{ ...usdc, ...overrides }, ...otherTokens];
       const watchRig = await startRig({ ...chain, catalogueData: { ...catalogueData, tokens } });
       expect(await waitForRejection(watchRig)).toContain(fault);
@@ -99,7 +100,7 @@ describe("the catalogue check at the start", () => {
   test("stops the chain if a fee proxy has no code, or a node serves another Tron network (rule CHAIN-9)", async () => {
     const { catalogueData } = chain;
     const [localChain] = catalogueData.chains;
-    if (localChain?.feeProxies === undefined) throw new Error("the chain has a proxy");
+    if (localChain?.feeProxies === undefined) throw new Error("the chain has no proxy");
     const proxies = { ...localChain.feeProxies, erc20: tronAddressFromHex(owner) };
     const dataWithoutCode = { ...catalogueData, chains: [{ ...localChain, feeProxies: proxies }] };
     const watchRig = await startRig({ ...chain, catalogueData: dataWithoutCode });
@@ -130,11 +131,11 @@ describe("a payment that a fork orphans", () => {
     await advanceChainTime(2_000);
     const secondPayment = await payLink(watchRig, 2);
     await chain.reorg(1);
-    // Another transaction of the same account proves nothing, because there are no nonces.
+    // Another transaction of the same account proves nothing, because Tron has no nonces.
     await chain.pay({ reference: "ee".repeat(16), to: owner, amount: 1n, payer: 2 });
     await advanceChainTime(daySeconds - 1_000);
     await chain.mine(finalizedLag);
-    // Both are checked at the same time.
+    // Both payments are checked at the same time.
     await waitUntil(
       "one has failed",
       () => listStatuses(watchRig, firstPayment.link.id).at(-1) === "failed",
@@ -174,7 +175,7 @@ describe("a payment that a fork orphans", () => {
     );
     await chain.callRpc("eth_sendRawTransaction", [raw]);
     await chain.mine(2);
-    await waitUntil("it is back", () => listStatuses(watchRig, link.id).at(-1) === "settled");
+    await waitUntil("it settles again", () => listStatuses(watchRig, link.id).at(-1) === "settled");
   });
 
   test("halts the chain and stays unchanged if it was in a solid block", async () => {

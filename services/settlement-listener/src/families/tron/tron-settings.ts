@@ -1,9 +1,10 @@
 import type { ChainOverride, ChainSettings } from "../../watch/chain/chain-settings.ts";
 
 /**
- * The defaults for a block every 3 s, produced by 27 producers in turn. A block is final ("solid")
- * once 19 of them have built on it, after about a minute. There is no `safe`. Nodes accept ranges
- * of 5,000 blocks. Hosts accept fewer, which the reader learns.
+ * The defaults for a chain with a block every 3 s, produced by 27 producers in turn. A block is
+ * final ("solid") once 19 of them have built on it, which takes about a minute. There is no `safe`
+ * tag. Nodes accept log requests for up to 5,000 blocks. Hosts accept fewer, and the reader adapts
+ * to that.
  */
 const defaultSettings: ChainSettings = {
   finality: "finalized",
@@ -15,7 +16,7 @@ const defaultSettings: ChainSettings = {
 };
 
 const settingsByChain: Readonly<Record<string, Partial<ChainSettings>>> = {
-  // A single node that may restart from its first block.
+  // A single node that can restart from its first block.
   "local-tron": { finality: { blocks: 1 }, headLagBlocks: 0, pollMs: 250, isDisposable: true },
 };
 

@@ -10,7 +10,7 @@ const hash = `0x${"11".repeat(32)}` as const;
 const receipt = { transactionHash: hash, blockNumber: "0x5", status: "0x1", logs: [] };
 const requestsWithoutReceipt = 3;
 
-/** The node has already reached its last block, and returns the receipt a moment later. */
+/** No other block is mined, and the node returns the receipt only after a few requests. */
 test("waitForReceipt finds a receipt that appears without another block", async () => {
   let receiptRequestCount = 0;
   const node = createServer(async (request, response) => {

@@ -11,13 +11,15 @@ import { waitUntil } from "@payment-links/runtime/testing";
 import { feeProxyCodes } from "./fee-proxy-codes.ts";
 import { testUsdcCode } from "./test-usdc-code.ts";
 
-/** The first of anvil's well-known accounts, for which anvil signs. It deploys everything. */
+/**
+ * The first of anvil's well-known accounts. anvil can sign for it, and it deploys all contracts.
+ */
 const deployer = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266";
 
 /**
- * Deploys the fee proxies and the test USDC to a development chain, unless they exist. Their
- * addresses derive from the deployer and its nonces, so a chain on which the deployer did anything
- * else first is rejected.
+ * Deploys the fee proxies and the test USDC to a development chain, unless they already exist.
+ * Their addresses are derived from the deployer and its nonces. A chain on which the deployer has
+ * already sent other transactions is therefore rejected.
  */
 export const deployContracts = async (url: string): Promise<void> => {
   const client = createClient(url);
@@ -40,7 +42,9 @@ const createClient = (url: string) =>
 const deploy = async (client: Client, address: string, data: Hex): Promise<void> => {
   const nonce = await client.getTransactionCount({ address: deployer });
   if (getContractAddress({ from: deployer, nonce: BigInt(nonce) }) !== address) {
-    throw new Error(`the development chain has another history: ${address} cannot be deployed`);
+    throw new Error(
+      `the development chain has unexpected transactions: ${address} cannot be deployed`,
+    );
   }
   const hash = await client.sendTransaction({ data, chain: null });
   const receipt = await waitForReceipt(client, hash);
@@ -48,9 +52,9 @@ const deploy = async (client: Client, address: string, data: Hex): Promise<void>
 };
 
 /**
- * Waits for the receipt of a pending transaction. viem's own wait (2.57) checks each block once. It
- * misses a block that arrives while it checks the previous one. On a chain that mines one block per
- * transaction, no other block follows.
+ * Waits for the receipt of a pending transaction. viem's own function (2.57) can miss it: while it
+ * checks one block, it ignores the next one, and on a chain that mines one block per transaction no
+ * further block follows.
  */
 export const waitForReceipt = (client: Pick<PublicActions, "getTransactionReceipt">, hash: Hex) =>
   waitUntil(`transaction ${hash} has a receipt`, () =>

@@ -6,8 +6,8 @@ import { feeProxyCodes } from "./fee-proxy-codes.ts";
 const require = createRequire(import.meta.url);
 
 /**
- * Reads the bytecode from the file's text, because importing the factory would need a client
- * library that we do not use.
+ * Reads the bytecode from the text of the file. Importing the factory would require a client
+ * library that this project does not use.
  */
 const readPackagedCode = (contract: string): string | undefined => {
   const folder = "@requestnetwork/smart-contracts/types/factories/src/contracts";

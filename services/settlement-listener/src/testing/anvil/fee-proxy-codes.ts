@@ -1,8 +1,9 @@
 import type { Hex } from "viem";
 
 /**
- * The creation bytecode of the two fee proxies, from `@requestnetwork/smart-contracts` (MIT), so
- * the development chain does not need that package. A test compares it with the package's.
+ * The creation bytecode of the two fee proxies from `@requestnetwork/smart-contracts` (MIT). This
+ * way, the development chain does not need that package. A test compares it with the package's
+ * bytecode.
  */
 export const feeProxyCodes: Readonly<Record<"erc20" | "ethereum", Hex>> = {
   erc20:

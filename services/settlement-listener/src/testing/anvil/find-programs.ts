@@ -1,24 +1,24 @@
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 
-// The node is a devDependency, which a production image does not contain. If it is missing, the
-// error message says so.
+// anvil is a devDependency, so a production image does not contain it. If it is missing, the error
+// message says so.
 
 const architectures: Readonly<Record<string, string>> = { x64: "amd64", arm64: "arm64" };
 
 /**
- * Returns the path of the binary. The package's own launcher would add a process between us and the
- * node.
+ * Returns the path of anvil's binary. The package's launcher would add another process between this
+ * process and the node.
  */
 export const findAnvil = (): string => {
-  // `startProgram` relies on a POSIX shell to stop the node when its parent ends.
-  if (process.platform === "win32") throw new Error("anvil is not run on Windows");
+  // To stop the node when its parent process ends, `startProgram` needs a POSIX shell.
+  if (process.platform === "win32") throw new Error("anvil is not supported on Windows");
   const platform = `${process.platform}-${architectures[process.arch] ?? process.arch}`;
   const packageFolder = findPackage(`@foundry-rs/anvil-${platform}`, "@foundry-rs/anvil");
   return join(packageFolder, "bin", "anvil");
 };
 
-/** Returns a package's folder, resolved from another package that depends on it. */
+/** Returns the folder of a package. It is resolved from another package that depends on it. */
 const findPackage = (name: string, dependentPackage?: string): string => {
   try {
     const localRequire = createRequire(import.meta.url);

@@ -5,9 +5,9 @@ import { findAnvil } from "./find-programs.ts";
 export type Anvil = RunningNode;
 
 /**
- * Starts our own node with the given flags, on the given port of 127.0.0.1 or a free one. It ends
- * with this process, even if that is killed. Fails if the port is in use, and never uses another
- * process's node.
+ * Starts a new anvil node with the given flags on 127.0.0.1, at the given port or a free one. The
+ * node stops when this process ends, even if this process is killed. Fails if the port is in use,
+ * and never connects to a node of another process.
  */
 export const startAnvil = async ({
   port = 0,
@@ -17,7 +17,7 @@ export const startAnvil = async ({
 }: {
   port?: number | undefined;
   flags: readonly string[];
-  /** The file for the node's process id. */
+  /** The file to which the node's process id is written. */
   pidFile?: string | undefined;
   log: Log;
 }): Promise<Anvil> =>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.20;
 
-/// The development chain's dollar: a plain ERC-20 with 6 decimals that anyone can mint and that has
-/// no value.
+/// The USDC of the development chain. It is a plain ERC-20 token with 6 decimals and without value,
+/// and anyone can mint it.
 contract TestUsdc {
   string public constant name = "Test USD Coin";
   string public constant symbol = "USDC";

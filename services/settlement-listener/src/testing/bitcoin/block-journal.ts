@@ -5,15 +5,18 @@ import type { Btcd } from "./start-btcd.ts";
 const TextResult = z.string();
 
 /**
- * Stores the blocks of a chain in a file, one per line with its hash, because btcd deletes its
- * regtest chain at every start.
+ * Stores the blocks of a chain in a file, because btcd deletes its regtest chain at every start.
+ * Each line contains one block and its hash.
  */
 export const openBlockJournal = async (node: Btcd, file: string) => {
   const lines = await readLines(file);
   for (const { hex } of lines) await node.callRpc("submitblock", hex);
   const hashes = lines.map(({ hash }) => hash);
 
-  /** Appends the blocks that the file lacks. A fork's blocks replace the orphaned ones. */
+  /**
+   * Appends the blocks that are not in the file yet. The blocks of a fork replace the orphaned
+   * ones.
+   */
   const record = async (): Promise<void> => {
     const height = z.number().parse(await node.callRpc("getblockcount"));
     const readBlockHash = async (blockNumber: number) =>
@@ -40,7 +43,10 @@ export const openBlockJournal = async (node: Btcd, file: string) => {
   return { record };
 };
 
-/** Reads the complete lines and removes a partial line that a killed process left. */
+/**
+ * Reads the complete lines. Removes an incomplete last line, which remains if a process is killed
+ * while it writes.
+ */
 const readLines = async (file: string): Promise<{ hash: string; hex: string }[]> => {
   const text = await readFile(file, "utf8").catch(() => "");
   const completeLines = text.slice(0, text.lastIndexOf("\n") + 1);

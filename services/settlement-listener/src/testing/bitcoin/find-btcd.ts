@@ -9,15 +9,15 @@ const execFileAsync = promisify(execFile);
 
 const goModule = "github.com/btcsuite/btcd";
 const version = "v0.26.2";
-/** A busy machine took 4 minutes. */
+/** The time limit for the build. It took 4 minutes on a busy machine. */
 const buildMsMax = 1_200_000;
 
-/** The reason why there is no Bitcoin node, shown next to a test's title. */
+/** The reason why there is no Bitcoin node. It is added to the titles of skipped tests. */
 export type MissingProgram = { reason: string };
 
 /**
- * Returns the path of the Bitcoin node: the one in BTCD_BIN, the one on PATH, or the one built into
- * the cache. Undefined if there is none.
+ * Returns the path of the Bitcoin node. It is the one in `BTCD_BIN`, the one on `PATH`, or the one
+ * built into the cache. Returns undefined if there is none.
  */
 export const findBtcd = (): string | undefined => {
   const configuredPath = process.env["BTCD_BIN"];
@@ -28,9 +28,9 @@ export const findBtcd = (): string | undefined => {
 };
 
 /**
- * Returns the node like `findBtcd`, or builds it if Go is installed, since btcd has no other source
- * here. Builds in a temporary folder and renames it, so concurrent or killed builds leave nothing
- * partial.
+ * Returns the path of the node like `findBtcd`. If there is none and Go is installed, builds it,
+ * because btcd is not in a package registry. Builds in a temporary folder and renames that folder
+ * at the end, so concurrent or killed builds never leave an incomplete node.
  */
 export const findOrBuildBtcd = async (): Promise<string | MissingProgram> => {
   const existingPath = findBtcd();
@@ -54,7 +54,7 @@ export const findOrBuildBtcd = async (): Promise<string | MissingProgram> => {
   }
 };
 
-/** Returns the path of the built node, outside the clone, with one folder per version. */
+/** Returns the path of the built node. It is outside the repository, in a folder per version. */
 const getBuiltBtcdPath = (): string => {
   const root = process.env["XDG_CACHE_HOME"] || join(homedir(), ".cache");
   return join(root, "payment-links", `btcd-${version}`, "btcd");

@@ -2,8 +2,8 @@ import { describe } from "@jest/globals";
 import { findOrBuildBtcd } from "./find-btcd.ts";
 
 /**
- * Provides what a test file needs for a Bitcoin node, and builds the node if it is missing. If that
- * fails, its tests are skipped with the reason in their titles.
+ * Finds a Bitcoin node for a test file, or builds it if it is missing. If that fails, the returned
+ * `describe` skips its tests and adds the reason to their titles.
  */
 export const requireBtcd = async () => {
   const program = await findOrBuildBtcd();

@@ -10,7 +10,7 @@ import { walletAddress, regtest } from "./wallet.ts";
 
 const { program, describe } = await requireBtcd();
 
-/** Well-known points of the curve, like an owner's keys. */
+/** Well-known points of the curve, used as the public keys of owners. */
 const points = [
   "0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798",
   "02c6047f9441ed7d6d3045406e95c07cd85c778e4b8cef3ca7abac09b95c709ee5",
@@ -26,7 +26,7 @@ describe("the local Bitcoin chain", () => {
   });
   afterAll(() => chain.close());
 
-  /** Returns the amount that a transaction pays to an address, as a watch reads it. */
+  /** Returns the amount that a transaction pays to an address, read like the watch does. */
   const readPaidAmount = async (txid: string, address: string): Promise<number> => {
     const { vout } = (await chain.callRpc("getrawtransaction", txid, 1)) as { vout: Output[] };
     return vout
@@ -88,7 +88,7 @@ describe("the local Bitcoin chain", () => {
     expect(newHash).not.toBe(hash);
     expect(await chain.readTransactions(newHash)).toContain(txid);
     expect(await chain.readConfirmations(txid)).toBe(3);
-    // Bitcoin Core still returns such a block, with -1 confirmations.
+    // Bitcoin Core would still return this block, with -1 confirmations.
     await expect(chain.callRpc("getblockheader", hash)).rejects.toMatchObject({ code: -32603 });
   });
 
@@ -167,7 +167,7 @@ describe("the local Bitcoin chain", () => {
     await firstChain.reorg(1);
     const head = await firstChain.readHeadHash();
     await firstChain.close();
-    // A killed process may have written a partial line.
+    // An incomplete line, as a killed process leaves it.
     await appendFile(journalFile, "0123 4567");
     const secondChain = await startBitcoinChain({ program, journalFile });
     expect(await secondChain.readHeadHash()).toBe(head);

@@ -15,7 +15,7 @@ import {
 import { openBlockJournal } from "./block-journal.ts";
 import { type Btcd, startBtcd } from "./start-btcd.ts";
 
-/** The height from which the first coins can be spent. */
+/** The block height at which the first coins can be spent. */
 const firstHeight = 105;
 const initialCoinCount = 60;
 const coinAmount = 50_000_000n;
@@ -24,15 +24,15 @@ const defaultFeeRate = 2;
 type Fee = {
   /** In satoshis per byte. */
   feeRate?: number;
-  /** Whether the payer may replace it with another transaction, as most wallets allow. */
+  /** Whether the payer can replace it with another transaction. Most wallets allow that. */
   isReplaceable?: boolean;
 };
 
 export type LocalBitcoinChain = Awaited<ReturnType<typeof startBitcoinChain>>;
 
 /**
- * Starts a local Bitcoin chain: btcd's regtest chain with a funded wallet. It mines blocks only on
- * request. With a `journalFile`, it continues with the stored blocks.
+ * Starts a local Bitcoin chain: btcd's regtest chain with a funded wallet. Blocks are mined only on
+ * request. With a `journalFile`, the chain continues with the blocks stored there.
  */
 export const startBitcoinChain = async ({
   program,
@@ -70,7 +70,7 @@ export const startBitcoinChain = async ({
     await close();
     throw error;
   }
-  /** Runs an action that changes the chain, then records the new blocks. */
+  /** Wraps an action that changes the chain, so the new blocks are recorded after it. */
   const recordAfter =
     <Args extends unknown[], Result>(action: (...args: Args) => Promise<Result>) =>
     async (...args: Args): Promise<Result> => {
@@ -81,7 +81,7 @@ export const startBitcoinChain = async ({
   return {
     url: node.url,
     chainId,
-    /** The catalogue data of the chain and its coin. */
+    /** The data of the chain and its coin for the catalogue. */
     catalogueData: createCatalogueData(HashResult.parse(await node.callRpc("getblockhash", 0))),
     callRpc: node.callRpc,
     ...createReads(node),
@@ -92,7 +92,7 @@ export const startBitcoinChain = async ({
 };
 
 const chainId = "local-bitcoin";
-/** The number of genesis hash characters in a CAIP-2 name. */
+/** The length of the genesis hash prefix in a CAIP-2 chain id. */
 const chainReferenceLength = 32;
 
 const createCatalogueData = (genesisHash: string): CatalogueData => ({
@@ -125,7 +125,7 @@ const createCatalogueData = (genesisHash: string): CatalogueData => ({
 });
 
 type Wallet = {
-  /** The coins that none of our transactions has spent. */
+  /** The wallet's coins that none of its transactions has spent. */
   coins: Coin[];
   payments: Map<string, SignedPayment & { payees: readonly Payee[] }>;
 };
@@ -146,12 +146,12 @@ const createReads = (node: Btcd) => ({
     HashResult.parse(await node.callRpc("getbestblockhash")),
   readBlockHash: async (height: number): Promise<string> =>
     HashResult.parse(await node.callRpc("getblockhash", height)),
-  /** Returns the ids of the mempool's transactions. */
+  /** Returns the ids of the transactions in the mempool. */
   readMempool: async (): Promise<string[]> =>
     z.array(HashResult).parse(await node.callRpc("getrawmempool")),
   /**
-   * Returns a transaction's confirmations: 0 in the mempool, undefined if the node does not know
-   * it.
+   * Returns the number of a transaction's confirmations. It is 0 in the mempool, and undefined if
+   * the node does not know the transaction.
    */
   readConfirmations: async (txid: string): Promise<number | undefined> => {
     const transaction = await node.callRpc("getrawtransaction", txid, 1).catch(() => undefined);
@@ -167,28 +167,28 @@ const createReads = (node: Btcd) => ({
 });
 
 const createPayments = (node: Btcd, wallet: Wallet) => ({
-  /** Pays an address with a transaction that stays in the mempool. Returns its id. */
+  /** Pays an address with a transaction that stays in the mempool. Returns the transaction's id. */
   pay: ({ to, amount, ...fee }: Payee & Fee): Promise<string> =>
     pay(node, wallet, { payees: [{ to, amount }], ...fee }),
   /** Makes several payments in one transaction. */
   payInOneTransaction: (payees: readonly Payee[], fee: Fee = {}): Promise<string> =>
     pay(node, wallet, { payees, ...fee }),
-  /** Pays an address with the change of another transaction, which may be unconfirmed. */
+  /** Pays an address with the change of another transaction, which can be unconfirmed. */
   payFromChange: (txid: string, payee: Payee): Promise<string> => {
     const change = wallet.payments.get(txid)?.change;
-    if (change === undefined) throw new Error(`of ${txid} nothing came back`);
+    if (change === undefined) throw new Error(`${txid} has no change`);
     wallet.coins = wallet.coins.filter((coin) => coin.txid !== txid);
     const payees = [payee];
     const signedPayment = signPayment({ coins: [change], payees, feeRate: defaultFeeRate });
     return send(node, wallet, { ...signedPayment, payees });
   },
   /**
-   * Replaces an unconfirmed transaction by one with a higher fee and the same or other payees.
-   * Returns its id.
+   * Replaces an unconfirmed transaction with one that has a higher fee and the same or other
+   * payees. Returns the id of the new transaction.
    */
   replace: (txid: string, payees?: readonly Payee[]): Promise<string> =>
     replace(node, wallet, { txid, payees }),
-  /** Spends an unconfirmed transaction's coins back to the payer. */
+  /** Double-spends an unconfirmed transaction's coins, with a payment back to the payer. */
   doubleSpend: (txid: string): Promise<string> =>
     replace(node, wallet, { txid, payees: [{ to: walletAddress, amount: coinAmount / 2n }] }),
 });
@@ -198,12 +198,15 @@ type RecordAfter = <Args extends unknown[], Result>(
 ) => (...args: Args) => Promise<Result>;
 
 const createForks = (node: Btcd, wallet: Wallet, recordAfter: RecordAfter) => ({
-  /** Mines blocks, the first with the mempool's transactions. Returns their hashes. */
+  /**
+   * Mines blocks. The first one contains the transactions of the mempool. Returns the hashes of the
+   * blocks.
+   */
   mine: recordAfter((count: number = 1) => mine(node, count)),
   /**
-   * Replaces the newest blocks by a fork that is one block longer. Their transactions return to the
-   * mempool and are mined in the fork's first block, except the `dropped` ones, which are
-   * double-spent.
+   * Replaces the newest blocks with a fork that is one block longer. The transactions of the
+   * replaced blocks return to the mempool and are mined in the fork's first block. The `dropped`
+   * ones are double-spent instead.
    */
   reorg: recordAfter(
     async (depth: number, { dropped = [] }: { dropped?: readonly string[] } = {}) => {
@@ -218,8 +221,9 @@ const createForks = (node: Btcd, wallet: Wallet, recordAfter: RecordAfter) => ({
     },
   ),
   /**
-   * Invalidates the newest blocks and mines none. Their transactions return to the mempool. Returns
-   * the hash of the lowest block, with which `reconsider` restores them.
+   * Invalidates the newest blocks without mining any. Their transactions return to the mempool.
+   * Returns the hash of the lowest invalidated block. Passing it to `reconsider` restores the
+   * blocks.
    */
   invalidate: recordAfter((depth: number) => invalidate(node, depth)),
   reconsider: recordAfter(async (hash: string): Promise<void> => {
@@ -242,14 +246,14 @@ const pay = async (
 ): Promise<string> => {
   const totalAmount = payees.reduce((total, { amount }) => total + amount, 0n);
   const coins: Coin[] = [];
-  // Selects extra coins, so a replacement can pay a higher fee.
+  // Selects more coins than needed, so a replacement can pay a higher fee.
   for (
     let selectedAmount = 0n;
     selectedAmount < totalAmount + coinAmount / 2n;
     selectedAmount += coins.at(-1)?.amount ?? 0n
   ) {
     const coin = wallet.coins.shift();
-    if (coin === undefined) throw new Error("the purse is empty");
+    if (coin === undefined) throw new Error("the wallet is empty");
     coins.push(coin);
   }
   return await send(node, wallet, {
@@ -287,7 +291,7 @@ const send = async (
 };
 
 /**
- * Funds the wallet: mines the first blocks of a new chain and splits a coin into many small ones.
+ * Funds the wallet. Mines the first blocks of a new chain and splits one coin into many small ones.
  */
 const fundWallet = async (node: Btcd, wallet: Wallet): Promise<void> => {
   const height = await readHeight(node);
@@ -299,7 +303,7 @@ const fundWallet = async (node: Btcd, wallet: Wallet): Promise<void> => {
     return;
   }
   const coin = coins.find(({ amount }) => amount > coinAmount * BigInt(initialCoinCount));
-  if (coin === undefined) throw new Error("the purse has no coin to change");
+  if (coin === undefined) throw new Error("the wallet has no coin to split");
   const payees = Array.from({ length: initialCoinCount }, () => ({
     to: walletAddress,
     amount: coinAmount,

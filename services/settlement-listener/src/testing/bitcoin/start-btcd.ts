@@ -1,7 +1,7 @@
 import type { Log } from "@payment-links/runtime";
 import { startProgram } from "../start-program.ts";
 
-/** The credentials for its RPC. */
+/** The credentials for the node's RPC. */
 const user = "local";
 const password = "bitcoin";
 
@@ -9,14 +9,14 @@ const cacheMebibytesMax = 16;
 
 /** A Bitcoin node on loopback. */
 export type Btcd = {
-  /** Contains the user and password, as in configured node URLs. */
+  /** Contains the user and password, like the node URLs in the configuration. */
   url: string;
   callRpc: (method: string, ...params: readonly unknown[]) => Promise<unknown>;
   close(): Promise<void>;
 };
 
 /**
- * Starts btcd on its own regtest chain in the given folder, with the indexes of transactions and of
+ * Starts btcd with its own regtest chain in the given folder and with indexes of transactions and
  * addresses. New blocks pay the given address.
  */
 export const startBtcd = async ({

@@ -1,17 +1,17 @@
 import { RpcError, serveJsonRpc } from "../serve-json-rpc.ts";
 import type { LocalBitcoinChain } from "./start-bitcoin-chain.ts";
 
-/** Replaces a node's result of a method. Throws the error with which the call is rejected. */
+/** Replaces the result of a method. If it throws, the call is rejected with that error. */
 export type Misreport = (method: string, params: readonly unknown[], result: unknown) => unknown;
 
 /**
- * Starts a proxy in front of the node that may change its results. It acts as another node, or as
- * one that returns false data.
+ * Starts a proxy in front of the node that can change the node's results. It acts as a second node,
+ * or as a node that returns false data.
  */
 export const startNodeProxy = async (chain: Pick<LocalBitcoinChain, "callRpc">) => {
   let misreport: Misreport = (_method, _params, result) => result;
   let hiddenTxids: ReadonlySet<unknown> = new Set();
-  /** Results to return when the node rejects the call, by method and first parameter. */
+  /** The results to return if the node rejects a call, by method and first parameter. */
   const orphanedResults = new Map<string, unknown>();
   const counts = new Map<string, number>();
   const server = await serveJsonRpc({
@@ -35,11 +35,14 @@ export const startNodeProxy = async (chain: Pick<LocalBitcoinChain, "callRpc">) 
     misreport: (override: Misreport): void => {
       misreport = override;
     },
-    /** Returns an error for these transactions, as if they were unknown. */
+    /** Returns errors for these transactions, as if the node did not know them. */
     hideTransactions: (txids: readonly string[]): void => {
       hiddenTxids = new Set(txids);
     },
-    /** Still returns a mined transaction after its block is orphaned, like Bitcoin Core's index. */
+    /**
+     * Continues to return a mined transaction after its block is orphaned, like Bitcoin Core does
+     * with its index.
+     */
     keepOrphaned: async (txid: string): Promise<void> => {
       const transaction = (await chain.callRpc("getrawtransaction", txid, 1)) as {
         blockhash: string;

@@ -3,31 +3,31 @@ import { Transaction, p2tr, utils } from "@scure/btc-signer";
 import * as z from "zod";
 import type { Btcd } from "./start-btcd.ts";
 
-/** The network whose addresses start with `bcrt1`. */
+/** The regtest network. Its addresses start with `bcrt1`. */
 export const regtest = { bech32: "bcrt", pubKeyHash: 0x6f, scriptHash: 0xc4, wif: 0xef } as const;
 
 const key = new Uint8Array(createHash("sha256").update("local bitcoin: payer").digest());
 const tapInternalKey = utils.pubSchnorr(key);
 const walletScript = p2tr(tapInternalKey, undefined, regtest);
-/** The address of the rig's own coins, the same in every run. */
+/** The address that holds the test wallet's coins. It is the same in every run. */
 export const walletAddress = walletScript.address ?? "";
 
-/** Allows the payer to replace the transaction (BIP 125). */
+/** The sequence number that allows the payer to replace the transaction (BIP 125). */
 const replaceableSequence = 0xff_ff_ff_fd;
 const finalSequence = 0xff_ff_ff_fe;
 
-/** Upper bounds for the bytes of an output, an input and the rest. */
+/** Upper bounds for the size in bytes of an output, an input, and the rest of a transaction. */
 const bytesPerOutput = 43;
 const bytesPerInput = 69;
 const overheadBytes = 12;
-/** Smaller change would cost more than it is worth. */
+/** Change below this amount would cost more to spend than it is worth. */
 const dustLimit = 1_000n;
 
 export type Coin = { txid: string; index: number; amount: bigint };
 /** An address and the amount to pay, in satoshis. */
 export type Payee = { to: string; amount: bigint };
 
-/** A signed transaction, the coins that it spends, and its change. */
+/** A signed transaction, the coins that it spends, and the coin with its change. */
 export type SignedPayment = {
   txid: string;
   hex: string;
@@ -35,7 +35,7 @@ export type SignedPayment = {
   change: Coin | undefined;
 };
 
-/** Signs a payment from the given coins. The rest is change. */
+/** Signs a payment that spends the given coins. The remaining amount is change. */
 export const signPayment = ({
   coins,
   payees,
@@ -57,7 +57,7 @@ export const signPayment = ({
   for (const { to, amount } of payees) transaction.addOutputAddress(to, amount, regtest);
   const bytes = overheadBytes + bytesPerInput * coins.length + bytesPerOutput * (payees.length + 1);
   const changeAmount = sum(coins) - sum(payees) - BigInt(Math.ceil(bytes * feeRate));
-  if (changeAmount < 0n) throw new Error("these coins are not enough");
+  if (changeAmount < 0n) throw new Error("the coins are not sufficient");
   const hasChange = changeAmount >= dustLimit;
   if (hasChange) transaction.addOutputAddress(walletAddress, changeAmount, regtest);
   transaction.sign(key);
@@ -72,7 +72,7 @@ const sum = (amounts: readonly { amount: bigint }[]): bigint =>
 
 const satoshisPerCoin = 100_000_000;
 
-/** Converts an amount from a node to satoshis. */
+/** Converts an amount that a node reported to satoshis. */
 const toSatoshis = (value: number): bigint => BigInt(Math.round(value * satoshisPerCoin));
 
 const transactionsMax = 10_000;
@@ -93,7 +93,7 @@ const AddressTransactions = z.array(
 
 const coinbaseMaturity = 100;
 
-/** Returns the rig's spendable coins, oldest first, from the node's address index. */
+/** Returns the test wallet's spendable coins, oldest first, from the node's address index. */
 export const findCoins = async (node: Btcd): Promise<Coin[]> => {
   const result = await node.callRpc("searchrawtransactions", walletAddress, 1, 0, transactionsMax);
   const transactions = AddressTransactions.parse(result);

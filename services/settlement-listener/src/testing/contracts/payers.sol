@@ -16,7 +16,7 @@ interface Token {
   function approve(address spender, uint256 value) external;
 }
 
-/// Emits the same event as the real proxy, but moves no money.
+/// Emits the same event as the real proxy but does not transfer any tokens.
 contract FakeProxy {
   event TransferWithReferenceAndFee(
     address tokenAddress,
@@ -39,7 +39,7 @@ contract FakeProxy {
   }
 }
 
-/// Pays several times in one transaction, like a smart account. It must hold the tokens itself.
+/// Makes several payments in one transaction, like a smart account. It must hold the tokens itself.
 contract BatchPayer {
   struct PaymentOrder {
     address token;
@@ -59,8 +59,8 @@ contract BatchPayer {
   }
 }
 
-/// Emits an extra log in every other block. When a payment is mined again, its index among the
-/// receipt's logs may differ.
+/// Emits an additional log in every other block. When a payment is mined again, its index in the
+/// receipt's logs can differ.
 contract FicklePayer is BatchPayer {
   event OddBlock();
 
@@ -70,8 +70,7 @@ contract FicklePayer is BatchPayer {
   }
 }
 
-/// Executes arbitrary calls, like a contract wallet. The transaction's own calldata contains them
-/// only as nested data.
+/// Executes any calls, like a contract wallet. They are nested in the transaction's own calldata.
 contract ContractWallet {
   function execute(address[] calldata to, bytes[] calldata data) external {
     for (uint256 i = 0; i < to.length; i++) {

@@ -6,8 +6,8 @@ interface Token {
   function transfer(address to, uint256 value) external returns (bool);
 }
 
-/// Sends a token to many accounts in one transaction: the named ones, and others. The others repeat
-/// every 10 blocks, because the node stores what each block changed.
+/// Sends a token to the named accounts and to many other accounts in one transaction. The other
+/// accounts are the same every 10 blocks, because the node stores the changes of each block.
 contract Scatterer {
   function scatter(Token token, address[] calldata named, uint256 strangerCount, uint256 value) external {
     token.mint(address(this), (named.length + strangerCount) * value);

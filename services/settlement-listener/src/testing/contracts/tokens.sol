@@ -50,7 +50,7 @@ contract PlainToken {
   }
 }
 
-/// Withholds 1% of each transfer, so less arrives than the proxy's event reports.
+/// Withholds 1% of each transfer, so the recipient gets less than the proxy's event reports.
 contract FeeOnTransferToken is PlainToken {
   address public constant collector = address(0xfee);
 
@@ -72,7 +72,7 @@ contract FeeOnTransferToken is PlainToken {
   }
 }
 
-/// Returns true without moving anything, while the proxy still emits a correct event.
+/// Returns true without transferring anything, so the proxy still emits a correct event.
 contract IdleToken is PlainToken {
   constructor() PlainToken("IDLE", 6) {}
 
@@ -81,7 +81,7 @@ contract IdleToken is PlainToken {
   }
 }
 
-/// Rejects transfers from or to an account on its list, as stablecoin issuers can.
+/// Rejects transfers from or to an account on its blocklist, like many stablecoins.
 contract BlockingToken is PlainToken {
   mapping(address => bool) public isBlocked;
 
@@ -99,7 +99,8 @@ contract BlockingToken is PlainToken {
   }
 }
 
-/// Like Tether on Ethereum: functions return nothing, and an allowance changes only from or to 0.
+/// Behaves like Tether on Ethereum. Functions do not return a value, and an allowance can only be
+/// changed from or to 0.
 contract SilentToken {
   string public constant name = "Silent";
   string public constant symbol = "SILENT";

@@ -19,7 +19,7 @@ import {
 } from "./token-account.ts";
 
 const accountsMax = 100;
-/** Accounts no longer collect rent. */
+/** Accounts no longer pay rent. */
 const rentEpoch = 18_446_744_073_709_551_615n;
 
 const Key = z.custom<Address>((text) => typeof text === "string" && isAddress(text), "WrongSize");
@@ -31,7 +31,7 @@ type AccountOptions = z.infer<typeof AccountOptions>;
 const AccountOptionsParam = AccountOptions.prefault({});
 const Filter = z.union([z.object({ mint: Key }), z.object({ programId: Key })]);
 
-/** The RPC methods for accounts. */
+/** The RPC methods that return accounts. */
 export const accountMethods: Readonly<
   Record<string, (view: NodeView, params: readonly unknown[]) => unknown>
 > = {
@@ -129,7 +129,10 @@ const listTokenAccounts = (view: NodeView, params: readonly unknown[]): unknown 
   );
 };
 
-/** Returns the current token accounts, and those changed by blocks above the context block. */
+/**
+ * Returns the addresses of the current token accounts, and of those that blocks above the context
+ * block changed.
+ */
 const listTokenAccountAddresses = (
   view: NodeView,
   { programId, contextBlock }: { programId: Address; contextBlock: Block },
@@ -180,7 +183,7 @@ const encodeAccountData = (
 ): unknown => {
   if (encoding === "base58") return [getBase58Decoder().decode(data), encoding];
   const holding = encoding === "jsonParsed" ? decodeHolding(account) : undefined;
-  // A node falls back to base64 for data that it cannot parse.
+  // If a node cannot parse the data of an account, it returns base64 instead.
   if (holding === undefined) return [Buffer.from(data).toString("base64"), "base64"];
   const { mint, owner, amount, isFrozen } = holding;
   const info = {

@@ -10,7 +10,7 @@ const Line = z.object({
 
 /**
  * Stores the blocks of a chain in a file, one per line. The same transactions in the same slots
- * produce the same chain, so nothing else is stored. A stored chain has no forks.
+ * always produce the same chain, so only these are stored. A stored chain cannot have forks.
  */
 export const openBlockJournal = (ledger: Ledger, file: string) => {
   for (const { slot, timeSeconds, transactions } of readLines(file)) {
@@ -22,7 +22,7 @@ export const openBlockJournal = (ledger: Ledger, file: string) => {
   /** Appends the new blocks. */
   const record = (): void => {
     if (ledger.blocks[lastWritten.height] !== lastWritten) {
-      throw new Error("a chain that is kept in a file cannot fork");
+      throw new Error("a chain stored in a file cannot fork");
     }
     const lines = ledger.blocks
       .slice(lastWritten.height + 1)
@@ -37,7 +37,10 @@ export const openBlockJournal = (ledger: Ledger, file: string) => {
   return { record };
 };
 
-/** Reads the complete lines and removes a partial line that a killed process left. */
+/**
+ * Reads the complete lines. Removes an incomplete last line, which remains if a process is killed
+ * while it writes.
+ */
 const readLines = (file: string): z.infer<typeof Line>[] => {
   writeFileSync(file, "", { flag: "a" });
   const text = readFileSync(file, "utf8");

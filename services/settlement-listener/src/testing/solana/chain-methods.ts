@@ -25,7 +25,7 @@ import {
 const slotRangeMax = 500_000;
 const signaturesMax = 1_000;
 const statusesMax = 256;
-/** A node that lags by more slots reports that it is not healthy. */
+/** If a node lags by more slots than this, it reports that it is unhealthy. */
 const healthySlotsMax = 128;
 
 const Options = ContextOptions.prefault({});
@@ -39,7 +39,7 @@ const isSignature = (text: string): boolean =>
 
 const TransactionDetails = z.enum(["full", "accounts", "signatures", "none"]);
 const TransactionOptions = z.object({
-  // Only these encodings are supported. Others are rejected.
+  // Other encodings are not supported, and requests for them are rejected.
   encoding: z.enum(["json", "base64", "base58"]).default("json"),
   maxSupportedTransactionVersion: z.int().optional(),
   commitment: Commitment.default("finalized"),
@@ -123,11 +123,11 @@ const AtLeastConfirmed = Options.refine(
   "Method does not support commitment below `confirmed`",
 );
 
-/** Adds undefined for omitted parameters. */
+/** Appends undefined for each omitted parameter. */
 const padParams = (params: readonly unknown[], count: number): unknown[] =>
   Array.from({ length: count }, (_, index) => params[index] ?? undefined);
 
-/** Older clients pass only the encoding. */
+/** Older clients pass the encoding as a string instead of an object with options. */
 const normalizeOptions = ([subject, options]: readonly unknown[]): unknown[] => [
   subject,
   typeof options === "string" ? { encoding: options } : (options ?? undefined),
@@ -254,7 +254,7 @@ const listSignatures = (view: NodeView, params: readonly unknown[]): unknown => 
   const contextBlock = resolveContextBlock(view, options);
   const startTransaction =
     before === undefined ? undefined : findLanded(view, before, contextBlock);
-  // A node that does not know the start signature returns nothing.
+  // A node that does not know the start signature returns an empty list.
   if (before !== undefined && startTransaction === undefined) return [];
   const endTransaction = until === undefined ? undefined : findLanded(view, until, contextBlock);
   return view.ledger

@@ -2,11 +2,12 @@ import type { CatalogueData } from "@payment-links/contracts";
 import type { Token } from "./create-tokens.ts";
 import { tokenPrograms } from "./token-account.ts";
 
-/** The number of genesis hash characters in a CAIP-2 name. */
+/** The length of the genesis hash prefix in a CAIP-2 chain id. */
 const chainReferenceLength = 32;
 
 /**
- * Creates the catalogue data of the local Solana chain and its tokens, without the unlisted one.
+ * Creates the data of the local Solana chain and its tokens for the catalogue. The unlisted token
+ * is not included.
  */
 export const createCatalogueData = (
   tokens: ReadonlyMap<string, Token>,

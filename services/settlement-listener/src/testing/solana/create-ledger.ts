@@ -12,38 +12,43 @@ import {
 import type { StoredAccount } from "./token-account.ts";
 import type { TransactionError } from "./transaction-error.ts";
 
-/** A block and its slot. */
+/** A block with its slot. */
 export type Block = {
   slot: number;
-  /** Its position among the blocks of its fork. Slots can be skipped, heights cannot. */
+  /** The position of the block on its fork. Slots can be skipped, but heights cannot. */
   height: number;
   parentSlot: number;
   hash: string;
   parentHash: string;
   timeSeconds: number;
   transactions: readonly LandedTransaction[];
-  /** The accounts that it changed, with their state before it. */
+  /** The accounts that the block changed, with their state before it. */
   accountsBefore: ReadonlyMap<Address, StoredAccount | undefined>;
 };
 
 /** A transaction in a block. */
 export type LandedTransaction = DecodedTransaction & Execution & { slot: number; height: number };
 
-/** A transaction that a fork orphaned and that lands again, `offset` blocks above the fork. */
+/**
+ * A transaction that a fork orphaned and that lands again, `offset` blocks after the start of the
+ * fork.
+ */
 export type Landing = { signature: string; offset: number };
 
 /** The maximum age of a transaction's blockhash, in blocks. */
 export const blockhashAgeMax = 150;
 
-/** The VM's first slot. It is far above any height, so the two cannot be confused. */
+/**
+ * The first slot of the VM. It is far above any height, so slots and heights cannot be confused.
+ */
 const firstSlot = 447_552_000;
 
 export type Ledger = ReturnType<typeof createLedger>;
 
 /**
- * Creates blocks and forks on top of a real VM. LiteSVM executes transactions. The ledger stores
- * what a validator stores around it: slots, hashes, changed accounts, and what is needed to undo a
- * block.
+ * Creates a ledger that adds blocks and forks to a real VM. LiteSVM executes the transactions. The
+ * ledger stores what a validator would store: slots, hashes, changed accounts, and the data to undo
+ * a block.
  */
 export const createLedger = ({ now }: { now: () => number }) => {
   const svm = new LiteSVM().withBlockhashCheck(false).withTransactionHistory(0n);
@@ -59,7 +64,7 @@ export const createLedger = ({ now }: { now: () => number }) => {
   const head = (): Block => blocks.at(-1) ?? genesis;
   const isOnChain = ({ slot, height }: { slot: number; height: number }): boolean =>
     blocks[height]?.slot === slot;
-  /** Returns why a transaction may not be in the next block, or undefined. */
+  /** Returns why the next block cannot contain a transaction, or undefined if it can. */
   const findRejection = ({
     signature,
     message,
@@ -88,7 +93,8 @@ export const createLedger = ({ now }: { now: () => number }) => {
   };
 
   /**
-   * Produces a block in the next slot. Drops transactions that it must not contain, like a leader.
+   * Produces a block in the next slot. Like a leader, it drops transactions that the block must not
+   * contain.
    */
   const produce = (transactions: readonly Uint8Array[] = pendingTransactions.splice(0)): Block => {
     const parent = head();
@@ -137,7 +143,7 @@ export const createLedger = ({ now }: { now: () => number }) => {
       pendingTransactions.push(bytes);
     },
     countPending: (): number => pendingTransactions.length,
-    /** Drops the queued transactions, like a leader without capacity. */
+    /** Drops the queued transactions, as a leader without free capacity does. */
     dropPending: (): void => {
       pendingTransactions = [];
     },
@@ -157,8 +163,9 @@ export const createLedger = ({ now }: { now: () => number }) => {
         : nextChange.accountsBefore.get(address);
     },
     /**
-     * Replaces the newest blocks by a fork with as many blocks. The old slots become skipped. The
-     * transactions of the replaced blocks are gone, except those that land again.
+     * Replaces the newest blocks with a fork of the same length. The slots of the replaced blocks
+     * become skipped slots. The transactions of the replaced blocks are dropped, except those that
+     * land again.
      */
     fork: (depth: number, relandings: readonly Landing[]): void => {
       if (depth >= blocks.length) throw new Error(`there are only ${blocks.length - 1} blocks`);

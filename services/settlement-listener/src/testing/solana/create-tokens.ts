@@ -16,16 +16,16 @@ import { createAccountInstruction, createSigner } from "./sign-transaction.ts";
 import { tokenPrograms } from "./token-account.ts";
 
 const mintLength = 82;
-/** A mint with the fee extension, including the bytes before extensions. */
+/** The length of a mint with the fee extension. It includes the bytes before the extensions. */
 const feeMintLength = 278;
-/** The fee of each transfer, in basis points (0.01%). */
+/** The fee on each transfer, in basis points (0.01%). */
 const feeBasisPoints = 100;
 const feeMax = 5_000_000n;
 
 /** The rig's tokens. */
 const tokenKinds = {
   usdc: { symbol: "USDC", decimals: 6, program: tokenPrograms.token, hasFee: false },
-  /** Another token of the same program and decimals, which is in no catalogue. */
+  /** A token of the same program and with the same decimals that is not in the catalogue. */
   other: { symbol: "OTHER", decimals: 6, program: tokenPrograms.token, hasFee: false },
   coin9: { symbol: "COIN9", decimals: 9, program: tokenPrograms.token, hasFee: false },
   /** A Token-2022 token without extensions. */
@@ -41,11 +41,11 @@ export type Token = {
   symbol: string;
   decimals: number;
   program: Address;
-  /** The mint's address. */
+  /** The address of the mint. */
   mint: Address;
 };
 
-/** Returns the tokens. Their mints still have to be created. */
+/** Returns the tokens. Their mints are not created yet. */
 export const listTokens = async (): Promise<ReadonlyMap<TokenName, Token>> => {
   const tokens = new Map<TokenName, Token>();
   for (const name of tokenNames) {
@@ -75,8 +75,8 @@ export const createMintInstructions = async (
 };
 
 /**
- * Creates Token-2022's `InitializeTransferFeeConfig`, which no library for this version of kit
- * supports.
+ * Creates Token-2022's `InitializeTransferFeeConfig` instruction. No library supports it for this
+ * version of kit.
  */
 const createInitializeFeeInstruction = (
   { mint, program }: Token,
@@ -98,13 +98,13 @@ const createInitializeFeeInstruction = (
   };
 };
 
-/** Returns the account in which wallets look for an owner's tokens. */
+/** Returns the account where wallets expect an owner's tokens. */
 export const findAssociatedAccount = async (token: Token, owner: Address): Promise<Address> => {
   const { mint, program: tokenProgram } = token;
   return (await findAssociatedTokenPda({ owner, mint, tokenProgram }))[0];
 };
 
-/** Creates the associated account unless it exists. */
+/** Creates the associated token account unless it exists. */
 export const createAssociatedAccountInstruction = async (
   token: Token,
   { owner, payer }: { owner: Address; payer: KeyPairSigner },

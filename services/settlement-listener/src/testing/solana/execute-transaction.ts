@@ -23,12 +23,12 @@ export type DecodedTransaction = {
   transaction: Transaction;
   message: TransactionMessage;
   loadedAddresses: { writable: readonly Address[]; readonly: readonly Address[] };
-  /** All keys, in the order in which instructions and balances index them. */
+  /** All keys. Instructions and balances refer to them by their index in this list. */
   keys: readonly Address[];
   writableKeys: readonly Address[];
 };
 
-/** The parts of a compiled message that are used here. All versions have them. */
+/** The fields of a compiled message that are used here. Messages of all versions have them. */
 type TransactionMessage = {
   version: "legacy" | number;
   header: {
@@ -68,7 +68,7 @@ type TokenBalance = {
   uiTokenAmount: ReturnType<typeof serializeTokenAmount>;
 };
 
-/** A transaction's result, like a node's `meta`. */
+/** The result of a transaction, like `meta` in a node's response. */
 export type Execution = {
   err: TransactionError | null;
   fee: bigint;
@@ -87,7 +87,7 @@ type InnerInstruction = {
   stackHeight: number;
 };
 
-/** Reads an account of the VM. Returns undefined for one without lamports. */
+/** Reads an account of the VM. Returns undefined if it has no lamports. */
 export const readAccount = (svm: LiteSVM, address: Address): StoredAccount | undefined => {
   const account = svm.getAccount(address);
   if (!account.exists || account.lamports === 0n) return undefined;
@@ -95,7 +95,7 @@ export const readAccount = (svm: LiteSVM, address: Address): StoredAccount | und
   return { lamports, data: new Uint8Array(data), owner: programAddress, isExecutable: executable };
 };
 
-/** Writes an account to the VM, or removes it. */
+/** Writes an account to the VM, or removes it if it is undefined. */
 export const writeAccount = (svm: LiteSVM, address: Address, account: StoredAccount | undefined) =>
   svm.setAccount({
     address,
@@ -152,7 +152,8 @@ const tableHeaderBytes = 56;
 const addressBytes = 32;
 
 /**
- * Returns the addresses that the VM will find in the lookup tables. It rejects missing ones itself.
+ * Returns the addresses that the VM will find in the lookup tables. Missing addresses are left out,
+ * because the VM itself rejects them.
  */
 const loadAddresses = (svm: LiteSVM, lookups: readonly TableLookup[]) => {
   const load = (kind: "writableIndexes" | "readonlyIndexes"): Address[] =>
@@ -168,8 +169,8 @@ const loadAddresses = (svm: LiteSVM, lookups: readonly TableLookup[]) => {
 };
 
 /**
- * Executes a transaction. Returns its result in a block. If it must not be in a block at all,
- * returns the reason and changes nothing.
+ * Executes a transaction. Returns the result that a block would contain. If no block can contain
+ * the transaction, returns the reason and changes nothing.
  */
 export const executeTransaction = (
   svm: LiteSVM,
@@ -181,13 +182,14 @@ export const executeTransaction = (
   const accountsAfter = keys.map((key) => readAccount(svm, key));
   const [preBalances, postBalances] = [listLamports(accountsBefore), listLamports(accountsAfter)];
   const err = result instanceof FailedTransactionMetadata ? decodeTransactionError(result) : null;
-  // A transaction that fails in a block still pays the fee. An unchanged balance means a rejection.
+  // A failed transaction in a block still pays the fee. If the payer's balance is unchanged, the VM
+  // rejected the transaction, so no block contains it.
   if (err !== null && preBalances[0] === postBalances[0]) return { refusedFor: err };
   const meta = result instanceof FailedTransactionMetadata ? result.meta() : result;
   return {
     execution: {
       err,
-      // Lamports only move between accounts, except for the fee.
+      // Apart from the fee, lamports only move between accounts.
       fee: sum(preBalances) - sum(postBalances),
       preBalances,
       postBalances,

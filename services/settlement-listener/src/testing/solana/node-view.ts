@@ -5,37 +5,37 @@ import { contextSlotNotReachedError, invalidParamsError } from "./rpc-errors.ts"
 export const Commitment = z.enum(["processed", "confirmed", "finalized"]);
 export type Commitment = z.infer<typeof Commitment>;
 
-/** How many blocks `confirmed` and `finalized` lag behind the head. */
+/** The number of blocks by which `confirmed` and `finalized` lag behind the head. */
 export type CommitmentLags = { confirmedLag: number; finalizedLag: number };
 
-/** One node's view of the chain. */
+/** The chain as one node sees it. */
 export type NodeView = {
   ledger: Ledger;
   /** Returns the newest block at a commitment. */
   findNewestBlock(commitment: Commitment): Block;
   /**
-   * Returns the node's blocks, one per height. Those above the newest block of a commitment are not
-   * visible at that commitment.
+   * Returns the node's blocks, one per height. At a commitment, only the blocks up to the newest
+   * one at that commitment are visible.
    */
   blocks(): readonly Block[];
-  /** Returns whether it has a transaction, in a block that is no newer than the given one. */
+  /** Returns whether the node has a transaction in a block that is not newer than the given one. */
   hasTransaction(landed: LandedTransaction, newest: Block): boolean;
-  /** Returns the slot of the oldest block that it has not pruned. */
+  /** Returns the slot of the oldest block that the node has not pruned. */
   firstSlot(): number;
-  /** Returns how many slots it lags behind. */
+  /** Returns how many slots the node lags behind. */
   slotsBehind(): number;
-  /** Returns whether it reads pruned blocks from long-term storage. */
+  /** Returns whether the node reads pruned blocks from long-term storage. */
   isArchive(): boolean;
 };
 
-/** The options that methods share. */
+/** The options that several methods have. */
 export const ContextOptions = z.object({
-  // Nodes default to `finalized`, so clients omit it.
+  // The default on real nodes is `finalized`, so clients omit it.
   commitment: Commitment.default("finalized"),
   minContextSlot: z.number().optional(),
 });
 
-/** Parses a call's parameters, or throws an invalid-parameters error. */
+/** Parses the parameters of a call. Throws an invalid-parameters error if they do not match. */
 export const parseParams = <Shape extends z.ZodType>(
   schema: Shape,
   params: readonly unknown[],
@@ -46,7 +46,7 @@ export const parseParams = <Shape extends z.ZodType>(
   throw invalidParamsError(`Invalid params: ${issue?.path.join(".")}: ${issue?.message}.`);
 };
 
-/** Returns the block at which a request is answered. */
+/** Returns the block that determines the state for a request. */
 export const resolveContextBlock = (
   view: NodeView,
   { commitment, minContextSlot }: z.infer<typeof ContextOptions>,
@@ -58,7 +58,7 @@ export const resolveContextBlock = (
   return block;
 };
 
-/** Wraps a value with its slot. */
+/** Wraps a value together with the block's slot. */
 export const withContext = (block: Block, value: unknown) => ({
   context: { apiVersion: "4.0.0", slot: block.slot },
   value,

@@ -1,7 +1,7 @@
 import { RpcError } from "../serve-json-rpc.ts";
 import type { TransactionError } from "./transaction-error.ts";
 
-// Codes and messages of Agave (`rpc-client-api/src/custom_error.rs`).
+// Error codes and messages from Agave (`rpc-client-api/src/custom_error.rs`).
 
 export const invalidParamsError = (message: string) => new RpcError(-32602, message);
 

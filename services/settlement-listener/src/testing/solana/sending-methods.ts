@@ -35,7 +35,7 @@ const SimulateOptions = ContextOptions.extend({
   replaceRecentBlockhash: z.boolean().default(false),
 }).prefault({});
 
-/** The RPC methods that take transactions. */
+/** The RPC methods that send or simulate a transaction, or need it to compute a fee. */
 export const sendingMethods: Readonly<
   Record<string, (view: NodeView, params: readonly unknown[]) => unknown>
 > = {
@@ -70,8 +70,8 @@ export const sendingMethods: Readonly<
     const schema = z.tuple([z.string(), ContextOptions.prefault({})]);
     const [encodedMessage, options] = parseParams(schema, [params[0], params[1] ?? undefined]);
     const message = Buffer.from(encodedMessage, "base64");
-    // The header starts with the number of signers, after the version byte that legacy messages
-    // lack.
+    // The header starts with the number of signers. In versioned messages, a version byte comes
+    // before the header.
     const signerCount = message[(message[0] ?? 0) >= 0x80 ? 1 : 0];
     if (signerCount === undefined) throw invalidParamsError("failed to deserialize message");
     return withContext(resolveContextBlock(view, options), signerCount * lamportsPerSignature);

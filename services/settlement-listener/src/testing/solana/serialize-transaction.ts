@@ -2,14 +2,14 @@ import { getBase58Decoder } from "@solana/kit";
 import type { LandedTransaction } from "./create-ledger.ts";
 import { unsupportedVersionError } from "./rpc-errors.ts";
 
-/** The format that a caller requests for transactions. */
+/** The format in which a caller requests transactions. */
 export type TransactionFormat = {
   encoding: "json" | "base64" | "base58";
   maxVersion: number | undefined;
   details: "full" | "accounts";
 };
 
-/** Serializes a landed transaction like `getTransaction` and `getBlock`. */
+/** Serializes a transaction in a block like `getTransaction` and `getBlock` do. */
 export const serializeTransaction = (landed: LandedTransaction, format: TransactionFormat) => {
   const { version } = landed.message;
   if (typeof version === "number" && version > (format.maxVersion ?? -1)) {
@@ -90,7 +90,7 @@ const memoPrograms: ReadonlySet<string> = new Set([
   "Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo",
 ]);
 
-/** Serializes a transaction's memos as in signature lists: `[length] text`. */
+/** Serializes a transaction's memos in the format of signature lists: `[length] text`. */
 export const serializeMemo = ({ message, keys }: LandedTransaction): string | null => {
   const memos = message.instructions
     .filter(({ programAddressIndex }) => memoPrograms.has(keys[programAddressIndex] ?? ""))

@@ -28,18 +28,21 @@ const systemProgram = address("11111111111111111111111111111111");
 const memoProgram = address("MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr");
 const computeBudget = address("ComputeBudget111111111111111111111111111111");
 
-/** Creates a key pair that is the same in every run, so a development chain keeps its addresses. */
+/**
+ * Creates a key pair that is the same in every run, so the addresses on a development chain do not
+ * change.
+ */
 export const createSigner = async (name: string): Promise<KeyPairSigner> =>
   await createKeyPairSignerFromPrivateKeyBytes(
     new Uint8Array(createHash("sha256").update(`local solana: ${name}`).digest()),
   );
 
-/** A signed transaction and its first signature. */
+/** A signed transaction with its first signature. */
 export type SignedTransaction = { signature: string; bytes: Uint8Array };
 
 /**
- * Signs instructions as a versioned transaction if there are lookup tables, otherwise as a legacy
- * one.
+ * Signs instructions as a versioned transaction if there are lookup tables, and as a legacy
+ * transaction otherwise.
  */
 export const signTransaction = async ({
   payer,
@@ -79,7 +82,7 @@ const toSignedTransaction = (
   bytes: new Uint8Array(getTransactionEncoder().encode(transaction)),
 });
 
-/** Signs a transaction that was built elsewhere. Throws if it needs another signature too. */
+/** Signs a transaction that was built elsewhere. Throws if it also needs another signature. */
 export const signEncodedTransaction = async (
   encodedTransaction: string,
   { keyPair }: KeyPairSigner,
@@ -89,7 +92,7 @@ export const signEncodedTransaction = async (
 };
 
 /**
- * Signs instructions as a transaction of version 1, which contains its own compute limits
+ * Signs instructions as a transaction of version 1. Such a transaction contains its compute limits
  * (SIMD-0385).
  */
 export const signVersion1Transaction = async ({
@@ -118,7 +121,8 @@ export const signVersion1Transaction = async ({
 };
 
 /**
- * Adds keys by which the chain's indexes find the transaction, as read-only keys that do not sign.
+ * Adds keys to an instruction, so the chain's indexes find the transaction by these keys. They are
+ * read-only and do not sign.
  */
 export const withReferences = (
   instruction: Instruction,
@@ -155,7 +159,7 @@ export const createAccountInstruction = (options: {
   return { programAddress: systemProgram, accounts, data: new Uint8Array(data) };
 };
 
-/** Creates the system program's `Transfer` instruction, which moves the chain's own coin. */
+/** Creates the system program's `Transfer` instruction, which transfers SOL. */
 export const createLamportTransferInstruction = (options: {
   from: TransactionSigner;
   to: string;
@@ -187,8 +191,8 @@ const unitsPerTransaction = 800_000;
 const loadedAccountBytesMax = 64 * 1024 * 1024;
 
 /**
- * Limits a transaction's compute units, like wallets do. The limit differs each time, so two
- * otherwise identical payments are two transactions.
+ * Limits a transaction's compute units, as wallets do. The limit differs each time, so two
+ * otherwise identical payments have different signatures.
  */
 export const createUnitLimitInstruction = (serial: number): Instruction => {
   const data = Buffer.alloc(5);

@@ -5,21 +5,21 @@ import { sendingMethods } from "./sending-methods.ts";
 import type { CommitmentLags, NodeView } from "./node-view.ts";
 import type { Block, Ledger } from "./create-ledger.ts";
 
-/** A node of the chain, with its own URL. */
+/** A node of the chain with its own URL. */
 export type SolanaNode = {
   url: string;
   /** Makes the node lag behind the head by this many blocks. */
   lagBy(blockCount: number): void;
-  /** Makes the node stay on its current fork until `resume`. */
+  /** Makes the node stay on its current fork until `resume` is called. */
   freeze(): void;
   resume(): void;
-  /** Makes a transaction unknown to the node, as if it had pruned or never received it. */
+  /** Hides a transaction from the node, as if the node had pruned it or never received it. */
   hideTransaction(signature: string): void;
-  /** Removes everything below a slot, like a node with limited storage. */
+  /** Removes everything below a slot, as a node with limited storage does. */
   prune(toSlot: number): void;
-  /** Restores the pruned slots, as if another node answered at the same URL. */
+  /** Restores the pruned slots, as if another node behind the same URL had them. */
   restore(): void;
-  /** Makes the node report skipped slots like one with long-term storage. */
+  /** Makes the node report skipped slots like a node with long-term storage does. */
   becomeArchive(): void;
   close(): Promise<void>;
 };
@@ -93,7 +93,7 @@ export const startNode = async (
 
 const bigIntPrefix = "bigint:";
 
-/** Serializes bigints as JSON numbers of any length, like a node. */
+/** Serializes bigints as JSON numbers of any length, as a real node does. */
 const serializeWithBigInts = (reply: unknown): string =>
   JSON.stringify(reply, (_, value: unknown) =>
     typeof value === "bigint" ? `${bigIntPrefix}${value}` : value,

@@ -33,7 +33,7 @@ const findTransaction = async (
     .getTransaction(signature as Signature, { ...transactionOptions, commitment })
     .send();
 
-/** Returns how much a transaction changed the owner's balances, as a watch reads them. */
+/** Returns how much a transaction changed the owner's balances, read like the watch does. */
 const computeReceived = async (signature: string): Promise<bigint> => {
   const meta = (await findTransaction(signature))?.meta;
   const sumBalances = (balances: typeof meta extends null ? never : unknown): bigint =>
@@ -424,7 +424,7 @@ describe("the local Solana chain", () => {
       await callNode(firstChain.url, "getLatestBlockhash", confirmedOptions),
     ];
     await firstChain.close();
-    // A killed process may have written a partial line.
+    // An incomplete line, as a killed process leaves it.
     await appendFile(journalFile, '{"slot":4');
     const secondChain = await startSolanaChain({ journalFile });
     expect([

@@ -48,24 +48,24 @@ export type { Landing } from "./create-ledger.ts";
 export type { SolanaNode } from "./start-node.ts";
 export type { TokenName } from "./create-tokens.ts";
 
-/** More than any test spends, and small enough that each transfer fits into 64 bits. */
+/** More than any test spends, but each transfer still fits into 64 bits. */
 const initialBalance = 10n ** 17n;
 const payerLamports = 10n ** 13n;
 const accountLength = 165;
 
-/** A payer's order. The amount is in base units, and `to` is the owner's wallet. */
+/** An order to pay an owner. `to` is the owner's wallet, and the amount is in base units. */
 export type SolanaOrder = {
   to: string;
   amount: bigint;
-  /** The keys added to the transfer. Defaults to none. */
+  /** The keys to add to the transfer. There are none by default. */
   references?: readonly string[];
   token?: TokenName;
   memo?: string;
-  /** The index of the payer. Defaults to the first. */
+  /** The index of the payer. The default is the first one. */
   payer?: 0 | 1 | 2;
-  /** Another token account of the owner than the associated one. */
+  /** A token account of the owner to pay instead of the associated one. */
   account?: string;
-  /** Whether a versioned transaction takes keys from a lookup table. */
+  /** Whether to send a versioned transaction that takes keys from a lookup table. */
   usesLookupTable?: boolean;
   /** Whether to use a transaction of version 1. */
   isVersion1?: boolean;
@@ -74,21 +74,21 @@ export type SolanaOrder = {
 };
 
 type ChainOptions = {
-  /** How many blocks `confirmed` and `finalized` lag behind the head. */
+  /** The numbers of blocks by which `confirmed` and `finalized` lag behind the head. */
   confirmedLag?: number;
   finalizedLag?: number;
   port?: number;
-  /** The file that stores the blocks, so the next chain continues with them. */
+  /** The file in which blocks are stored. The next chain with this file continues with them. */
   journalFile?: string;
-  /** Returns the time of blocks without a set time, in Unix seconds. */
+  /** Returns the time for blocks whose time is not set, in Unix seconds. */
   now?: () => number;
 };
 
 export type LocalSolanaChain = Awaited<ReturnType<typeof startSolanaChain>>;
 
 /**
- * Starts a local Solana chain: a real VM with tokens of both token programs and funded payers,
- * behind a node's JSON-RPC. It produces blocks only on request.
+ * Starts a local Solana chain. It is a real VM with tokens of both token programs and funded
+ * payers, behind a node's JSON-RPC API. Blocks are produced only on request.
  */
 export const startSolanaChain = async ({
   confirmedLag = 1,
@@ -118,8 +118,8 @@ export const startSolanaChain = async ({
     ...createPayments(context),
     ...createControls(ledger, lags),
     /**
-     * Produces blocks in the next slots, the first with the queued transactions. Returns the last
-     * slot.
+     * Produces blocks in the next slots. The first one contains the queued transactions. Returns
+     * the last slot.
      */
     mine: (count = 1): number => {
       for (let index = 0; index < count; index += 1) ledger.produce();
@@ -130,14 +130,17 @@ export const startSolanaChain = async ({
     node,
     url: node.url,
     genesisHash,
-    /** The catalogue data of the chain and its tokens. */
+    /** The data of the chain and its tokens for the catalogue. */
     catalogueData: createCatalogueData(tokens, genesisHash),
     tokens,
     payers: payers.map((payer) => payer.address),
     issuer: (await createSigner("issuer")).address,
-    /** Starts another node of the same chain, which may lag or be on another fork. */
+    /** Starts another node of the same chain. It can lag or stay on another fork. */
     startNode: () => startChainNode(),
-    /** Returns the current balance of an owner's accounts of a token, whatever its origin. */
+    /**
+     * Returns the current balance of a token in all accounts of an owner, regardless of how it was
+     * received.
+     */
     readReceived: (owner: string, name: TokenName): bigint => {
       const { mint, program } = findToken(context, name);
       return ledger.svm
@@ -148,11 +151,13 @@ export const startSolanaChain = async ({
     },
     findTokenAccount: (owner: string, name: TokenName): Promise<Address> =>
       findAssociatedAccount(findToken(context, name), address(owner)),
-    /** Creates an off-curve account of a program, like a vault. Returns its address. */
+    /**
+     * Creates an off-curve account that belongs to a program, like a vault. Returns its address.
+     */
     createVault: async (program: VaultProgram): Promise<Address> => {
       const [usdc] = tokens.values();
       if (usdc === undefined) throw new Error("there is no token");
-      // A derived address has no private key.
+      // A derived address is off-curve, so it has no private key.
       const vault = await findAssociatedAccount(usdc, freshAddress());
       writeAccount(ledger.svm, vault, {
         lamports: ledger.svm.minimumBalanceForRentExemption(0n),
@@ -175,7 +180,8 @@ const vaultPrograms = {
 };
 
 /**
- * Returns a random address without a known key, for a reference or for an owner that only receives.
+ * Returns a random address without a known key. It is used as a reference, or as an owner that only
+ * receives.
  */
 export const freshAddress = (): Address => getAddressDecoder().decode(randomBytes(32));
 
@@ -190,21 +196,22 @@ type ChainContext = {
 const createControls = (ledger: Ledger, lags: { confirmedLag: number; finalizedLag: number }) => ({
   /** Skips slots without producing blocks. */
   skip: (count = 1): void => ledger.skip(count),
-  /** Returns whether a transaction is queued, or in a block that is not final yet. */
+  /** Returns whether any transaction is queued, or is in a block that is not final yet. */
   hasUnfinalizedTransactions: (): boolean =>
     ledger.countPending() > 0 ||
     ledger.blocks.slice(-lags.finalizedLag).some(({ transactions }) => transactions.length > 0),
-  /** Returns the newest slot with a block. */
+  /** Returns the newest slot that has a block. */
   getHeadSlot: (): number => ledger.head().slot,
   /** Returns the number of blocks above genesis. */
   getHeight: (): number => ledger.head().height,
-  /** Returns the slot of a transaction's block, or undefined if no block contains it. */
+  /** Returns the slot of the block that contains a transaction, or undefined if there is none. */
   findSlot: (signature: string): number | undefined =>
     ledger.listLandings(signature).find(({ slot, height }) => ledger.blocks[height]?.slot === slot)
       ?.slot,
   /**
-   * Replaces the newest blocks by a fork with as many blocks in later slots. Only the given
-   * transactions land in it again. Final blocks cannot be replaced, unless `breaksFinality` is set.
+   * Replaces the newest blocks with a fork of the same length in later slots. Only the given
+   * transactions land again on the fork. Final blocks cannot be replaced unless `breaksFinality` is
+   * set.
    */
   reorg: (
     depth: number,
@@ -212,7 +219,7 @@ const createControls = (ledger: Ledger, lags: { confirmedLag: number; finalizedL
     { breaksFinality = false } = {},
   ): void => {
     if (depth > lags.finalizedLag && !breaksFinality) {
-      throw new Error(`${depth} blocks reach below the last final one`);
+      throw new Error(`a fork of ${depth} blocks would replace final blocks`);
     }
     ledger.fork(depth, relandings);
   },
@@ -223,12 +230,12 @@ const createControls = (ledger: Ledger, lags: { confirmedLag: number; finalizedL
 });
 
 const createPayments = (context: ChainContext) => ({
-  /** Pays in one transaction, which is queued for the next block. Returns its signature. */
+  /** Pays with one transaction that is queued for the next block. Returns its signature. */
   pay: (order: SolanaOrder): Promise<string> => payInOneTransaction(context, [order]),
   /** Makes several payments in one transaction. */
   payInOneTransaction: (orders: readonly SolanaOrder[]): Promise<string> =>
     payInOneTransaction(context, orders),
-  /** Makes several payments by a single batch instruction. */
+  /** Makes several payments with a single batch instruction. */
   payBatch: async (orders: readonly SolanaOrder[]): Promise<string> => {
     const payer = findPayer(context, 0);
     const accountCreations: Instruction[] = [];
@@ -247,26 +254,32 @@ const createPayments = (context: ChainContext) => ({
   /** Signs several payments in one transaction without sending it. */
   sign: (orders: readonly SolanaOrder[]): Promise<SignedTransaction> =>
     signPayments(context, orders),
-  /** Signs a base64 transaction that was built elsewhere, like a payer's wallet. */
+  /** Signs a base64 transaction that was built elsewhere, as a payer's wallet does. */
   signEncoded: (encodedTransaction: string, payer: 0 | 1 | 2 = 0): Promise<SignedTransaction> =>
     signEncodedTransaction(encodedTransaction, findPayer(context, payer)),
   send: ({ bytes }: SignedTransaction): void => context.ledger.submit(bytes),
-  /** Sends a transaction with the references that moves nothing. */
+  /** Sends a transaction that has the references but transfers nothing. */
   payForged: async ({ to, references = [], payer = 0 }: SolanaOrder): Promise<string> => {
     const from = findPayer(context, payer);
     const emptyTransfer = createLamportTransferInstruction({ from, to, lamports: 0n });
     return await send(context, [withReferences(emptyTransfer, references)], from);
   },
-  /** Pays the chain's own coin. */
+  /** Pays in SOL. */
   payCoin: async ({ to, amount, references = [], payer = 0 }: SolanaOrder): Promise<string> => {
     const from = findPayer(context, payer);
     const lamportTransfer = createLamportTransferInstruction({ from, to, lamports: amount });
     return await send(context, [withReferences(lamportTransfer, references)], from);
   },
-  /** Pays more than the balance, so a block contains the failed transaction with its references. */
+  /**
+   * Tries to pay more than the balance. The failed transaction and its references are then in a
+   * block.
+   */
   payFailing: (order: SolanaOrder): Promise<string> =>
     payInOneTransaction(context, [{ ...order, amount: initialBalance * 100n }]),
-  /** Mints tokens into the owner's associated account, like a bridge. The issuer pays the fee. */
+  /**
+   * Mints tokens into the owner's associated token account, as a bridge does. The issuer pays the
+   * fee.
+   */
   mintTokens: async ({ to, amount, token: name = "usdc" }: SolanaOrder): Promise<string> => {
     const [issuer, token] = [await createSigner("issuer"), findToken(context, name)];
     const owner = address(to);
@@ -281,7 +294,10 @@ const createPayments = (context: ChainContext) => ({
       issuer,
     );
   },
-  /** Creates another token account of an owner, with a queued transaction. Returns its address. */
+  /**
+   * Queues a transaction that creates another token account of an owner. Returns the address of the
+   * account.
+   */
   createTokenAccount: async (owner: string, name: TokenName): Promise<Address> => {
     const [from, token] = [findPayer(context, 0), findToken(context, name)];
     const account = await createSigner(`account ${(context.serial.lastNumber += 1)}`);
@@ -302,7 +318,7 @@ const createPayments = (context: ChainContext) => ({
     await send(context, [createInstruction, initializeInstruction], from);
     return account.address;
   },
-  /** Creates an owner's associated account, with a queued transaction. */
+  /** Queues a transaction that creates an owner's associated token account. */
   createAssociatedAccount: async (owner: string, name: TokenName): Promise<void> => {
     const payer = findPayer(context, 0);
     const token = findToken(context, name);
@@ -314,7 +330,7 @@ const createPayments = (context: ChainContext) => ({
   },
 });
 
-/** A token account with the extension for withheld fees. */
+/** The length of a token account with the extension for withheld fees. */
 const feeAccountLength = 182;
 
 const findToken = ({ tokens }: ChainContext, name: TokenName): Token => {
@@ -329,7 +345,10 @@ const findPayer = ({ payers }: ChainContext, index: number): KeyPairSigner => {
   return payer;
 };
 
-/** Returns the hash of a final block, which wallets use because no fork can replace it. */
+/**
+ * Returns the hash of a final block. Wallets use such a blockhash because no fork can replace its
+ * block.
+ */
 const chooseBlockhash = ({ ledger, finalizedLag }: ChainContext): string =>
   ledger.blocks.at(-1 - Math.min(finalizedLag, ledger.head().height))?.hash ?? "";
 
@@ -413,10 +432,10 @@ const createTransferInstructions = async (
 
 const batchInstruction = 255;
 
-/** Combines instructions of one token program into its `batch` (SIMD-0266). */
+/** Combines instructions of the same token program into one `batch` instruction (SIMD-0266). */
 const createBatchInstruction = (instructions: readonly Instruction[]): Instruction => {
   const [firstInstruction] = instructions;
-  if (firstInstruction === undefined) throw new Error("a batch of nothing");
+  if (firstInstruction === undefined) throw new Error("the batch has no payments");
   const encodedParts = instructions.flatMap(({ accounts = [], data = new Uint8Array() }) => [
     accounts.length,
     data.length,
@@ -433,7 +452,8 @@ const tableHeaderBytes = 56;
 const addressBytes = 32;
 
 /**
- * Writes a lookup table with all keys of the instructions directly to the VM, outside any block.
+ * Writes a lookup table with all keys of the instructions directly to the VM, without a transaction
+ * in a block.
  */
 const writeLookupTable = ({ ledger }: ChainContext, instructions: readonly Instruction[]) => {
   const keys = instructions.flatMap(({ accounts = [] }) =>
@@ -456,7 +476,7 @@ const writeLookupTable = ({ ledger }: ChainContext, instructions: readonly Instr
   return { [table]: uniqueKeys };
 };
 
-/** Creates the tokens and funds the payers before the first block. */
+/** Creates the tokens and funds the payers before the first block is produced. */
 const issueTokens = async (context: ChainContext): Promise<void> => {
   const { svm } = context.ledger;
   const issuer = await createSigner("issuer");
@@ -483,7 +503,7 @@ const executeNow = async (
   const { bytes } = await signTransaction({ payer, instructions, blockhash });
   const result = executeTransaction(ledger.svm, decodeTransaction(ledger.svm, bytes));
   if ("refusedFor" in result || result.execution.err !== null) {
-    throw new Error(`a token could not be issued: ${JSON.stringify(result, serializeBigInt)}`);
+    throw new Error(`a token could not be created: ${JSON.stringify(result, serializeBigInt)}`);
   }
 };
 

@@ -25,12 +25,14 @@ const frozenState = 2;
 export const isTokenProgram = (address: string): boolean =>
   address === tokenPrograms.token || address === tokenPrograms.token2022;
 
-/** Decodes a token account's balance. Undefined if the account is no token account. */
+/**
+ * Decodes the balance of a token account. Returns undefined if the account is not a token account.
+ */
 export const decodeHolding = (account: StoredAccount | undefined): TokenHolding | undefined => {
   if (account === undefined || !isTokenProgram(account.owner)) return undefined;
   const { data } = account;
   if (data.length < accountLength) return undefined;
-  // After the base account, Token-2022 stores the account type and then the extensions.
+  // Token-2022 stores the account type after the base account, followed by the extensions.
   if (data.length > accountLength && data[accountLength] !== tokenAccountType) return undefined;
   const state = data[108];
   if (state === 0) return undefined;
@@ -54,7 +56,7 @@ export const decodeDecimals = (account: StoredAccount | undefined): number | und
 const toDataView = (data: Uint8Array): DataView =>
   new DataView(data.buffer, data.byteOffset, data.byteLength);
 
-/** Serializes an amount like a node. */
+/** Serializes an amount as a node does. */
 export const serializeTokenAmount = (amount: bigint, decimals: number) => {
   const digits = String(amount).padStart(decimals + 1, "0");
   const integerPart = digits.slice(0, digits.length - decimals);

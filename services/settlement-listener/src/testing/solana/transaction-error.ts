@@ -1,6 +1,6 @@
 import type { FailedTransactionMetadata } from "litesvm";
 
-// The VM reports an error without fields as its index in these lists.
+// The VM reports an error without fields as an index into these lists.
 const transactionErrors = [
   "AccountInUse AccountLoadedTwice AccountNotFound ProgramAccountNotFound InsufficientFundsForFee",
   "InvalidAccountForFee AlreadyProcessed BlockhashNotFound CallChainTooDeep MissingSignatureForFee",
@@ -33,10 +33,10 @@ const instructionErrors = [
   .join(" ")
   .split(" ");
 
-/** A transaction's error, as a node serializes it: a word, or an object with one key. */
+/** The error of a transaction in a node's format: a string, or an object with one key. */
 export type TransactionError = string | Readonly<Record<string, unknown>>;
 
-/** Decodes the VM's error. */
+/** Decodes an error of the VM. */
 export const decodeTransactionError = (
   failedTransaction: FailedTransactionMetadata,
 ): TransactionError => {

@@ -5,11 +5,11 @@ export type CallRpc = (method: string, ...params: readonly unknown[]) => Promise
 
 type Node = { callRpc: CallRpc; finalizedLag: number };
 
-/** Returns the head's number. */
+/** Returns the block number of the head. */
 export const readHead = async ({ callRpc }: Node): Promise<number> =>
   Number(await callRpc("eth_blockNumber"));
 
-/** Resolves a block given by tag, hex or decimal to its number in hex. */
+/** Converts a block given as a tag, in hex or in decimal to its number in hex. */
 export const resolveBlockNumber = async (node: Node, selector: unknown): Promise<string> => {
   if (selector === "earliest") return "0x0";
   if (selector === "latest") return toHex(await readHead(node));
@@ -28,7 +28,7 @@ export const toHex = (number: number): string => `0x${number.toString(16)}`;
 
 const tags: ReadonlySet<unknown> = new Set(["earliest", "pending", "finalized", "safe"]);
 
-/** Throws unless the latest state is requested, because a node has no other. */
+/** Throws unless the latest state is requested, because java-tron nodes do not have any other. */
 export const rejectOldState = (selector: unknown): void => {
   if (selector === "latest") return;
   if (tags.has(selector)) {

@@ -14,8 +14,8 @@ type FilterRequest = {
 };
 
 /**
- * Converts a java-tron log filter to the EVM node's filter. Returns undefined if the range starts
- * above the head, which is not an error.
+ * Converts a log filter of java-tron to one for the EVM node. Returns undefined if the range starts
+ * above the head, because that is not an error.
  */
 export const resolveLogQuery = async (
   node: { callRpc: CallRpc; finalizedLag: number; blockRangeMax: number },

@@ -1,4 +1,4 @@
-// Converts the EVM node's results to java-tron's fields and values.
+// Converts results of the EVM node to the fields and values of java-tron.
 
 const zeros = (bytes: number): string => `0x${"00".repeat(bytes)}`;
 const energyPrice = "0x64";
@@ -38,7 +38,7 @@ const transactionFields = [
   "value",
 ];
 
-/** Returns null for a transaction that is in no block. */
+/** Returns null for a transaction that is not in a block. */
 export const serializeTransaction = (transaction: unknown) => {
   const fields = transaction as Fields | null;
   if (fields === null || fields["blockHash"] === null) return null;
@@ -87,7 +87,7 @@ const blockFields = [
   "transactionsRoot",
 ];
 
-/** Serializes a block with its transactions or their hashes. */
+/** Serializes a block with either its transactions or their hashes. */
 export const serializeBlock = (block: unknown, isFull: boolean) => {
   const fields = block as Fields | null;
   if (fields === null) return null;

@@ -30,7 +30,9 @@ const order = { reference, to: owner, amount: 5n };
 
 type Fields = Record<string, unknown>;
 
-/** Returns the names of an object's fields, with the values of those that are always the same. */
+/**
+ * Returns the names of an object's fields, and the values of those fields that are always the same.
+ */
 const toShape = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.slice(0, 1).map(toShape);
   if (typeof value !== "object" || value === null) return undefined;
@@ -150,7 +152,7 @@ describe("a node of the local Tron chain", () => {
       data: "{}",
     });
     expect(await fetchLogs(head - blockRangeMax, head)).toBeInstanceOf(Array);
-    // Blocks above the head do not count.
+    // Blocks above the head are not included in the distance.
     expect(await fetchLogs(head - blockRangeMax, head + 9_000)).toBeInstanceOf(Array);
     expect(await fetchLogs(head + 1, head + 9)).toEqual([]);
     await expect(fetchLogs(2, 1)).rejects.toMatchObject({

@@ -3,16 +3,16 @@ import { type CatalogueData, tronAddressFromHex } from "@payment-links/contracts
 import { startEvmChain } from "../start-evm-chain.ts";
 import { type TronNode, startTronNode } from "./start-tron-node.ts";
 
-/** The chain id of the rig's own chain, which no public network uses. */
+/** The chain id of the local chain. No public network uses it. */
 const localChainId = "1338";
 const blockSeconds = 3;
 
 export type LocalTronChain = Awaited<ReturnType<typeof startTronChain>>;
 
 /**
- * Starts a local Tron chain: an EVM node with the fee proxies and the rig's tokens, behind proxies
- * that use java-tron's dialect. Payments and mining work like in `startEvmChain`. `url` is a
- * proxy's.
+ * Starts a local Tron chain: an EVM node with the fee proxies and the test tokens, behind proxies
+ * that use java-tron's dialect of JSON-RPC. Payments and mining work like in `startEvmChain`. `url`
+ * is the URL of such a proxy.
  */
 export const startTronChain = async ({
   finalizedLag = 19,
@@ -20,9 +20,9 @@ export const startTronChain = async ({
   chainId = localChainId,
   log,
 }: {
-  /** How many blocks the last solid block lags behind the head. */
+  /** The number of blocks by which the last solid block lags behind the head. */
   finalizedLag?: number;
-  /** The maximum range of one log request. Defaults to 5000. */
+  /** The maximum range of a log request. The default is 5000. */
   blockRangeMax?: number;
   chainId?: string;
   log?: Log;
@@ -40,14 +40,14 @@ export const startTronChain = async ({
   return {
     ...chain,
     chainId: "local-tron",
-    /** The catalogue data of the chain and its tokens. */
+    /** The data of the chain and its tokens for the catalogue. */
     catalogueData: createCatalogueData(chain.catalogueData, Number(chainId)),
     /** The proxy at `url`. */
     node,
     url: node.url,
     /** The URL of the EVM node behind the proxies. */
     evmUrl: chain.url,
-    /** Starts another proxy of the same chain. */
+    /** Starts another proxy in front of the same chain. */
     startNode,
     close: async (): Promise<void> => {
       await Promise.all(nodes.map((tronNode) => tronNode.close()));
@@ -56,7 +56,10 @@ export const startTronChain = async ({
   };
 };
 
-/** Converts the catalogue data to Tron addresses, without the coin, which cannot be paid. */
+/**
+ * Converts the catalogue data to Tron addresses. Leaves out the native coin, because links cannot
+ * be paid in it.
+ */
 const createCatalogueData = (
   { chains, tokens }: CatalogueData,
   chainNumber: number,

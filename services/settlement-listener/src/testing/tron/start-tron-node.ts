@@ -10,12 +10,12 @@ import {
 import { resolveLogQuery } from "./log-query.ts";
 import { invalidParamsError } from "./tron-errors.ts";
 
-/** A node that uses java-tron's dialect. */
+/** A node that uses java-tron's dialect of JSON-RPC. */
 export type TronNode = {
   url: string;
-  /** Answers this many HTTP requests like an overloaded node. */
+  /** Responds to this many HTTP requests like an overloaded node. */
   limitRate(times: number): void;
-  /** Makes the node an older version without receipts of whole blocks. */
+  /** Makes the node an older version that cannot return all receipts of a block. */
   downgrade(): void;
   close(): Promise<void>;
 };
@@ -41,15 +41,15 @@ const tooManyRequests = {
   Error: "class java.lang.IllegalAccessException : lack of computing resources",
 };
 
-/** java-tron's own limit. Hosts set lower ones. */
+/** java-tron's own limit. Hosts have lower limits. */
 const defaultBlockRange = 5_000;
 
 type Context = { callRpc: CallRpc; finalizedLag: number; blockRangeMax: number };
 type MethodHandler = (context: Context, params: readonly unknown[]) => unknown;
 
 /**
- * Starts a proxy in front of an EVM node that uses java-tron's JSON-RPC, with its limits, its
- * errors and its empty fields. `finalized` lags `finalizedLag` blocks behind the head.
+ * Starts a proxy that makes an EVM node respond like java-tron, with the same limits, errors and
+ * empty fields. `finalized` lags `finalizedLag` blocks behind the head.
  */
 export const startTronNode = async ({
   target,
@@ -182,7 +182,8 @@ const stateMethods: Readonly<Record<string, MethodHandler>> = {
   },
   eth_call: async ({ callRpc }, params) => {
     const [call, block] = requireParams(params, 2);
-    // java-tron requires that a block given as an object exists, but uses the latest state anyway.
+    // If the block is given as an object, java-tron requires that it exists, but uses the latest
+    // state anyway.
     if (typeof block === "string") rejectOldState(block);
     try {
       return await callRpc("eth_call", call, "latest");
@@ -213,7 +214,7 @@ const parseHash = (hash: unknown): string => {
   return hash.startsWith("0x") ? hash : `0x${hash}`;
 };
 
-/** Throws if parameters are missing or there are too many. */
+/** Throws if there are too few or too many parameters. */
 const requireParams = (params: readonly unknown[], count: number): readonly unknown[] => {
   if (params.length !== count) throw invalidParamsError("method parameters invalid");
   return params;

@@ -2,16 +2,16 @@ import type { WatchContext } from "../chain/watch-context.ts";
 import type { Verifier } from "../chain-reader.ts";
 import { reachQuorum, getQuorum } from "./reach-quorum.ts";
 
-/** What providers report as the block at a height. */
+/** The result of asking providers for the hash of a block. */
 type BlockAgreement = {
-  /** Undefined while too few providers agree. */
+  /** The agreed hash. Undefined if there is no quorum. */
   hash: string | undefined;
   /** The size of the largest group of providers that agree. */
   agreeingProviderCount: number;
   dissentingProviders: readonly string[];
 };
 
-/** Asks providers for the hash of a block, and counts contradictions in the metrics. */
+/** Asks providers for the hash of a block. Counts contradictions in the metrics. */
 export const agreeOnBlock = async (
   { chain, metrics, verifiers }: Pick<WatchContext, "chain" | "metrics" | "verifiers">,
   number: number,

@@ -10,9 +10,9 @@ import { reachQuorum, getQuorum } from "./reach-quorum.ts";
 import { proveAbsent } from "./prove-absent.ts";
 
 export type TransactionOutcome = {
-  /** Undefined if no canonical block holds the transaction. */
+  /** The transaction's receipt. Undefined if no canonical block contains the transaction. */
   receipt: TransactionReceipt | undefined;
-  /** The block's time. Undefined if only one provider was asked. */
+  /** The block's time. Undefined if there is only one provider. */
   minedAt: Date | undefined;
 };
 
@@ -20,18 +20,20 @@ type ReceiptQuery = {
   /** Maps each transaction to the block that a provider must have reached to vote on it. */
   requiredBlocks: ReadonlyMap<string, number>;
   /**
-   * Transactions whose missing receipt has consequences. A provider votes for their absence only if
-   * it proves that none of its blocks up to `finalizedTo` holds them.
+   * Transactions for which a missing receipt can change a payment. A provider votes for their
+   * absence only if it proves that none of its blocks up to `finalizedTo` contains them.
    */
   seenTransactions: ReadonlyMap<string, SeenTransaction>;
   finalizedTo: number;
-  /** Returns whether the provider itself sees enough blocks on top of a block. */
+  /**
+   * Returns whether, by its own heads, the provider has enough blocks on top of a block to vote.
+   */
   canVote: (verifier: Verifier, blockNumber: number) => boolean;
 };
 
 /**
- * Requests receipts until two providers, if there are two, agree on each: on the block, its time
- * and the full receipt. Leaves out transactions without agreement.
+ * Requests receipts until two providers, if there are two, agree on each one: on its block, the
+ * block's time and its full contents. Leaves out transactions without agreement.
  */
 export const agreeOnReceipts = async (
   { chain, metrics, verifiers }: Pick<WatchContext, "chain" | "metrics" | "verifiers">,
@@ -47,7 +49,7 @@ export const agreeOnReceipts = async (
         canVote(verifier, requiredBlocks.get(hash) ?? Infinity),
       );
       const receipts = await verifier.reader.readReceipts(queriedHashes);
-      // With a single provider, the time stored during the scan remains valid.
+      // With a single provider, the time that the scan stored is used.
       const blockTimes =
         quorum > 1 ? await readBlockTimes(verifier.reader, [...receipts.values()]) : new Map();
       const missingTransactions = queriedHashes.flatMap((hash) =>
@@ -97,16 +99,16 @@ const findAbsent = async (
       return verifier.reader.readAbsent(seenTransactions, { fromBlock, toBlock });
     });
   } catch (error) {
-    // The provider's votes on existing receipts remain valid.
+    // If the proof fails, the provider's votes on existing receipts still count.
     if (error instanceof ChainUnreachableError) return new Set();
     throw error;
   }
 };
 
 /**
- * Returns the text by which votes are compared. Leaves out deposits, because they depend on the
- * owners known at the time of the request. The evidence contains the logs that deposits are made
- * of.
+ * Returns the text by which votes are compared. Leaves out deposits, because they depend on which
+ * owners were known when each provider was asked. The logs of deposits are still compared, as part
+ * of the receipt's evidence.
  */
 const toFingerprint = ({ minedAt, receipt }: TransactionOutcome): string => {
   const transfers = receipt?.transfers.filter(({ payer }) => payer === undefined);

@@ -4,7 +4,7 @@ import { reachQuorum, getQuorum } from "./reach-quorum.ts";
 
 /**
  * Returns the senders and nonces of transactions. With two or more providers, two must agree on
- * each. Leaves out transactions that they do not know or disagree on.
+ * each. Leaves out transactions that are unknown or that providers disagree on.
  */
 export const agreeOnSenders = async (
   { reader, verifiers }: Pick<WatchContext, "reader" | "verifiers">,

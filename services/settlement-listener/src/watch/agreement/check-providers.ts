@@ -3,8 +3,8 @@ import type { WatchContext } from "../chain/watch-context.ts";
 import { ChainUnreachableError } from "../chain-reader.ts";
 
 /**
- * Compares each provider with the catalogue (rule CHAIN-9), all in parallel. Throws
- * {@link ChainUnreachableError} if none of them answers.
+ * Compares all providers with the catalogue in parallel (rule CHAIN-9). Throws {@link
+ * ChainUnreachableError} if none of them answers.
  */
 export const checkProviders = async (
   { chain }: { chain: Pick<WatchContext["chain"], "findFault"> },

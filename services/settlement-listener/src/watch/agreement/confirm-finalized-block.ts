@@ -8,9 +8,9 @@ import { readAnchor } from "./read-anchor.ts";
 import type { ObservedHeads } from "./read-observed-heads.ts";
 
 /**
- * Advances the final block to the newest scanned block that two providers confirm and call final.
- * Demotes providers that two others contradict. Returns the final block and how many providers
- * agree on the checked block.
+ * Advances the final block to the newest scanned block whose hash two providers confirm and which
+ * both consider final. Demotes providers that two others contradict. Returns the final block, and
+ * how many providers agree on the block that was checked.
  */
 export const confirmFinalizedBlock = async (
   watch: WatchContext,

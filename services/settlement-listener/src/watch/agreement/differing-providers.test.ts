@@ -24,7 +24,10 @@ const noTransaction: CreateResult = () => {
   throw new RpcError(-5, "No such mempool transaction. Use -txindex");
 };
 
-/** Starts a provider with a good node behind it, which can override the results of some methods. */
+/**
+ * Starts a provider that forwards requests to a correct node and can override the results of some
+ * methods.
+ */
 const startProvider = async (nodeUrl: string) => {
   const overriddenResults = new Map<string, CreateResult>();
   const requestedMethods: string[] = [];
@@ -86,7 +89,7 @@ const createRig = async (chain: WatchableChain, urls: readonly string[]) => {
 type ProviderFault = readonly [what: string, method: string, answer: CreateResult, fault: string];
 
 /**
- * Tests the guarantees for one chain family, for each way in which one of its providers can differ.
+ * Tests one chain family with one differing provider, for each way in which a provider can differ.
  */
 const describeFamily = (
   family: string,
@@ -102,7 +105,7 @@ const describeFamily = (
         const outlier = await startProvider(chain.url);
         const agreeingProviders = [await startProvider(chain.url), await startProvider(chain.url)];
         outlier.overrideResult(method, createResult);
-        // The preferred provider is the one that differs.
+        // The differing provider is the preferred one.
         const watchRig = await createRig(
           chain,
           [outlier, ...agreeingProviders].map(({ url }) => url),
@@ -119,7 +122,7 @@ const describeFamily = (
           () => outlier.requestedMethods.length > 3,
         );
         const checkedMethods = new Set(outlier.requestedMethods);
-        // A block reader sends more methods than the catalogue check does.
+        // The catalogue check does not use these methods, so the watch has not read any blocks.
         for (const readMethod of ["eth_getLogs", "getSignaturesForAddress", "getblockheader"]) {
           expect(checkedMethods).not.toContain(readMethod);
         }
@@ -176,7 +179,7 @@ describeFamily("Solana", describe, startWatchedSolana, [
     "serves another chain",
     "getGenesisHash",
     () => "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d",
-    "the node serves the chain of genesis 5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp",
+    "the node serves a chain whose genesis hash starts with 5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp",
   ],
 ]);
 
@@ -185,13 +188,13 @@ describeFamily("Bitcoin", describeBitcoin, () => startWatchedBitcoin(program), [
     "serves another chain",
     "getblockhash",
     () => otherHash,
-    `the node serves the chain of genesis ${otherHash.slice(0, 32)}`,
+    `the node serves a chain whose genesis hash starts with ${otherHash.slice(0, 32)}`,
   ],
   [
     "is rebuilding its transaction index",
     "getrawtransaction",
     noTransaction,
-    "the node keeps no index of transactions (txindex=1)",
+    "the node has no transaction index (txindex=1)",
   ],
 ]);
 

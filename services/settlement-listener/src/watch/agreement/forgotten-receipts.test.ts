@@ -19,7 +19,7 @@ beforeAll(() => chain.mine(20));
 
 let rig: WatchRig | undefined;
 const rpcs: ScriptedRpc[] = [];
-/** Starts a watch over this many providers, and waits until it has caught up. */
+/** Starts a watch with this many providers, and waits until it has caught up. */
 const startCaughtUpWatch = async (providerCount: number, clock = withShortDelays()) => {
   for (let providerIndex = 0; providerIndex < providerCount; providerIndex += 1) {
     rpcs.push(await startScriptedRpc({ target: chain.url }));
@@ -37,8 +37,8 @@ afterEach(async () => {
 });
 
 /**
- * Pays a link in the newest block, and waits until the payment is seen and two providers returned
- * its nonce.
+ * Pays a link in the newest block, and waits until the payment is seen and two providers have
+ * returned its nonce.
  */
 const payAndWaitSeen = async (rig: WatchRig, payer: 0 | 1 | 2) => {
   const link = await rig.receiveNewLink();
@@ -59,7 +59,7 @@ const payAndWaitSeen = async (rig: WatchRig, payer: 0 | 1 | 2) => {
   return { link, hash };
 };
 
-/** Makes these nodes drop the receipts of everything mined so far. They still return newer ones. */
+/** Hides the receipts of all blocks so far on these nodes. They still return newer receipts. */
 const hideReceiptsUpToNow = async (selectedRpcs: readonly ScriptedRpc[]) => {
   const beforeBlock = (await chain.readHeadNumber()) + 1;
   const playedFaults = selectedRpcs.map((rpc) =>
@@ -73,8 +73,8 @@ const hideReceiptsUpToNow = async (selectedRpcs: readonly ScriptedRpc[]) => {
 };
 
 /**
- * Mines blocks with transactions until the newest ones are final, and waits for several more steps
- * of the watch.
+ * Mines blocks with transactions until the newest ones are final, and waits for several more scan
+ * steps.
  */
 const mineAndCatchUp = async (rig: WatchRig): Promise<void> => {
   await chain.pay({ reference: "00".repeat(16), to: owner, amount: 1n });
@@ -145,7 +145,8 @@ describe("a payment from a time whose receipts the nodes have pruned", () => {
       const firstTurnMs = elapsedMs() + orphanCheckIntervalMs;
       await recheckAt(firstTurnMs);
       await mineAndCatchUp(rig);
-      // This state may be permanent, so it must not cause constant requests.
+      // This state can be permanent, so the job must pause instead of sending requests all the
+      // time.
       fixedElapsedMs = firstTurnMs + orphanCheckIntervalMs - 1;
       const countWhilePaused = countNonceRequests();
       await mineAndCatchUp(rig);

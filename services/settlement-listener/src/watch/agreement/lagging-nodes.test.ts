@@ -30,10 +30,10 @@ afterEach(async () => {
   for (const rpc of rpcs.splice(0)) await rpc.close();
 });
 
-/** Pays a link, and waits until the payment is seen and both providers returned its nonce. */
+/** Pays a link, and waits until the payment is seen and both providers have returned its nonce. */
 const payAndWaitSeen = async (watch: WatchRig) => {
   const link = await watch.receiveNewLink();
-  // Lagging nodes still know an older transaction.
+  // Mines an older transaction first, which lagging nodes know.
   await chain.pay({ reference: "00".repeat(16), to: owner, amount: 1n });
   await chain.mine();
   const hash = await chain.pay({ reference: link.paymentReference, to: owner, amount: 7_000_000n });
@@ -47,14 +47,14 @@ const payAndWaitSeen = async (watch: WatchRig) => {
   return { hash, link };
 };
 
-/** Makes every block final as soon as it is accepted, as on Avalanche. */
+/** Finalizes each block as soon as it is accepted, as Avalanche does. */
 const finalizeImmediately = () => {
   for (const rpc of rpcs) rpc.injectFault({ kind: "early_final" });
 };
 
 const receiptMethod = "eth_getTransactionReceipt";
 
-/** Makes nodes behind both URLs lag by some blocks and answer these methods. */
+/** Makes the nodes of both URLs lag by some blocks when they answer these methods. */
 const startLagging = (methods: readonly string[], blockCount = 2) => {
   const playedLags = rpcs.map((rpc) =>
     rpc.injectFault({ kind: "stale_head", blockCount }, { methods }),

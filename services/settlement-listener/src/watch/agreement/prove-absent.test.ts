@@ -1,7 +1,10 @@
 import { expect, test } from "@jest/globals";
 import { proveAbsent } from "./prove-absent.ts";
 
-/** A node with data from a block on, and the blocks that were requested from it. */
+/**
+ * A node that has pruned all blocks below `retainedFromBlock`, with a list of the blocks that were
+ * requested from it.
+ */
 const createNode = (retainedFromBlock: number) => {
   const requestedBlocks: number[] = [];
   let inFlightCount = 0;

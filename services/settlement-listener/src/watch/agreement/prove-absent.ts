@@ -1,14 +1,15 @@
 /**
- * Returns which transactions are in no canonical block, given that none was mined below
- * `fromBlock`. Returns an empty set if the node cannot prove it.
+ * Returns which transactions are in no canonical block from `fromBlock` on. Returns an empty set if
+ * the node cannot prove it for that range.
  */
 type ReadAbsent = (hashes: readonly string[], fromBlock: number) => Promise<ReadonlySet<string>>;
 
 /**
- * Returns which transactions are in no canonical block, according to one node. `earliestBlocks` has
- * the first block that may hold each transaction. Nodes prune the oldest blocks first, so one proof
- * covers all newer transactions. Usually one request that starts at the oldest is enough. Otherwise
- * a binary search finds where the node's data starts.
+ * Returns which transactions one node proves to be in no canonical block. `earliestBlocks` maps
+ * each transaction to the first block that can contain it. A proof for an old block also covers all
+ * newer transactions, because nodes prune the oldest blocks first. One request for the oldest
+ * transaction is therefore usually enough. If it fails, a binary search finds the oldest block for
+ * which the node has data.
  */
 export const proveAbsent = async (
   earliestBlocks: ReadonlyMap<string, number>,
@@ -18,7 +19,8 @@ export const proveAbsent = async (
     (a, b) => (earliestBlocks.get(a) ?? 0) - (earliestBlocks.get(b) ?? 0),
   );
   const absent = new Set<string>();
-  // Absence cannot be proved before `from`. Everything from `to` on was already requested.
+  // The node cannot prove absence for transactions before index `from`. Those from index `to` on
+  // have already been requested.
   let [from, to, next] = [0, hashes.length, 0];
   while (from < to) {
     const provenHashes = await readAbsent(

@@ -3,12 +3,12 @@ import { ChainMovedError } from "../chain/watch-context.ts";
 import { ChainUnreachableError } from "../chain-reader.ts";
 import { reachQuorum, getQuorum } from "./reach-quorum.ts";
 
-/** What a provider returns for each key. It has no vote on keys that it leaves out. */
+/** What a provider returns for each key. It has no vote on missing keys. */
 type ProviderValues = Record<string, string> | Error;
 
 /**
- * Asks providers for `keys`, with a quorum of two by default. Also returns the requests of each
- * provider.
+ * Asks providers for `keys`, by default with a quorum of two. Also returns the requests that each
+ * provider got.
  */
 const askProviders = async (
   providerValues: readonly ProviderValues[],

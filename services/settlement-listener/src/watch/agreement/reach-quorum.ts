@@ -1,14 +1,11 @@
 import { ChainMovedError } from "../chain/watch-context.ts";
 import { ChainUnreachableError, type Verifier } from "../chain-reader.ts";
 
-/** The result of asking several providers the same. */
+/** The result of asking several providers the same question. */
 export type Agreement<Key, Value> = {
   /** The values that a quorum of providers agreed on. */
   agreedValues: ReadonlyMap<Key, Value>;
-  /**
-   * The size of the largest agreeing group, for the key where that group is smallest. 0 without any
-   * vote.
-   */
+  /** The minimum over all keys of how many providers agree on the key. 0 if a key has no votes. */
   agreeingProviderCountMin: number;
   /** The number of keys on which providers contradicted each other. */
   contradictedCount: number;
@@ -16,15 +13,18 @@ export type Agreement<Key, Value> = {
   dissentingProviders: readonly string[];
 };
 
-/** Returns how many providers must agree before money moves: two, or one if there is only one. */
+/**
+ * Returns the quorum, which is the number of providers that must agree before a payment settles or
+ * fails: two, or one if there is only one provider.
+ */
 export const getQuorum = (verifiers: readonly Verifier[]): number => Math.min(2, verifiers.length);
 
 type Vote<Value> = { providerId: string; fingerprint: string; value: Value };
 
 /**
- * Asks one provider after another until `quorum` of them have given the same answer for each key. A
- * provider that fails or leaves out a key has no vote on it. Two answers are the same if their
- * fingerprints are.
+ * Asks providers until `quorum` of them have returned the same value for each key. Two values are
+ * the same if their fingerprints are equal. A provider that fails has no vote, and a provider that
+ * leaves out a key has no vote on that key.
  */
 export const reachQuorum = async <Key, Value>({
   fetchValues,
@@ -64,13 +64,13 @@ export const reachQuorum = async <Key, Value>({
       }
     }
   };
-  // The rest are asked one by one, because the first `quorum` providers usually suffice.
+  // The other providers are asked one by one, because the first `quorum` providers usually agree.
   await collectVotes(verifiers.slice(0, quorum));
   for (const verifier of verifiers.slice(quorum)) await collectVotes([verifier]);
   return { agreedValues, ...summarizeVotes(votes, quorum) };
 };
 
-/** A provider that is unreachable, or whose chain is moving, has no vote. */
+/** Returns no votes if the provider is unreachable or its chain moved during the read. */
 const abstainOnError = async <Key, Value>(
   pendingValues: Promise<ReadonlyMap<Key, Value>>,
 ): Promise<ReadonlyMap<Key, Value>> => {

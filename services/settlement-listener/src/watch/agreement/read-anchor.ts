@@ -7,10 +7,11 @@ import { getDepositFilter } from "../transfers/find-transfers.ts";
 import { agreeOnBlock } from "./agree-on-block.ts";
 
 /**
- * Returns the last final block of a sparse chain as an extra block to store, if payments above the
- * newest stored final block are due. A reorg rolls back to a stored block and must not go below
- * these payments. Requires that the providers which call this block final confirm the last scanned
- * block. Otherwise the scanned payments may belong to another fork.
+ * Returns the last final block of a sparse chain if it must be stored additionally. This is the
+ * case if payments above the newest stored final block are due: a reorg rolls back to a stored
+ * block, and must not roll back these payments. The providers that consider the block final must
+ * also agree on the last scanned block. Otherwise the payments may have been scanned on another
+ * fork.
  */
 export const readAnchor = async (
   watch: WatchContext,

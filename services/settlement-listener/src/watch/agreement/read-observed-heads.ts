@@ -8,18 +8,18 @@ import {
 import type { WatchContext } from "../chain/watch-context.ts";
 import { getQuorum } from "./reach-quorum.ts";
 
-/** How far a chain is according to its providers. */
+/** The newest blocks of a chain, according to its providers. */
 export type ObservedHeads = {
   head: number;
   /** The limits for reading blocks and reporting payments as seen. */
   readLimits: BlockLimits;
-  /** The limits on which two providers agree, if there are two. -1 while they do not. */
+  /** The limits that a quorum of providers has reached. -1 if too few providers answered. */
   agreedLimits: FinalityLimits;
   /** The limits of each provider that answered, by provider id. */
   limitsByProvider: ReadonlyMap<string, BlockLimits>;
 };
 
-/** Asks all providers how far the chain is. */
+/** Reads the heads of all providers. */
 export const readObservedHeads = async ({
   chain,
   readHeadsByProvider,

@@ -18,7 +18,10 @@ beforeAll(() => chain.mine(20));
 
 let rig: WatchRig | undefined;
 const rpcs: ScriptedRpc[] = [];
-/** Starts a watch over this many providers of one good node, and waits until it has caught up. */
+/**
+ * Starts a watch with this many providers, all with the same correct node, and waits until it has
+ * caught up.
+ */
 const startCaughtUpWatch = async (
   providerCount: number,
   settings: Parameters<typeof createWatchRig>[1] = { finality: "finalized" },
@@ -43,7 +46,7 @@ afterEach(async () => {
   for (const rpc of rpcs.splice(0)) await rpc.close();
 });
 
-/** Creates a link that is paid 7 USDC in the newest block. */
+/** Creates a link and pays it 7 USDC in the newest block. */
 const payNewLink = async (rig: WatchRig, payer: 0 | 1 | 2 = 0) => {
   const link = await rig.receiveNewLink();
   const hash = await chain.pay({
@@ -56,7 +59,7 @@ const payNewLink = async (rig: WatchRig, payer: 0 | 1 | 2 = 0) => {
   return { link, hash };
 };
 
-/** Starts the service again on the same database, as after a restart. */
+/** Restarts the service on the same database. */
 const restartService = async (rig: WatchRig, config = rig.config) => {
   const restartedService = createSettlementListener(
     { ...rig.context, metrics: createMetrics("again") },
@@ -71,10 +74,7 @@ const waitUntilSettled = (rig: WatchRig, linkId: string, amount = "7") =>
     rig.publishedStatuses(linkId).includes(`settled ${amount}`),
   );
 
-/**
- * Mines blocks until the newest ones are final, and waits until the watch has taken several more
- * steps.
- */
+/** Mines blocks until the newest ones are final, and waits for several more scan steps. */
 const mineAndCatchUp = async (rig: WatchRig, rpc: ScriptedRpc): Promise<void> => {
   await chain.mine(finalBlocks + 2);
   await rig.waitUntilScanned();
@@ -123,7 +123,7 @@ describe("with two providers", () => {
     const { first, rig, second } = await startCaughtUpWatch(2);
     await rig.service.stop();
     const { link } = await payNewLink(rig);
-    // More blocks than are read one by one.
+    // This is more than the number of blocks that are read with headers.
     await chain.mine(150);
     const outage = second.injectFault({ kind: "down" });
     const restartedService = await restartService(rig);
@@ -139,8 +139,8 @@ describe("with two providers", () => {
     const { first, rig, second } = await startCaughtUpWatch(2);
     await rig.service.stop();
     const { link } = await payNewLink(rig);
-    // More blocks than are read one by one, so only the last one is stored, and the second provider
-    // is below it.
+    // This is more than the number of blocks that are read with headers, so only the last one is
+    // stored. The second provider has not reached it.
     await chain.mine(150);
     second.injectFault({ kind: "stale_head", blockCount: 60 });
     const restartedService = await restartService(rig);
@@ -300,7 +300,8 @@ describe("with two providers", () => {
     const { link, hash } = await payNewLink(rig, 1);
     await waitUntil("the payment is published", () => rig.publishedStatuses(link.id).length === 1);
     const raw = await chain.readRawTransaction(hash);
-    // From here on the payment is hidden, although the chain holds it again and its nonce is used.
+    // From here on, the first provider hides the payment, although the chain contains it again and
+    // its nonce is used.
     first.injectFault({ kind: "no_receipts" });
     const hiddenLogs = first.injectFault({ kind: "empty_logs" });
     const outage = second.injectFault({ kind: "down" });
@@ -310,7 +311,8 @@ describe("with two providers", () => {
     await chain.mine();
     await mineAndCatchUp(rig, first);
     const countRequests = () => first.getCounts().methods.get("eth_getTransactionCount") ?? 0;
-    // Nothing is resolved before blocks are final, and one node alone does not make them final.
+    // Orphaned payments are resolved only when blocks are final, which one node alone cannot
+    // achieve.
     first.injectFault({ kind: "early_final" });
     const countBefore = first.getCounts().requests;
     await waitUntil(
@@ -347,10 +349,10 @@ describe("with two providers", () => {
 });
 
 describe("a payment that one of two providers alone shows in one new block after another", () => {
-  /** Makes the first provider show the payment in new blocks. */
+  /** Makes the first provider move the payment's log into new blocks. */
   const replayInNewBlock = async (first: ScriptedRpc, hash: Hex) =>
     first.injectFault({ kind: "hostile", corrupt: await misplaceLog(chain, hash) });
-  /** Mines blocks. Each is scanned on its own. */
+  /** Mines blocks, and waits after each one until it is scanned. */
   const mineOneByOne = async (rig: WatchRig, blockCount: number): Promise<void> => {
     for (let minedCount = 0; minedCount < blockCount; minedCount += 1) {
       await chain.mine();
@@ -406,7 +408,7 @@ describe("a payment that one of two providers alone shows in one new block after
     await mineAndCatchUp(rig, first);
     await waitUntilSettled(rig, link.id);
     const playedFault = await replayInNewBlock(first, hash);
-    // An empty block would be mined again unchanged.
+    // Without a transaction, the reorg would mine the same empty block again.
     await chain.transferToken({ to: owner, amount: 1n });
     await mineOneByOne(rig, 1);
     playedFault.stop();
@@ -418,7 +420,7 @@ describe("a payment that one of two providers alone shows in one new block after
 });
 
 describe("the audit", () => {
-  /** Pays while the first provider hides the payment and the second is down. */
+  /** Pays a link while the first provider hides the payment and the second one is down. */
   const payHidden = async () => {
     const watch = await startCaughtUpWatch(2);
     const { first, rig, second } = watch;
@@ -456,7 +458,7 @@ describe("the audit", () => {
     const thirdRpc = rpcs[2];
     first.injectFault({ kind: "empty_logs" });
     second.injectFault({ kind: "empty_logs" });
-    // The provider has passed the payment's block, which is not final to it.
+    // The second provider has this block, but does not consider it final yet.
     second.injectFault({ kind: "stale_head", blockCount: finalBlocks - 2 });
     const outage = thirdRpc?.injectFault({ kind: "down" });
     const { link } = await payNewLink(rig);
@@ -484,7 +486,7 @@ describe("the scan", () => {
     const { link } = await payNewLink(rig);
     await rig.waitUntilScanned();
     await chain.mine(finalBlocks + 2);
-    // Two providers must agree before it settles.
+    // It settles only after two providers agree.
     await waitUntil("the payment is processing", () =>
       rig.publishedStatuses(link.id).includes("processing 7"),
     );
@@ -493,7 +495,7 @@ describe("the scan", () => {
 
 const receiptMethods = ["eth_getTransactionReceipt", "eth_getBlockReceipts"];
 
-/** Removes the logs that name a reference from a reply. */
+/** Removes the logs that contain a reference from a reply. */
 const removeLogsOf = (reference: string) => {
   const topic = keccak256(`0x${reference}`).slice(2);
   return (reply: unknown): string =>
@@ -538,8 +540,8 @@ describe("with three providers, the first", () => {
       () => rig.publishedStatuses(visibleLink.id).length === 1,
     );
     const raw = await chain.readRawTransaction(hash);
-    // No provider shows its log again, so only its receipt can reveal it when the orphaned payment
-    // is resolved.
+    // No provider returns the payment's log again. Only its receipt can reveal it, when the
+    // orphaned payment is resolved.
     for (const rpc of rpcs) rpc.injectFault({ kind: "empty_logs" });
     await chain.reorg(1);
     await rig.waitUntilScanned();

@@ -6,9 +6,9 @@ import { findAuditLimit, isVerifierError } from "./find-audit-limit.ts";
 import { rereadBlocks, commitMissedTransfers } from "./reread-blocks.ts";
 
 /**
- * Audits the next range of final blocks and repairs what the scan missed (rule CHAIN-6). With two
- * or more providers, the provider that read the range first never audits it; the audit waits for
- * another. Returns the last audited block.
+ * Audits the next range of final blocks, and records what the scan missed (rule CHAIN-6). With two
+ * or more providers, the provider that the scan read the range from never audits it. The audit
+ * waits for another one. Returns the last audited block.
  */
 export const auditRange = async (
   watch: WatchContext,
@@ -20,7 +20,7 @@ export const auditRange = async (
   const { firstProviderId, readTo } = await findFirstReader(watch, fromBlock);
   const toBlock = Math.min(finalizedTo, readTo, auditedTo + chain.settings.rangeBlocksMax);
   const range = { fromBlock, toBlock, finalizedTo };
-  // A single provider may have lacked logs when the range was new.
+  // Even a single provider is read again, because it may have lacked logs when the range was new.
   if (verifiers.length === 1) return auditWithReader(watch, leadership, reader, range);
   let firstError: unknown;
   for (const auditVerifier of verifiers.filter(({ id }) => id !== firstProviderId)) {
@@ -60,7 +60,10 @@ const auditWithReader = async (
   return rereadResult.endBlock;
 };
 
-/** Returns which provider first read the blocks from a number on, and up to which block. */
+/**
+ * Returns which provider the scan read `fromBlock` from, and the last block that it read from the
+ * same provider.
+ */
 const findFirstReader = async (
   { chain, pool, verifiers }: WatchContext,
   fromBlock: number,
@@ -69,6 +72,7 @@ const findFirstReader = async (
   if (span !== undefined && span.fromBlock <= fromBlock) {
     return { firstProviderId: span.provider, readTo: span.toBlock };
   }
-  // Earlier releases stored no read spans. Most likely the preferred provider read those ranges.
+  // Earlier releases did not store read spans. They most likely read these blocks from the
+  // preferred provider.
   return { firstProviderId: verifiers[0]?.id, readTo: (span?.fromBlock ?? Infinity) - 1 };
 };

@@ -18,7 +18,7 @@ const { clock, waitAccelerated } = createAcceleratedClock();
 
 let rig: WatchRig | undefined;
 const rpcs: ScriptedRpc[] = [];
-/** Starts a watch over two providers, and waits until it has caught up. */
+/** Starts a watch with two providers, and waits until it has caught up. */
 const startCaughtUpWatch = async () => {
   const [first, second] = [
     await startScriptedRpc({ target: chain.url }),
@@ -50,7 +50,7 @@ const payAndWaitSeen = async (rig: WatchRig, payer: 0 | 1 | 2) => {
 };
 
 /**
- * Returns a function that mines another transaction of the same sender and nonce, with many blocks
+ * Returns a function that mines another transaction with the same sender and nonce, and many blocks
  * on top.
  */
 const createReplacer = async (hash: Hex) => {
@@ -107,7 +107,7 @@ describe("a payment whose nonce was unknown when it was seen", () => {
     );
   });
 
-  // Guards against a payment that stays processing forever because one provider misreported its
+  // Guards against a payment that stays processing forever because one provider reported a wrong
   // sender.
   test.each([
     ["its receipt", ["eth_getTransactionReceipt"]],

@@ -7,19 +7,20 @@ import { agreeOnSenders } from "../agreement/agree-on-senders.ts";
 import type { WatchContext } from "../chain/watch-context.ts";
 import { ChainUnreachableError } from "../chain-reader.ts";
 
-/** The cursor of the walk over payments without a nonce, and when it continues. */
+/** The position in the list of payments without a nonce, and the time at which to continue. */
 export type NonceBackfill = { afterSeq: string; pausedUntilMs: number };
 
 const pageSize = 100;
 const pauseMs = 10_000;
 
 /**
- * Requests nonces that were unknown when their payments were seen, one page per call. An orphaned
- * payment can fail only by its nonce (rule CHAIN-5). Also stores the sender that the providers
- * agree on, because the original receipt came from one provider. A node may know an orphaned
- * transaction that waits to be mined again. Final payments need no nonce. Pauses after a page
- * without results. Returns whether there is more to do immediately, or undefined while paused.
- * Throws `ChainUnreachableError` if nonces of payments in a block remain unknown.
+ * Requests the nonces that were unknown when payments were seen, one page per call. The nonces are
+ * needed because an orphaned payment can fail only by its nonce (rule CHAIN-5). Also stores the
+ * senders that providers agree on, because the original receipt came from one provider. Orphaned
+ * payments are included, because a node can still have their transaction in its mempool. Payments
+ * in final blocks need no nonce. Pauses after a page without results. Returns whether there is more
+ * to do now, or undefined while it pauses. Throws `ChainUnreachableError` if the nonces of payments
+ * in a block remain unknown.
  */
 export const backfillNonces = async (
   watch: WatchContext,
@@ -31,7 +32,7 @@ export const backfillNonces = async (
   const { afterSeq } = backfill;
   const page = await listMissingNonces(pool, chain.id, { afterSeq, countMax: pageSize });
   const hasMore = page.length === pageSize;
-  // Set before the requests, so that an unresolved page does not block the next ones.
+  // The cursor moves before the requests, so that an unresolved page does not block the next ones.
   backfill.afterSeq = (hasMore ? page.at(-1)?.seq : undefined) ?? "0";
   const transfersWithoutNonce = page.filter(
     ({ blockNumber, isOrphaned, nonce }) =>

@@ -42,7 +42,7 @@ afterEach(async () => {
 });
 
 /**
- * Pays a link once in each of this many consecutive blocks, through a provider that hides it. The
+ * Pays a link once in each of several consecutive blocks, while a provider hides the payments. The
  * blocks are final when this returns.
  */
 const payHidden = async (rig: WatchRig, blindRpc: ScriptedRpc, blockCount = 1) => {
@@ -69,8 +69,8 @@ const waitUntilAudited = (rig: WatchRig, paidAt: number) =>
   );
 
 /**
- * Pays this many references that belong to no link. Returns their hashes once the audit has passed
- * the payments.
+ * Pays references that belong to no link. Returns their hashes once the audit has passed the
+ * payments.
  */
 const payUnknownReferences = async (rig: WatchRig, count: number): Promise<string[]> => {
   const references = Array.from({ length: count }, () => randomBytes(16).toString("hex"));
@@ -82,7 +82,7 @@ const payUnknownReferences = async (rig: WatchRig, count: number): Promise<strin
   return references.map(keccak256Hex);
 };
 
-/** Sets the time at which a transfer was seen to this many hours ago. */
+/** Makes a transfer look as if it was seen this many hours ago. */
 const setSeenHoursAgo = (rig: WatchRig, referenceHash = "", hours: number) =>
   waitUntil(`a transfer was seen ${hours} hours ago`, async () => {
     const { rowCount } = await rig.pool.query(sqlVoid`
@@ -92,7 +92,10 @@ const setSeenHoursAgo = (rig: WatchRig, referenceHash = "", hours: number) =>
     return rowCount === 1;
   });
 
-/** Publishes a watermark: all link events up to this many hours ago have been published. */
+/**
+ * Publishes a watermark, which says that all link events up to this many hours ago have been
+ * published.
+ */
 const publishWatermark = (rig: WatchRig, hoursAgo: number) => {
   const watermarkAt = new Date(Date.now() - hoursAgo * 60 * 60_000).toISOString();
   const headers = { ce_type: "outbox.mark", ce_time: watermarkAt };
@@ -107,8 +110,8 @@ const isStored = (rig: WatchRig, referenceHash = "") =>
   `);
 
 /**
- * Creates a payment that both providers hid until its audit was over, and that the first still
- * hides.
+ * Creates a payment that both providers hide until the audit has passed it. Afterwards the first
+ * provider still hides it.
  */
 const payHiddenFromBoth = async (clock?: Clock) => {
   const [first, second] = [await startRpc(), await startRpc()];
@@ -142,7 +145,8 @@ describe("background jobs", () => {
       blindRpc.url,
       honestRpc.url,
     ]);
-    // The provider that would reveal it immediately is down while the block is new.
+    // The honest provider would reveal the payment immediately, so it is down while the block is
+    // new.
     const outage = honestRpc.injectFault({ kind: "down" }, { methods: ["eth_getLogs"] });
     const { link, paidAt } = await payHidden(rig, blindRpc);
     expect(publishedStatuses(rig, link.id)).toEqual([]);
@@ -169,7 +173,7 @@ describe("background jobs", () => {
     const settings = { finality: "finalized", rangeBlocksMax: 2 } as const;
     const rig = await startCaughtUpWatch(chain, settings, [blindRpc.url, honestRpc.url]);
     const outage = honestRpc.injectFault({ kind: "down" }, { methods: ["eth_getLogs"] });
-    // Wherever the ranges begin, one of two consecutive blocks is the first of its range.
+    // One of two consecutive blocks is always the first of its range.
     const { link } = await payHidden(rig, blindRpc, 2);
     outage.stop();
     const listSettled = () =>
@@ -191,7 +195,7 @@ describe("background jobs", () => {
     await waitUntil("the payment is settled", () =>
       publishedStatuses(rig, link.id).includes("settled"),
     );
-    // The second provider audits what the first one read.
+    // The second provider audits the blocks that the scan read from the first one.
     second.injectFault({ kind: "empty_logs" });
     await chain.mine(9);
     await waitUntilAudited(rig, paidAt);
@@ -210,7 +214,7 @@ describe("background jobs", () => {
   test("run independently: a failing job does not delay the others", async () => {
     const rpc = await startRpc();
     const rig = await startCaughtUpWatch(chain, { finality: "finalized" }, [rpc.url]);
-    // A reorg orphans a payment, and no provider says whether it can be mined again.
+    // A reorg orphans a payment, and no provider reports whether it can be mined again.
     const orphanedLink = await rig.receiveNewLink();
     await chain.pay({ reference: orphanedLink.paymentReference, to: owner, amount: 1n, payer: 1 });
     await chain.mine();
@@ -300,7 +304,7 @@ describe("POST /internal/settlement/rescan", () => {
       blindRpc.url,
     ]);
     const { link, hiddenLogs, paidAt } = await payHidden(rig, blindRpc);
-    // Otherwise the audit would find it.
+    // This waits for the audit, which would find the payment otherwise.
     await waitUntilAudited(rig, paidAt);
     hiddenLogs.stop();
     const response = await requestRescan(rig, {

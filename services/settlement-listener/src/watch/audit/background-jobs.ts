@@ -14,20 +14,20 @@ import { type MempoolState, trackMempool, createMempoolState } from "../mempool/
 import { type NonceBackfill, backfillNonces } from "./backfill-nonces.ts";
 import { type RescanState, rescanRange } from "./rescan-range.ts";
 
-/** In-memory state of a chain's background jobs between runs. Losing it does no harm. */
+/** The in-memory state of a chain's background jobs. It can be lost without harm. */
 export type BackgroundJobState = {
   orphanCheck: OrphanCheck;
-  /** By the clock's `elapsedMs`. */
+  /** A value of the clock's `elapsedMs`. */
   orphanCheckPausedUntilMs: number;
   auditedTo: number;
-  /** By the clock's `elapsedMs`. */
+  /** A value of the clock's `elapsedMs`. */
   cleanupPausedUntilMs: number;
   nonceBackfill: NonceBackfill;
   mempool: MempoolState;
   rescanState: RescanState;
 };
 
-/** Creates the initial state, for example under a new leadership. */
+/** Creates the initial state. A new leadership starts with it. */
 export const createJobState = (): BackgroundJobState => ({
   orphanCheck: createOrphanCheck(),
   orphanCheckPausedUntilMs: 0,
@@ -51,18 +51,18 @@ const unmatchedRetentionMs = 24 * 60 * 60_000;
 const cleanupBatchMax = 5_000;
 
 /**
- * The jobs over final blocks that run behind the scan. Each has its own loop, so no job waits for
- * another or fails with it. A job returns whether there is more to do immediately, or undefined
- * while it pauses after a run without results.
+ * The background jobs of a chain. Each has its own loop, so a slow or failing job does not affect
+ * the others. A job returns whether there is more to do now, or undefined while it pauses after a
+ * run without results.
  */
 export const backgroundJobs: Record<
   BackgroundJobName,
   (run: JobRun) => Promise<boolean | undefined>
 > = {
   /**
-   * Resolves orphaned payments, using only blocks that the audit has read: a payment in such a
-   * block is no longer orphaned. Pauses if some payments remain undecided, because some can never
-   * be decided.
+   * Resolves orphaned payments. Uses only blocks that the audit has passed, because the audit finds
+   * payments that were mined again. Pauses if some payments remain undecided, because some can
+   * never be decided.
    */
   judge: async ({ watch, leadership, finalizedTo, jobState }) => {
     const { chain, clock, pool } = watch;
@@ -79,16 +79,16 @@ export const backgroundJobs: Record<
     return false;
   },
 
-  /** Requests nonces that were unknown when their payments were seen. */
+  /** Requests the nonces that were unknown when payments were seen. */
   learn: ({ watch, leadership, finalizedTo, jobState }) =>
     backfillNonces(watch, leadership, { finalizedTo, backfill: jobState.nonceBackfill }),
 
-  /** Tracks the mempool, if the chain family shows it. */
+  /** Tracks the mempool, if the chain family can read it. */
   foresee: ({ watch, leadership, jobState }) => trackMempool(watch, leadership, jobState.mempool),
 
   /**
-   * Deletes transfers that no link has claimed, once every link created in time would have been
-   * received. All link events up to that time have been consumed.
+   * Deletes transfers that no link has claimed for 24 hours. Measures the 24 hours up to the time
+   * for which all link events have been received, so a delayed event does not lose its transfers.
    */
   forget: async ({ watch, leadership, finalizedTo, jobState }) => {
     const { chain, clock, pool } = watch;
@@ -111,11 +111,11 @@ export const backgroundJobs: Record<
     return hasMore;
   },
 
-  /** Runs one step of an operator's rescan. */
+  /** Runs one step of the oldest rescan. */
   rescan: ({ watch, leadership, finalizedTo, jobState }) =>
     rescanRange(watch, leadership, { finalizedTo, state: jobState.rescanState }),
 
-  /** Reads a range a second time, from another provider if there is one. */
+  /** Reads a range of final blocks a second time, from another provider if there is one. */
   audit: async ({ watch, leadership, finalizedTo, jobState }) => {
     if (finalizedTo <= jobState.auditedTo) return false;
     const { chain, metrics, pool } = watch;

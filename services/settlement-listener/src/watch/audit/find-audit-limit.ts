@@ -3,21 +3,22 @@ import { findBlock } from "../../store/chain-blocks.ts";
 import { ChainMovedError, type WatchContext } from "../chain/watch-context.ts";
 import { type ChainReader, ChainUnreachableError, type Verifier } from "../chain-reader.ts";
 
-/** A provider cannot reread a range now, but another one may. */
+/** This provider cannot reread the range now, but another one may be able to. */
 class VerifierError extends Error {
   override readonly name = "VerifierError";
 }
 
-/** Returns whether another provider may succeed where this one failed. */
+/** Returns whether to try another provider after this error. */
 export const isVerifierError = (error: unknown): boolean =>
   error instanceof VerifierError ||
   error instanceof ChainUnreachableError ||
   error instanceof ChainMovedError;
 
 /**
- * Returns the last block up to which a provider may reread a range: final by its own heads, and on
- * the stored chain. A stalled or lagging provider may be on a fork of the range and correctly find
- * nothing there. Throws {@link VerifierError} if it may not read the range at all.
+ * Returns the last block up to which a provider can reread a range. The block must be final by the
+ * provider's own heads and have the stored hash. Otherwise a provider that lags or is on a fork
+ * could correctly find nothing there. Throws {@link VerifierError} if the provider cannot reread
+ * the range at all.
  */
 export const findAuditLimit = async (
   watch: WatchContext,
@@ -33,7 +34,8 @@ export const findAuditLimit = async (
     );
   }
   if (await hasDifferentBlock(watch, reader, auditLimit)) {
-    // The node is on another fork. It is asked again, and the alert stays active in the meantime.
+    // The node is on another fork. Every retry counts a difference, so the alert stays active until
+    // the node returns.
     metrics.countAuditDifferences(chain.id, "final_hash", 1);
     throw new VerifierError(
       `chain ${chain.id}: the auditing provider has a different block ${auditLimit}`,
@@ -43,7 +45,8 @@ export const findAuditLimit = async (
 };
 
 /**
- * Returns whether a reader has a different block, or none, at a number for which a block is stored.
+ * Returns whether a block is stored at a number and the reader has a different block there, or
+ * none.
  */
 const hasDifferentBlock = async (
   { chain, pool }: WatchContext,

@@ -16,7 +16,7 @@ import { RpcError, serveJsonRpc } from "../../testing/serve-json-rpc.ts";
 const finalBlocks = 8;
 const chain = useRig(() => startEvmChain({ slotsInEpoch: finalBlocks / 2 }));
 
-/** Starts the second provider, which can reject requests for one account's nonce count. */
+/** Starts the second provider. It can reject requests for the nonce count of one account. */
 const startSecondProvider = async () => {
   const control = {
     rejectedAddress: "",
@@ -79,7 +79,7 @@ const payAndWaitSeen = async (rig: WatchRig, payer: 1 | 2) => {
   return { linkId: link.id, replace: await createReplacer(hash) };
 };
 
-/** Returns a function that sends another transaction of the same sender and nonce. */
+/** Returns a function that sends another transaction with the same sender and nonce. */
 const createReplacer = async (hash: Hex) => {
   const { from, gasPrice = 0n, nonce } = await chain.client.getTransaction({ hash });
   const toHex = (value: bigint | number) => `0x${value.toString(16)}`;
@@ -105,8 +105,8 @@ test("one of two orphaned payments fails although a provider rejects the other s
 });
 
 /**
- * Starts a node that stores the state of its four newest blocks. Nodes of Base and Arbitrum also
- * store fewer states than it takes blocks to become final.
+ * Starts a node that stores only the state of its four newest blocks, so it has no state of final
+ * blocks. This is also common on Base and Arbitrum.
  */
 const startPrunedNode = async () => {
   const server = await serveJsonRpc({
@@ -137,7 +137,7 @@ test.each([1, 2])(
     await replace();
     await chain.mine();
     await watchRig.waitUntilScanned();
-    // A reorg may still orphan a replacement that is not final.
+    // The replacement is not final, so a reorg could still orphan it.
     expect(watchRig.publishedPayments(linkId).at(-1)?.status).toBe("processing");
     await waitAccelerated("the payment fails", async () => {
       await chain.mine();
@@ -146,7 +146,10 @@ test.each([1, 2])(
   },
 );
 
-/** Records orphaned payments of transactions that no node knows and whose nonces are not used. */
+/**
+ * Records orphaned payments whose transactions are unknown to all nodes and whose nonces are
+ * unused.
+ */
 const recordOrphaned = async (
   rig: WatchRig,
   count: number,
@@ -181,7 +184,7 @@ test("the nonce counts of senders are requested four at a time", async () => {
   await recordOrphaned(rig, count, (index) => `0x${(index + 1).toString(16).padStart(40, "0")}`);
   await chain.mine();
   await waitUntil("some nonces are requested", () => control.inFlightCount >= 4);
-  // As many requests as allowed are in flight by this time, and the scan continues meanwhile.
+  // The maximum number of requests is in flight now. The scan must continue in the meantime.
   await chain.mine();
   await rig.waitUntilScanned();
   releaseResponses();

@@ -12,9 +12,9 @@ import { findTransfers, getUnverifiedLimits, readBlockTimes } from "../transfers
 export type RereadResult = {
   /** The last block that was read. */
   endBlock: number;
-  /** Payments on the chain that are not stored correctly. */
+  /** Transfers that are on the chain but not stored, or not stored correctly. */
   missing: readonly Transfer[];
-  /** Payments stored as settled that are not on the chain. */
+  /** Transfers that are stored as settled but are not on the chain. */
   surplus: readonly StoredTransfer[];
 };
 
@@ -22,11 +22,14 @@ type RereadRange = {
   fromBlock: number;
   toBlock: number;
   finalizedTo: number;
-  /** Also checks transactions of settled payments, which may contain further valid payments. */
+  /**
+   * Whether to check the transactions of settled payments too. They can contain further valid
+   * payments.
+   */
   isThorough?: boolean;
 };
 
-/** Reads final blocks again and compares them with the stored transfers. */
+/** Rereads final blocks and compares them with the stored transfers. */
 export const rereadBlocks = async (
   { chain, pool, verifiers }: WatchContext,
   reader: ChainReader,
@@ -43,8 +46,8 @@ export const rereadBlocks = async (
     ({ isOrphaned, status }) => !isOrphaned && status !== "failed",
   );
   const knownKeys = new Set(canonicalTransfers.map(toPlacedTransferKey));
-  // Two providers confirmed each settled payment. A single provider may have misreported unmatched
-  // or pending ones.
+  // Two providers confirmed each settled payment. Other stored transfers can come from one provider
+  // that reported them wrongly.
   const provenPlacements = new Set(
     canonicalTransfers.filter(({ status }) => status === "settled").map(toPlacementKey),
   );
@@ -52,8 +55,9 @@ export const rereadBlocks = async (
   const pointersToCheck = pointers.filter(
     (pointer) => readsAll || !provenPlacements.has(toPlacementKey(pointer)),
   );
-  // A commit has a size limit; the remaining pointers are read again with the next range. Batches
-  // that end before the range do not advance the stored position, so the loop takes another.
+  // A commit has a size limit, so the remaining pointers are read again with the next range. A
+  // batch that ends before `fromBlock` does not advance the position, so the next batch is taken
+  // too.
   const takenPointers: TransactionPointer[] = [];
   let endBlock = endHeader.number;
   for (const pointerBatch of splitPointers(pointersToCheck, endHeader.number)) {
@@ -90,11 +94,11 @@ const toPlacementKey = ({
   transactionHash: string;
 }): string => `${blockHash} ${transactionHash}`;
 
-/** Returns the key of a transfer within its block. */
+/** Returns a key of a transfer that includes its block. */
 const toPlacedTransferKey = (transfer: Transfer | StoredTransfer): string =>
   `${toPlacementKey(transfer)} ${transfer.referenceHash} ${transfer.ordinal}`;
 
-/** Commits the missed transfers together with the progress. */
+/** Commits the missed transfers and the progress in one transaction. */
 export const commitMissedTransfers = async (
   { chain, clock, log, metrics, pool, wakeRelay }: WatchContext,
   leadership: Leadership,

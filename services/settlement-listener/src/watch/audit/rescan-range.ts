@@ -7,19 +7,20 @@ import { findAuditLimit, isVerifierError } from "./find-audit-limit.ts";
 import { type RereadResult, commitMissedTransfers, rereadBlocks } from "./reread-blocks.ts";
 
 /**
- * Since when too few providers can read the rescan's range, by the clock's `elapsedMs`. Undefined
- * while enough can.
+ * The time since which too few providers can read the rescan's range, by the clock's `elapsedMs`.
+ * Undefined while enough of them can.
  */
 export type RescanState = { tooFewProvidersSinceMs: number | undefined };
 
 /**
- * As long as a provider is paused after failures, so that a provider that recovers can still take
- * part.
+ * After this time, a rescan continues with a single provider. It is as long as the maximum pause of
+ * a failing provider, so that a provider has the time to recover.
  */
 const singleProviderAfterMs = 30_000;
 
 /**
- * Runs one step of the oldest rescan, as far as blocks are final. Returns whether it did anything.
+ * Runs one step of the oldest rescan, up to the last final block. Returns whether there was
+ * anything to do.
  */
 export const rescanRange = async (
   watch: WatchContext,
@@ -34,7 +35,8 @@ export const rescanRange = async (
   const range = { fromBlock: rescan.nextBlock, toBlock, finalizedTo };
   const results = await rereadByQuorum(watch, state, range);
   const endBlock = Math.min(...results.map((result) => result.endBlock));
-  // If two providers report a transfer in different blocks, settling it decides on the block.
+  // If two providers report a transfer in different blocks, the settlement decides which one is
+  // right.
   const missingByKey = new Map<string, Transfer>();
   for (const transfer of results.flatMap((result) => result.missing))
     missingByKey.set(toTransferKey(transfer), transfer);
@@ -48,9 +50,9 @@ export const rescanRange = async (
 };
 
 /**
- * Rereads a range with two providers, if there are two, because nothing audits a rescan. Whatever
- * either one reports is used. One provider is enough if no other could read the range for a while,
- * because many nodes do not serve old blocks.
+ * Rereads a range from two providers, if there are two, because the audit does not check rescans.
+ * Uses what either of them reports. If only one provider can read the range for a while, that one
+ * is enough, because many nodes do not serve old blocks.
  */
 const rereadByQuorum = async (
   watch: WatchContext,

@@ -18,20 +18,20 @@ import { type NonceObservations, pruneObservations, readUsedNonces } from "./use
 const pageCountMax = 100;
 const pagesMax = 50;
 
-/** The cursor of the walk over orphaned payments, and its results. */
+/** The progress of the check of all orphaned payments, which runs in rounds. */
 export type OrphanCheck = {
-  /** "0" if a new round starts. */
+  /** The cursor. "0" means that a new round starts. */
   afterSeq: string;
   /** The last final block when the current round started. */
   roundFinalizedTo: number;
-  /** How many payments of the round are undecided so far. */
+  /** How many payments of the round are still undecided. */
   undecidedCount: number;
-  /** The last final block at which a full round decided every payment. */
+  /** The last final block for which a round decided all payments. */
   decidedTo: number;
   observations: NonceObservations;
 };
 
-/** Creates the state for a walk that has not started. */
+/** Creates the state before the first round. */
 export const createOrphanCheck = (): OrphanCheck => ({
   afterSeq: "0",
   roundFinalizedTo: -1,
@@ -41,11 +41,11 @@ export const createOrphanCheck = (): OrphanCheck => ({
 });
 
 /**
- * Decides which payments that were orphaned before they settled can never be mined again
- * (rule CHAIN-5). Continues the current round over all of them. A failure is permanent, so two
- * providers, if there are two, must agree on receipt and nonce. A provider that has pruned the
- * payment's blocks has no vote. Throws `ChainUnreachableError` after deciding the others if the
- * providers do not agree on some.
+ * Decides which orphaned payments can never be mined again and therefore fail (rule CHAIN-5).
+ * Continues the current round over all orphaned payments. A failure is permanent, so two providers,
+ * if there are two, must agree on the receipt and the nonce. A provider that has pruned the
+ * payment's blocks has no vote. If providers do not agree on some payments, it decides the others
+ * and then throws `ChainUnreachableError`.
  */
 export const resolveOrphanedTransfers = async (
   watch: WatchContext,
@@ -63,7 +63,8 @@ export const resolveOrphanedTransfers = async (
     const orphanedTransfers = await listOrphanedTransfers(pool, chain.id, pageQuery);
     const lastOfFullPage =
       orphanedTransfers.length === pageCountMax ? orphanedTransfers.at(-1) : undefined;
-    // Set before the requests, so that undecidable payments do not block the ones behind them.
+    // The cursor moves before the requests, so that undecidable payments do not block the next
+    // ones.
     orphanCheck.afterSeq = lastOfFullPage?.seq ?? "0";
     orphanCheck.undecidedCount += orphanedTransfers.length;
     if (orphanedTransfers.length > 0)
@@ -87,7 +88,7 @@ type OrphanedPage = {
   orphanCheck: OrphanCheck;
 };
 
-/** Returns how many payments of the page the providers agree on. */
+/** Decides the payments of one page. Returns how many it could decide. */
 const resolvePage = async (
   watch: WatchContext,
   leadership: Leadership,
@@ -121,8 +122,8 @@ const resolvePage = async (
     if (resolution === "failed") failedTransfers.push(storedTransfer);
     if (resolution === "found" && receipt !== undefined) {
       const minedAt = outcome.minedAt ?? (await readBlockTime(watch.reader, receipt));
-      // Includes transfers that one provider left out, because the audit skips settled
-      // transactions.
+      // Also settles other transfers of the receipt, which the first provider may have left out.
+      // The audit would not find them, because it skips transactions of settled payments.
       for (const transfer of provenTransfers) {
         settledTransfers.set(toTransferKey(transfer), {
           ...transfer,
@@ -138,12 +139,12 @@ const resolvePage = async (
   return decidedCount;
 };
 
-/** Reads what the providers agree on: the used nonces of each sender, and the receipts. */
+/** Reads each sender's number of used nonces and the receipts, both as agreed by the providers. */
 const readNoncesAndReceipts = async (
   watch: WatchContext,
   { orphanedTransfers, limits, orphanCheck: { observations } }: OrphanedPage,
 ) => {
-  // Nonces are read before receipts: a transaction mined in between then has a receipt.
+  // Nonces are read first: if a transaction is mined in between, its receipt is found.
   const senders = [...new Set(orphanedTransfers.map(({ sender }) => sender))];
   const usedNonces = await readUsedNonces(watch, senders, {
     finalizedTo: limits.finalizedBlock,
@@ -152,7 +153,7 @@ const readNoncesAndReceipts = async (
   const requiredBlocks = new Map(
     orphanedTransfers.map(({ blockNumber, transactionHash }) => [transactionHash, blockNumber]),
   );
-  // Only payments whose nonce is used can fail because their receipt is missing.
+  // A missing receipt matters only for payments whose nonce is used, because only these can fail.
   const seenTransactions = new Map(
     orphanedTransfers
       .filter(({ nonce, sender }) => isNonceUsed(nonce, usedNonces.get(sender) ?? 0))

@@ -5,20 +5,17 @@ import { reachQuorum, getQuorum } from "../agreement/reach-quorum.ts";
 import type { WatchContext } from "../chain/watch-context.ts";
 import { ChainUnreachableError } from "../chain-reader.ts";
 
-/** What is known about a sender whose nonce no node returns at a final block. */
+/** What is known about a sender if no quorum returns the sender's nonce at a final block. */
 type NonceObservation = {
-  /** The number of nonces used by a final block. 0 until known. */
+  /** The number of nonces used at a block that is final now. 0 until one is known. */
   finalCount: number;
-  /**
-   * The number of nonces used by a block that was the newest when requested, until that block is
-   * final.
-   */
+  /** A count at a newer block, until that block becomes final. */
   pending: PendingNonces | undefined;
-  /** The last final block of the round that last needed this observation. */
+  /** The last final block of the last round that needed this observation. */
   roundFinalizedTo: number;
 };
 
-/** Observations by sender. Losing them does no harm, because they are repeated. */
+/** Observations by sender. They can be lost without harm, because they are repeated. */
 export type NonceObservations = Map<string, NonceObservation>;
 
 type NonceQuery = { finalizedTo: number; observations: NonceObservations };
@@ -26,9 +23,10 @@ type NonceQuery = { finalizedTo: number; observations: NonceObservations };
 const sendersAtOnceMax = 4;
 
 /**
- * Returns how many nonces the senders had used by the last final block (or fewer), if providers
- * agree. Many nodes store only the newest states, and on Base or Arbitrum a final block is older.
- * Such a node is asked at the newest scanned block. Its answer is used once that block is final.
+ * Returns how many nonces the senders had used at the last final block, as agreed by the providers.
+ * Many nodes store only the newest states, and on Base or Arbitrum a final block is older than
+ * that. Such nodes are asked at the newest scanned block, and the count is used once that block is
+ * final. Until then an older, lower count is returned.
  */
 export const readUsedNonces = async (
   watch: WatchContext,
@@ -49,7 +47,7 @@ export const readUsedNonces = async (
   return usedCounts;
 };
 
-/** Removes senders that were not needed in the round up to a final block. */
+/** Removes senders that the given round did not need. */
 export const pruneObservations = (
   observations: NonceObservations,
   roundFinalizedTo: number,
@@ -59,7 +57,9 @@ export const pruneObservations = (
   }
 };
 
-/** Applies observations whose block has become final, and drops those whose block was replaced. */
+/**
+ * Applies pending counts whose block has become final, and drops those whose block was replaced.
+ */
 const confirmPending = async (
   watch: WatchContext,
   senders: readonly string[],
@@ -87,7 +87,7 @@ const confirmPending = async (
   }
 };
 
-/** Requests the nonces at the newest scanned block, unless an observation is already pending. */
+/** Requests the counts at the newest scanned block, except for senders with a pending count. */
 const observeNewest = async (
   watch: WatchContext,
   senders: readonly string[],
@@ -100,7 +100,7 @@ const observeNewest = async (
   if (sendersToObserve.length === 0 || scannedTo === null || scannedHash === null) return;
   const counts = await agreeOnUsedNonces(watch, sendersToObserve, scannedTo);
   if (counts.size === 0) return;
-  // The answers may refer to another block with that number.
+  // The hash shows whether the counts refer to the scanned block or to another one with its number.
   const { hash } = await agreeOnBlock(watch, scannedTo);
   if (hash !== scannedHash) return;
   for (const [sender, count] of counts) {
@@ -111,9 +111,9 @@ const observeNewest = async (
 };
 
 /**
- * Returns how many nonces each sender had used at a block, if providers agree. One request can make
- * a provider read megabytes of blocks, so few run in parallel. A failed request leaves out only its
- * sender.
+ * Returns how many nonces each sender had used at a block, as agreed by the providers. One request
+ * can make a provider read megabytes of blocks, so only a few run in parallel. If a request fails,
+ * only its sender is left out.
  */
 const agreeOnUsedNonces = async (
   { verifiers }: WatchContext,

@@ -1,4 +1,4 @@
-/** The jobs that run next to the scan, mostly over final blocks; see `audit/background-jobs.ts`. */
+/** The background jobs of a chain, which run next to the scan; see `audit/background-jobs.ts`. */
 export const backgroundJobNames = [
   "judge",
   "learn",

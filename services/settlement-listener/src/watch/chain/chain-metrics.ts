@@ -2,45 +2,52 @@ import { Counter, Gauge, Histogram } from "prom-client";
 import type { Metrics } from "@payment-links/runtime";
 import { type BackgroundJobName, backgroundJobNames } from "./background-job-names.ts";
 
-/** What became of a transfer through a fee proxy. */
+/** What happened to a transfer through a fee proxy. */
 type TransferOutcome = "waiting" | "seen" | "settled" | "failed" | "orphaned" | "repaired";
 
-/** How far the watch is behind the chain, as the gauges report it. */
+/** How many blocks the watch is behind the chain's head. */
 type ChainLagBlocks = { headLagBlocks: number; finalizedLagBlocks: number };
 type ChainLagSeconds = { headLagSeconds: number; finalizedLagSeconds: number };
 
-/** The metrics of watched chains. The `chain` label is bounded by the configured chains. */
+/**
+ * The metrics of watched chains. The `chain` label has only the ids of configured chains, so its
+ * cardinality is limited.
+ */
 export type ChainMetrics = {
   setLagBlocks(chain: string, lag: ChainLagBlocks): void;
-  /** The ages of the last scanned and the last final block. */
+  /** Sets the ages of the last scanned and the last final block. */
   setLagSeconds(chain: string, lag: ChainLagSeconds): void;
-  /** How many final blocks the audit had left after its last run. */
+  /** Sets how many final blocks were left to audit after the last run. */
   setAuditLag(chain: string, lagBlocks: number): void;
-  /** How many mempool transactions have not been read. */
+  /** Sets how many mempool transactions have not been read yet. */
   setUnreadMempoolCount(chain: string, unreadCount: number): void;
-  /** How many providers are configured, and how many of them agree on the newest final block. */
+  /**
+   * Sets how many providers are configured, and how many of them agree on the newest final block.
+   */
   setProviderAgreement(chain: string, providers: { count: number; agreeingCount: number }): void;
   countContradictions(chain: string, kind: "block" | "receipt", count: number): void;
-  /** Whether a provider, named `rpc-1` and so on, is ignored because it differs from the catalogue. */
+  /**
+   * Sets whether a provider (`rpc-1` and so on) is ignored because it differs from the catalogue.
+   */
   setProviderIgnored(provider: { chain: string; provider: string; isIgnored: boolean }): void;
   setChainStopped(chain: string, status: { isHalted: boolean; isRefused: boolean }): void;
   observeReorgDepth(chain: string, depthBlocks: number): void;
   countTransfers(chain: string, outcome: TransferOutcome, count: number): void;
   countOrphanedAfterSettled(chain: string, count: number): void;
   observeScanDuration(chain: string, seconds: number): void;
-  /** Counts differences between the audit and the scan. */
+  /** Counts differences that the audit found between the chain and the scan. */
   countAuditDifferences(
     chain: string,
     kind: "missing" | "surplus" | "final_hash",
     count: number,
   ): void;
-  /** Reports whether a background job's last run failed. */
+  /** Sets whether a background job's last run failed. */
   setJobFailing(chain: string, job: BackgroundJobName, result: { isFailing: boolean }): void;
-  /** Removes the chain's gauges after another process became its leader. */
+  /** Removes the chain's gauges, after another process has become its leader. */
   removeChain(chain: string): void;
 };
 
-/** Registers the chain metrics in the service's registry. */
+/** Registers the metrics of watched chains. Call it once per service. */
 export const createChainMetrics = (metrics: Metrics): ChainMetrics => {
   const registers = [metrics];
   const gauges = createGauges(registers);

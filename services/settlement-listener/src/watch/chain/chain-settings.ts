@@ -5,37 +5,35 @@ import type { ScanPolicy } from "../../domain/plan-scan.ts";
 export type ChainSettings = ScanPolicy & {
   /** The maximum number of blocks per request for payments. */
   rangeBlocksMax: number;
-  /** How long to wait for new blocks. */
+  /** How long to wait between polls for new blocks, in milliseconds. */
   pollMs: number;
   /**
-   * Whether the chain may restart from its first block between two starts. Its stored blocks and
-   * transfers are deleted then.
+   * Whether the chain can restart from its first block while the service is stopped. In that case,
+   * its stored blocks and transfers are deleted.
    */
   isDisposable: boolean;
-  /** The chain's first block, where reading a restarted chain begins. Defaults to 0. */
+  /** The chain's first block. After a restart of the chain, reading begins there. Defaults to 0. */
   firstBlock?: number;
   /**
-   * Whether new blocks are read in ranges, as final blocks are, and only the last block of each
-   * range is stored. For chains with several blocks per second, or with numbers that have no block.
+   * Whether new blocks are read in ranges like final blocks, and only the last block of each range
+   * is stored. For chains that have several blocks per second, or whose block numbers have gaps.
    */
   isSparse?: boolean;
   /**
-   * The number of blocks on top of its own that a payment needs from certain amounts on, if that
-   * exceeds `finality`. Bitcoin only.
+   * Extra confirmations for large payments: the number of blocks on top of its own that a payment
+   * needs from an amount on, if that is more than `finality` requires. Bitcoin only.
    */
   finalityByAmount?: readonly { from: Decimal; blocks: number }[];
   /**
-   * Whether transfers to unknown links are not stored, and so never claimed later. Reading the
-   * transaction again finds them. Bitcoin only.
+   * Whether transfers to unknown links are not stored. They are found later by reading the
+   * transaction again. Bitcoin only.
    */
   storesKnownLinksOnly?: boolean;
-  /**
-   * The number of new final blocks that the audit waits for before it reads them. Defaults to 1.
-   */
+  /** The number of final blocks that must accumulate before the audit reads them. Defaults to 1. */
   auditBlocksMin?: number;
-  /** Whether the watch looks for transfers without a reference. Defaults to false. */
+  /** Whether to detect transfers without a reference (deposits). Defaults to false. */
   findsDeposits?: boolean;
-  /** The minimum amounts of deposits that are reported, by token address. */
+  /** The minimum amounts from which deposits are reported, by token address. */
   depositMinimums?: Readonly<Record<string, Decimal>>;
 };
 

@@ -26,8 +26,8 @@ const insertOwner = (address: string, ownerChainId: string = chainId) =>
     ),
   );
 
-// A process can become the leader again. It settles payments that another leader saw, before it
-// reads any log.
+// Guards against missed owners when a process becomes the leader again. It settles payments that
+// another leader has seen before it reads any logs.
 test("a process that has read all owners still learns of owners that other processes add later", async () => {
   const payees = createPayees(
     createOwners(rig.pool, chainId),
@@ -39,7 +39,7 @@ test("a process that has read all owners still learns of owners that other proce
   expect((await payees.readIsOwner())(second)).toBe(true);
 });
 
-// A dump contains transaction ids of its original cluster. A new cluster starts with ids of a few
+// A dump contains transaction ids of its original cluster. In a new cluster, ids start at a few
 // hundred.
 test("reads owners restored from a dump once, even if their transaction ids are ahead of the cluster's", async () => {
   const restoredChainId = newId("evt");

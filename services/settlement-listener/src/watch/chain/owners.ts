@@ -6,20 +6,23 @@ import {
 } from "../../store/owner-addresses.ts";
 
 /**
- * The addresses at which owners are paid on one chain, in the chain family's format. None is ever
- * removed.
+ * The addresses of owners on one chain, in the chain family's format. No address is ever removed.
  */
 export type Owners = {
-  /** Returns all known addresses. Returns the same array each time, with new addresses appended. */
+  /**
+   * Returns all known addresses. Every call returns the same array, to which new addresses are
+   * appended.
+   */
   readAll: () => Promise<readonly string[]>;
   /**
-   * Returns all known addresses in the order in which to query them: each account's latest address
-   * first, newest links first. Only Solana stores that order.
+   * Returns all known addresses in the order in which to query them. The first address of each
+   * account comes first, then recent links before old ones. Only Solana stores the data for this
+   * order.
    */
   readByLatestLink: () => Promise<readonly RankedOwner[]>;
 };
 
-/** Creates a reader that loads all owner addresses once, then only new ones. */
+/** Creates a reader that loads all owner addresses on the first call, and only new ones later. */
 export const createOwners = (pool: Pool, chainId: string): Owners => {
   const allAddresses: string[] = [];
   const knownAddresses = new Set<string>();
@@ -27,7 +30,7 @@ export const createOwners = (pool: Pool, chainId: string): Owners => {
   return {
     readAll: async () => {
       let newAddresses = await listOwnerAddresses(pool, chainId, cursor);
-      // The cursor only goes back after a failover to a primary that lags behind the old one.
+      // The cursor goes back only after a failover to a primary that lags behind the old one.
       if (BigInt(newAddresses.until) < BigInt(cursor))
         newAddresses = await listOwnerAddresses(pool, chainId, "0");
       const { addresses, until } = newAddresses;
@@ -43,5 +46,5 @@ export const createOwners = (pool: Pool, chainId: string): Owners => {
   };
 };
 
-/** For chains that do not look for deposits. */
+/** For chains that do not detect deposits. */
 export const noOwners: Owners = { readAll: async () => [], readByLatestLink: async () => [] };

@@ -3,8 +3,9 @@ import type { Payment } from "../../domain/payment.ts";
 import type { ChainMetrics } from "./chain-metrics.ts";
 
 /**
- * Reports settled payments that a reorg orphaned (rule STATE-10) to operators. Skips unsettled
- * payments: on Bitcoin their events are published whenever they lose their block.
+ * Reports settled payments that a reorg orphaned to operators, by an error log and a metric (rule
+ * STATE-10). Skips unsettled payments, which also occur here: on Bitcoin, they are published when
+ * they lose their block.
  */
 export const reportOrphanedSettled = (
   { log, metrics }: { log: Log; metrics: Pick<ChainMetrics, "countOrphanedAfterSettled"> },

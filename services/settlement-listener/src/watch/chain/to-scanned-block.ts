@@ -4,7 +4,7 @@ import type { BlockHeader } from "../chain-reader.ts";
 /** Converts Unix seconds to a date. */
 export const toDate = (timestampSeconds: number): Date => new Date(timestampSeconds * 1000);
 
-/** Converts a header to the form in which it is stored. */
+/** Converts a header to a block to store. */
 export const toScannedBlock = ({
   number,
   hash,

@@ -5,20 +5,22 @@ import type { MissingReceiptTracker } from "../scan/missing-receipt-tracker.ts";
 import type { ChainMetrics } from "./chain-metrics.ts";
 import type { WatchedChain } from "./watched-chain.ts";
 
-/** What every step of watching a chain receives. */
+/** The dependencies of every step of watching a chain. */
 export type WatchContext = Omit<ChainReaders, "close"> & {
   chain: Pick<WatchedChain, "id" | "settings" | "findFault" | "getExtraConfirmations">;
   pool: Pool;
   clock: Clock;
   log: Log;
   metrics: ChainMetrics;
-  /** Transactions whose receipts the scan still waits for. */
+  /** Tracks the transactions whose receipts are missing. */
   missingReceipts: MissingReceiptTracker;
   /** Wakes the outbox relay after a commit that wrote events. */
   wakeRelay: () => void;
 };
 
-/** The chain moved during a read, so the parts do not fit together. The caller reads them again. */
+/**
+ * The chain changed during a read, so the results do not fit together. The caller must read again.
+ */
 export class ChainMovedError extends Error {
   override readonly name = "ChainMovedError";
 }

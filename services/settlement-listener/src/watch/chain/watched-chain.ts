@@ -2,7 +2,7 @@ import type { FetchSolanaAccountState, FetchUsedAddresses } from "@payment-links
 import type { ChainReaders, VerifiedTransfer } from "../chain-reader.ts";
 import type { ChainSettings } from "./chain-settings.ts";
 
-/** A watched chain, as its family reads it. */
+/** A watched chain, as its chain family creates it. */
 export type WatchedChain = ChainReaders & {
   id: string;
   settings: ChainSettings;
@@ -11,12 +11,13 @@ export type WatchedChain = ChainReaders & {
     transfer: Pick<VerifiedTransfer, "amount"> & { sender: string },
   ) => number;
   /**
-   * Compares one provider with the catalogue (rule CHAIN-9). Returns the difference in words for an
-   * operator, or undefined. Throws `ChainUnreachableError` if the provider does not answer.
+   * Compares one provider with the catalogue (rule CHAIN-9). Returns a description of the
+   * difference for operators, or undefined if there is none. Throws `ChainUnreachableError` if the
+   * provider does not answer.
    */
   findFault: (providerId: string) => Promise<string | undefined>;
-  /** Reads the account state for building a payer's transaction. Solana only. */
+  /** Reads the on-chain account state for building a payer's transaction. Solana only. */
   fetchSolanaAccountState?: FetchSolanaAccountState;
-  /** Reads which addresses were already used. Bitcoin only. */
+  /** Reads which addresses have been used on chain. Bitcoin only. */
   fetchUsedAddresses?: FetchUsedAddresses;
 };

@@ -13,15 +13,15 @@ import type { WatchContext } from "../chain/watch-context.ts";
 import { getDepositFilter } from "../transfers/find-transfers.ts";
 import type { UnconfirmedTransaction } from "../chain-reader.ts";
 
-/** In-memory state of mempool transactions. Losing it does no harm. */
+/** The in-memory state of mempool tracking. It can be lost without harm. */
 export type MempoolState = {
-  /** The number of recorded payments per transaction. */
+  /** The number of recorded payments of each transaction. */
   recordedCounts: Map<string, number>;
   /** Transactions that a quorum of providers has seen. */
   confirmedByQuorum: Set<string>;
-  /** When to ask the providers again about the others. */
+  /** When to ask the providers about the other transactions again. */
   nextQuorumCheckAtMs: number;
-  /** The cursor of the walk over payments that are in no block. */
+  /** The position in the list of payments that have no block. */
   afterSeq: string;
 };
 
@@ -36,10 +36,10 @@ const transactionBatchMax = 100;
 const orphanedPageSize = 100;
 
 /**
- * Reports payments in the mempool as processing, based on one node; they are not money yet. Marks
- * payments as dropped if no node knows them any more, because they were replaced or orphaned. A
- * dropped payment fails only by rule CHAIN-5 and is reported again if it reappears. Returns whether
- * there is more to do immediately, or undefined if the chain family shows no mempool.
+ * Reports payments in the mempool of one node as processing. Marks payments as dropped if no node
+ * knows them any more, because they were replaced or orphaned. A dropped payment fails only by rule
+ * CHAIN-5, and is reported again if it reappears. Returns whether there is more to do now, or
+ * undefined if the chain family cannot read the mempool.
  */
 export const trackMempool = async (
   watch: WatchContext,
@@ -71,7 +71,7 @@ export const trackMempool = async (
     const recordedPayments = await transact(pool, async (tx) => {
       await lockLeadership(tx, leadership);
       const payments = await recordUnconfirmed(tx, foundTransfers, now);
-      // Leaves out transfers that a block holds by this time.
+      // Leaves out transfers that have been mined in the meantime.
       const stillOrphaned = (await listOrphanedTransfers(tx, chain.id, page)).filter((transfer) =>
         hashes.has(transfer.transactionHash),
       );
@@ -92,8 +92,8 @@ export const trackMempool = async (
 const quorumCheckIntervalMs = 5_000;
 
 /**
- * Marks mempool payments as witnessed once a quorum of providers knows their transactions
- * (rule STATE-15). A transaction may reach a second node seconds after the first.
+ * Marks mempool payments as seen by a quorum once enough providers know their transactions (rule
+ * STATE-15). A transaction can reach a second node a few seconds after the first.
  */
 const confirmByQuorum = async (
   { chain, clock, pool, verifiers }: WatchContext,
@@ -130,8 +130,8 @@ const confirmByQuorum = async (
 };
 
 /**
- * Removes transactions that left the mempool. Returns those that are new or pay more known links
- * than before.
+ * Removes transactions that have left the mempool from the state. Returns those that are new or now
+ * pay more known links.
  */
 const pruneMempoolState = (
   state: MempoolState,
@@ -150,8 +150,8 @@ const pruneMempoolState = (
 };
 
 /**
- * Converts to stored transfers in no block. Their block number is the last scanned block at first
- * sight.
+ * Converts a mempool transaction to transfers to store. They have no block, so their block number
+ * is that of the last scanned block.
  */
 const toStoredTransfers = (
   chainId: string,

@@ -35,9 +35,12 @@ import { reportChainLag } from "./report-chain-lag.ts";
 export type ScanStep = {
   state: "watching" | "catching_up" | "halted" | "behind";
   head: number | null;
-  /** The last final block. Undefined while the chain is halted or not started. */
+  /** The last final block. Undefined if the chain is halted or has not started. */
   finalizedTo: number | undefined;
-  /** How many providers agree on the newest final block. Undefined before the chain has started. */
+  /**
+   * How many providers agree on the newest final block. Undefined if the chain is halted or has not
+   * started.
+   */
   agreeingProviderCount: number | undefined;
   /** Whether the next step should run immediately. */
   hasMore: boolean;
@@ -48,9 +51,9 @@ type StartedProgress = WatchProgress & ScanPosition;
 
 /**
  * Runs one step of the scan. Reads the stored progress, compares the last scanned block with the
- * node's, and settles due payments. Then reads the next blocks and commits the findings with the
- * checkpoint. With two or more providers, finality and settlement need two that agree. Between
- * steps, all state is in the database.
+ * node's, and settles due payments. Then it reads the next blocks, and commits their transfers with
+ * the checkpoint. With two or more providers, two must agree on finality and settlement. All state
+ * between steps is in the database.
  */
 export const advanceChainScan = async (
   watch: WatchContext,
@@ -73,11 +76,11 @@ const hasStarted = (progress: WatchProgress): progress is StartedProgress =>
   progress.scannedTo !== null && progress.finalizedTo !== null;
 
 /**
- * Starts a watch right after a final block. This is the stored first block if there is one, for
- * example after a resume. Otherwise it is the last final block, because no link can have been paid
- * before the service existed. With two or more providers, two must agree that the block is final
- * (the lower one if they differ) and on its hash. While only one answers, stores its last final
- * block, so that the watch does not miss payments made in the meantime.
+ * Starts a watch at a final block and reads what follows. This is the stored first block if there
+ * is one, for example after a resume. Otherwise it is the last final block, because no link can
+ * have been paid before the service existed. With two or more providers, two must consider the
+ * block final and agree on its hash. While too few providers answer, it stores the last final block
+ * as the first block, so that the watch does not miss payments made in the meantime.
  */
 const startScan = async (
   watch: WatchContext,
@@ -124,13 +127,13 @@ const advanceScan = async (
     freshBlocksMax,
   });
   const storedTip = await findStoredTip(watch, storedProgress, plan);
-  // A node behind our last final block knows nothing about the blocks after it.
+  // A node that has not reached our last final block does not know the blocks after it.
   if (storedTip === undefined || storedTip.number < storedProgress.finalizedTo) {
     const { finalizedTo } = storedProgress;
     return { state: "behind", head, finalizedTo, agreeingProviderCount: 0, hasMore: false };
   }
-  // A sparse chain stores few blocks. Its final block is the newest stored one that is final, and
-  // payments settle only up to it, because no reorg goes back further.
+  // A sparse chain stores few blocks. Its final block is the newest stored block that is final.
+  // Payments settle only up to that block, because no reorg rolls it back.
   const { finalizedTo, agreeingProviderCount } =
     hasSingleProvider && !isSparse
       ? { finalizedTo: storedProgress.finalizedTo, agreeingProviderCount: 1 }
@@ -146,11 +149,12 @@ const advanceScan = async (
     await handleReorg(watch, leadership, { ...progress, tip: storedTip.number });
     return { state: "catching_up", head, finalizedTo, agreeingProviderCount, hasMore: true };
   }
-  // Settles before it scans, because the order of payments decides which one completes a link.
+  // Settling comes before scanning, because the order of payments determines which one completes a
+  // link.
   const hasMoreDue = await settleTransfers(watch, leadership, { ...progress, observedHeads });
   if (hasMoreDue)
     return { state: "catching_up", head, finalizedTo, agreeingProviderCount, hasMore: true };
-  // The final block advances together with the scan only if no other provider must confirm it.
+  // The scan itself advances the final block only if no second provider must confirm it.
   const readLimits = {
     ...observedHeads.readLimits,
     ...getUnverifiedLimits(watch.verifiers, observedHeads.readLimits),
@@ -184,8 +188,8 @@ const advanceScan = async (
 };
 
 /**
- * Returns the block to compare with the node's: the plan's tip, or the next lower stored block. Of
- * a wide range, only the last block is stored.
+ * Returns the stored block to compare with the node's: the plan's tip or, if that one is not
+ * stored, the next lower stored block.
  */
 const findStoredTip = async (
   { chain, pool }: Pick<WatchContext, "chain" | "pool">,
@@ -203,7 +207,7 @@ type ScanInput = {
 };
 type ScanReach = ScanPosition & { scannedAt: Date | null };
 
-/** Scans the planned blocks and commits them batch by batch. Returns how far it came. */
+/** Scans the planned blocks and commits them batch by batch. Returns the new position. */
 const scanAndCommit = async (
   watch: WatchContext,
   leadership: Leadership,
@@ -229,7 +233,7 @@ const scanAndCommit = async (
   return { scannedTo, finalizedTo, scannedAt };
 };
 
-/** Commits the findings and the checkpoint in one transaction. */
+/** Commits a batch and the checkpoint in one transaction. */
 const commitScannedBatch = async (
   { chain, clock, metrics, pool, wakeRelay }: WatchContext,
   leadership: Leadership,
@@ -276,8 +280,8 @@ const toChainAdvance = (
 });
 
 /**
- * Publishes the chain's progress if the last report was skipped because it followed the previous
- * one too soon. On Bitcoin the next block may take an hour.
+ * Publishes the chain's progress if a report was skipped because it came too soon after the
+ * previous one. Waiting for the next block would take too long: on Bitcoin, it can take an hour.
  */
 const publishDueAdvance = async (
   { chain, clock, pool, wakeRelay }: WatchContext,

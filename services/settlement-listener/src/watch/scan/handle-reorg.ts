@@ -18,10 +18,10 @@ import type { ChainReader } from "../chain-reader.ts";
 type ScanPosition = { tip: number; scannedTo: number; finalizedTo: number };
 
 /**
- * Handles a reorg. Walks back to the last block that both the node and the database have. One
- * transaction deletes the stored blocks above it, marks transfers in blocks that the node no longer
- * has as orphaned, and moves the checkpoint. Halts the chain for an operator if even the last final
- * block differs (rule CHAIN-7). Ignores a node that two others contradict.
+ * Handles a reorg. Finds the last block that both the node and the database have. One transaction
+ * deletes the stored blocks above it, marks the transfers in blocks that the node no longer has as
+ * orphaned, and moves the checkpoint. If even the last final block differs, halts the chain for an
+ * operator (rule CHAIN-7). Ignores a node that two others contradict.
  */
 export const handleReorg = async (
   watch: WatchContext,
@@ -30,13 +30,13 @@ export const handleReorg = async (
 ): Promise<void> => {
   if (watch.verifiers.length > 2) await assertBlockReplaced(watch, position.tip);
   const fork = await findFork(watch, watch.reader, position);
-  // The node returned to the stored chain between two requests.
+  // The node switched back to the stored chain between two requests.
   if (fork?.ancestor === position.tip) throw new ChainMovedError("the tip did not change");
   if (fork === undefined) await haltChainForOperator(watch, leadership, position);
   else await rollBack(watch, leadership, { ...position, ...fork });
 };
 
-/** Throws if two providers still have the stored block. */
+/** Throws if two providers still have the stored block, so that no reorg is handled. */
 const assertBlockReplaced = async (watch: WatchContext, number: number): Promise<void> => {
   const storedBlock = await findBlock(watch.pool, watch.chain.id, number);
   const { dissentingProviders, hash } = await agreeOnBlock(watch, number);
@@ -50,13 +50,13 @@ const chunkBlocksMax = 128;
 
 type Fork = {
   /**
-   * The highest block, from the tip down to the last final block, that both the database and the
-   * node have.
+   * The highest block between the last final block and the tip that both the database and the node
+   * have.
    */
   ancestor: number;
   /**
-   * The hashes of the node's blocks from the ancestor to the tip. Of a wide range only the last
-   * block is stored, so blocks between the ancestor and the actual fork may still be canonical.
+   * The hashes of the node's blocks from the ancestor to the tip. Only the last block of a wide
+   * range is stored, so blocks between the ancestor and the actual fork can still be canonical.
    */
   hashes: readonly string[];
 };
@@ -77,7 +77,7 @@ const findFork = async (
     const storedBlocks = await listBlocks(pool, chain.id, { fromBlock, toBlock });
     const commonBlock = storedBlocks.findLast((block) => hashes.get(block.number) === block.hash);
     if (commonBlock !== undefined) return { ancestor: commonBlock.number, hashes: nodeHashes };
-    // Missing blocks are no contradiction, so they are no evidence of a reorg.
+    // Missing blocks do not contradict the stored ones, so they are not evidence of a reorg.
     if (headers.length < toBlock - fromBlock + 1) {
       throw new ChainMovedError("the node is missing blocks below its head");
     }
@@ -115,8 +115,8 @@ const rollBack = async (
 };
 
 /**
- * Halts a chain. With two or more providers, two must agree on a different final block, because one
- * faulty provider must not stop a chain.
+ * Halts a chain. With two or more providers, two must agree on a different final block. Otherwise
+ * one faulty provider could stop a chain.
  */
 const haltChainForOperator = async (
   watch: WatchContext,

@@ -16,7 +16,7 @@ import { serveJsonRpc } from "../../testing/serve-json-rpc.ts";
 
 const closeAfterTest = closeAfterEach();
 
-/** Starts a single provider that lists a transaction but returns null for it. */
+/** Starts a provider that lists a transaction but returns null for it. */
 const startForgetfulNode = async (target: string, methods: readonly string[]) => {
   const forgotten = new Set<unknown>();
   let deniedCount = 0;
@@ -38,7 +38,7 @@ afterEach(async () => {
   rig = undefined;
 });
 
-/** Longer than the scan waits for a receipt. */
+/** More time than the scan waits for a receipt. */
 const longerThanReceiptWaitMs = 130_000;
 
 describe("a single provider that lists a transaction without a receipt", () => {

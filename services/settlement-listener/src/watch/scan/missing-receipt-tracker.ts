@@ -1,13 +1,13 @@
 import type { Clock, Log } from "@payment-links/runtime";
 
-/** Tracks transactions that a provider lists but for which no provider returns a receipt. */
+/** Tracks transactions that a provider lists, but for which no provider returns a receipt. */
 export type MissingReceiptTracker = {
   /**
-   * Returns the transactions whose receipts the scan should still wait for. After two minutes it
-   * stops waiting, so that the chain does not stall; the audit requests the receipt again.
+   * Returns the transactions whose receipts the scan must still wait for. The wait ends after two
+   * minutes, so that the chain does not stall. The audit requests the receipt again.
    */
   listAwaited: (missingHashes: readonly string[]) => readonly string[];
-  /** Clears the tracker, after a scan got past these transactions. */
+  /** Clears the tracker. Call it after a scan step that got past these transactions. */
   clear: () => void;
 };
 

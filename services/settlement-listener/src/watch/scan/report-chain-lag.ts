@@ -1,7 +1,9 @@
 import { readProgress } from "../../store/watchers.ts";
 import type { WatchContext } from "../chain/watch-context.ts";
 
-/** The times of the last blocks, by the chain's clock. Null if unknown. */
+/**
+ * The times of the last scanned and the last final block, by the chain's clock. Null if unknown.
+ */
 type LastBlockTimes = { scannedAt: Date | null; finalizedAt: Date | null };
 
 /** Reports the ages of the last scanned and the last final block. */
@@ -19,15 +21,15 @@ export const reportChainLag = (
 };
 
 /**
- * Reports the ages of the stored blocks after a step without progress, because these blocks keep
- * getting older.
+ * Reports the ages of the stored blocks again after a step without progress, because the ages keep
+ * growing.
  */
 export const reportStoredChainLag = async (watch: WatchContext): Promise<void> => {
   const { finalizedMinedAt, scannedMinedAt, scannedTo } = await readProgress(
     watch.pool,
     watch.chain.id,
   );
-  // Nothing lags before the watch has started.
+  // There is no lag before the watch has started.
   if (scannedTo === null) return;
   reportChainLag(watch, { scannedAt: scannedMinedAt, finalizedAt: finalizedMinedAt });
 };

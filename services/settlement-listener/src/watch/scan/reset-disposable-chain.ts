@@ -12,13 +12,13 @@ import {
 } from "../../store/watchers.ts";
 import type { WatchContext } from "../chain/watch-context.ts";
 
-/** The first block of a chain whose settings name none. */
+/** The first block of a chain whose settings do not specify one. */
 const genesisBlock = 0;
 
 /**
- * Deletes the stored state of a development chain that was restarted, which it detects by its last
- * final block being gone. The new chain is read from its first block, because links may have been
- * paid on it before this start. Payments of the old chain stay unchanged.
+ * Deletes the stored state of a development chain that has been restarted. A restarted chain does
+ * not have the last final block that is stored. Scanning begins at its first block, because links
+ * may have been paid on it before this service started. Payments of the old chain are kept.
  */
 export const resetDisposableChain = async (
   watch: WatchContext,

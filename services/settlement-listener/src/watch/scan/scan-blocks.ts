@@ -9,7 +9,7 @@ import { type PointerBatch, splitPointers } from "../transfers/split-pointers.ts
 import { findTransfers, readBlockTimes } from "../transfers/find-transfers.ts";
 
 /**
- * What one commit contains: blocks (the last becomes the checkpoint) and their transfers.
+ * The contents of one commit: blocks and their transfers. The last block becomes the checkpoint.
  */
 export type ScannedBatch = {
   blocks: readonly ScannedBlock[];
@@ -22,9 +22,9 @@ type Commit = (batch: ScannedBatch) => Promise<void>;
 type Range = { fromBlock: number; toBlock: number };
 
 /**
- * Reads what the plan asks for and commits it in ordered batches. Reads the next batch while one is
- * being committed. `headers` starts with the tip. Throws {@link ChainMovedError} if the responses
- * belong to two different forks; earlier commits remain valid.
+ * Reads the planned blocks and commits them in order, batch by batch. Reads the next batch while
+ * one is being committed. `headers` starts with the tip. Throws {@link ChainMovedError} if the
+ * responses belong to two different forks. Earlier commits remain valid.
  */
 export const scanBlocks = async (
   watch: WatchContext,
@@ -48,8 +48,8 @@ export const scanBlocks = async (
 };
 
 /**
- * Scans final blocks in wide ranges, without headers. Stores only the last block of each batch,
- * which later steps compare with the node's.
+ * Scans final blocks in wide ranges, without headers. Stores only the last block of each batch, for
+ * comparison in later steps.
  */
 const scanFinalized = async (
   watch: WatchContext,
@@ -57,7 +57,7 @@ const scanFinalized = async (
   commit: Commit,
 ): Promise<void> => commitInOrder(readFinalized(watch, range, limits), commit);
 
-/** Reads the planned range, whose length the plan limits. */
+/** Reads the planned range in batches. The plan limits its length. */
 async function* readFinalized(
   watch: WatchContext,
   { fromBlock, toBlock }: Range,
@@ -88,9 +88,9 @@ async function* readFinalized(
 }
 
 /**
- * Reads like `readFinalized`, but up to the head, where a reorg may still orphan blocks. A response
- * may include pointers from before its range that an earlier request deferred, so each range is one
- * batch.
+ * Reads ranges like `readFinalized`, but up to the head, where a reorg can still orphan blocks.
+ * Each range is one batch, because a response can also include pointers that an earlier request
+ * deferred.
  */
 async function* readSparse(
   watch: WatchContext,
@@ -118,9 +118,9 @@ async function* readSparse(
 }
 
 /**
- * Finds the transfers in receipts of the provider that returned the pointers. Then only that
- * provider can have hidden what the scan missed, and the audit, which uses another provider, finds
- * it.
+ * Finds the transfers of the given pointers. Reads their receipts from the provider that returned
+ * the pointers, so only that provider can have hidden transfers from the scan. The audit uses
+ * another provider and finds them.
  */
 const findProviderTransfers = async (
   { chain, reader, missingReceipts, verifiers }: WatchContext,
@@ -135,15 +135,13 @@ const findProviderTransfers = async (
     );
   } catch (error) {
     if (verifiers.length === 1 || !(error instanceof ChainUnreachableError)) throw error;
-    // Other providers may answer, so everything is read again, from another one if this continues.
+    // Other providers can still answer, so the step is repeated. If the problem persists, another
+    // provider is preferred.
     throw new ChainMovedError("the provider of the pointers does not return their receipts");
   }
 };
 
-/**
- * Throws if a block is no longer canonical. The next range, already being read, must be on the same
- * fork.
- */
+/** Throws if a block is no longer canonical, because the next range must be on the same fork. */
 const assertStillCanonical = async (
   reader: ChainReader,
   { number, hash }: BlockHeader,
@@ -153,8 +151,8 @@ const assertStillCanonical = async (
 };
 
 /**
- * Scans new blocks: headers that extend the tip without gaps, and the pointers of exactly these
- * blocks.
+ * Scans new blocks. Their headers must continue the tip without gaps, and the pointers must be in
+ * exactly these blocks.
  */
 const scanFresh = async (
   watch: WatchContext,
@@ -198,7 +196,7 @@ const scanFresh = async (
   await commitInOrder(readBatches(), commit);
 };
 
-/** Reads one batch ahead while the previous one is being committed. */
+/** Commits batches in order. Reads the next batch while one is being committed. */
 const commitInOrder = async (
   batches: AsyncGenerator<ScannedBatch>,
   commit: Commit,
@@ -208,13 +206,13 @@ const commitInOrder = async (
     const { done, value } = await pendingBatch;
     if (done === true) return;
     pendingBatch = batches.next();
-    // No code awaits this promise if the commit fails.
+    // If the commit fails, nothing awaits this promise, so its rejection must be handled here.
     pendingBatch.catch(() => {});
     await commit(value);
   }
 };
 
-/** Returns the last block of a batch, which holds the batch's last pointer. */
+/** Returns the header of a batch's last block, which contains the last pointer. */
 const readEndHeader = async (
   reader: ChainReader,
   { pointers, endBlock }: PointerBatch,
@@ -236,9 +234,9 @@ const assertConsecutive = (headers: readonly BlockHeader[]): void => {
 };
 
 /**
- * Adds nonces and senders to unsettled transfers, both confirmed by the same quorum. A nonce later
- * decides whether an orphaned transaction can still be mined, so it is requested while nodes know
- * the transaction. `audit/backfill-nonces.ts` requests the missing ones again.
+ * Adds nonces and senders to unsettled transfers, as agreed by a quorum. The nonce later shows
+ * whether an orphaned transaction can still be mined. It is requested now, while nodes still know
+ * the transaction. `audit/backfill-nonces.ts` requests missing nonces again.
  */
 const addNonces = async (
   watch: WatchContext,

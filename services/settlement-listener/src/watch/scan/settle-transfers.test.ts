@@ -18,7 +18,7 @@ afterAll(async () => {
   await chain.close();
 });
 
-/** Records payments in an old block whose transactions no node knows. */
+/** Records payments in an old block. No node knows their transactions. */
 const recordTransfersWithoutReceipts = (count: number) => {
   const { chainId } = chain;
   const missingTransfers = Array.from({ length: count }, () =>

@@ -17,7 +17,7 @@ import {
   withLinkTotals,
 } from "../transfers/find-transfers.ts";
 
-/** How far the watch and its providers have come. */
+/** The progress of the watch and the heads of its providers. */
 type SettlementReach = { scannedTo: number; finalizedTo: number; observedHeads: ObservedHeads };
 
 const duePageSize = 500;
@@ -25,11 +25,14 @@ const pagesMax = 20;
 
 /**
  * Settles the payments that have reached the chain's finality (rule CHAIN-4). Reads their receipts
- * again from the canonical chain, from two providers if there are two; what they agree on decides
- * about the money. A payment waits while they disagree, or while its receipt is in a different
- * block that is not final. It does not block payments behind it. A payment fails if its final
- * receipt no longer contains it. It becomes orphaned if two providers prove that its transaction is
- * absent from final blocks. Returns whether there is more to do immediately.
+ * again, from two providers if there are two. The agreed receipts determine the result:
+ * - A payment settles if its receipt still proves it.
+ * - A payment fails if its final receipt no longer contains it.
+ * - A payment becomes orphaned if two providers prove that its transaction is absent from final
+ *   blocks.
+ * - A payment waits while providers disagree, or while its receipt is in a different block that is
+ *   not final. It does not delay other payments.
+ * Returns whether there is more to do now.
  */
 export const settleTransfers = async (
   watch: WatchContext,
@@ -44,7 +47,7 @@ export const settleTransfers = async (
     const toBlock = getSettledBlock(chain.settings, progress);
     const dueQuery = { toBlock, after: cursor, countMax: duePageSize, ...getDepositFilter(chain) };
     const page = await listDueTransfers(pool, chain.id, dueQuery);
-    // Some payments need more confirmations than others.
+    // Larger payments can need more confirmations than others.
     const duePayments = withLinkTotals(page).flatMap(({ linkTotal, payment }) =>
       hasEnoughConfirmations(chain, linkTotal, progress.observedHeads.agreedLimits.settledBlock)
         ? payment
@@ -65,8 +68,8 @@ export const settleTransfers = async (
 };
 
 /**
- * Returns the last block whose payments may settle. On a sparse chain, a reorg has to roll back to
- * the last stored block, so it would orphan final payments above that block.
+ * Returns the last block whose payments can settle. On a sparse chain, a reorg rolls back to a
+ * stored block, so payments above the last final stored block cannot settle yet.
  */
 const getSettledBlock = (
   { finality, isSparse = false }: ChainSettings,
@@ -78,8 +81,9 @@ const getSettledBlock = (
   );
 
 /**
- * Returns whether an agreed receipt puts a payment into a final block other than the stored one.
- * Then the provider that reported the stored block was wrong.
+ * Returns whether the agreed receipt is in a final block with enough confirmations. The caller has
+ * found that this is not the stored block, so the provider that reported the stored block was
+ * wrong.
  */
 const isFinalElsewhere = (
   { chain }: WatchContext,
@@ -90,7 +94,7 @@ const isFinalElsewhere = (
   blockNumber <= limits.finalizedBlock &&
   hasEnoughConfirmations(chain, { amount, blockNumber, sender }, limits.settledBlock);
 
-/** Settles one page of payments. Returns how many of them have to wait. */
+/** Settles one page of payments. Returns how many of them must wait. */
 const settlePage = async (
   watch: WatchContext,
   leadership: Leadership,
@@ -133,15 +137,15 @@ const settlePage = async (
     const matchedTransfer = provenTransfers.find((transfer) =>
       isSameTransfer(transfer, storedTransfer),
     );
-    // Another page holds more payments of the same transaction, and their total needs more
+    // Another page contains more payments of this transaction, and their total needs more
     // confirmations.
     if (matchedTransfer?.status === "seen") continue;
     if (matchedTransfer !== undefined) settledTransfers.push(matchedTransfer);
     else if (isFinalized || isElsewhere) failedTransfers.push(storedTransfer);
     const transactionDue = dueByTransaction.get(storedTransfer.transactionHash) ?? [];
     if (transactionDue[0] !== storedTransfer) continue;
-    // Transfers that the first provider left out of the receipt. The audit skips known
-    // transactions.
+    // Also settles transfers of the receipt that the first provider left out. The audit would not
+    // find them, because it skips transactions of settled payments.
     omittedTransfers.push(
       ...provenTransfers.filter(
         (transfer) => !transactionDue.some((dueTransfer) => isSameTransfer(transfer, dueTransfer)),
@@ -159,8 +163,8 @@ const settlePage = async (
 };
 
 /**
- * Reads the receipts that providers agree on. `seenTransactions` are those that count as missing
- * without a receipt.
+ * Reads the receipts that providers agree on. `seenTransactions` contains the transactions that
+ * become orphaned if they have no receipt.
  */
 const readDueReceipts = async (
   watch: WatchContext,
@@ -174,7 +178,8 @@ const readDueReceipts = async (
       linkTotal.blockNumber + getExtraConfirmations(linkTotal),
     ]),
   );
-  // A single node may simply lack the data.
+  // With a single provider, a missing receipt is not evidence, because the node may simply lack the
+  // data.
   const absenceCandidates = dueTransfers.filter(
     ({ blockNumber }) => blockNumber <= finalizedTo && watch.verifiers.length > 1,
   );

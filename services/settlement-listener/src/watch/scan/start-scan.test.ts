@@ -13,7 +13,7 @@ beforeAll(() => chain.mine(20));
 
 const closeAfterTest = closeAfterEach();
 
-/** Creates a watch that is not started yet, and its providers. */
+/** Creates a watch without starting it, and its providers. */
 const createWatch = async (count: number) => {
   const startingRpcs = Array.from({ length: count }, () => startScriptedRpc({ target: chain.url }));
   const rpcs = (await Promise.all(startingRpcs)).map(closeAfterTest);

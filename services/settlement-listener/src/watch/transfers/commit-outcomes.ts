@@ -6,8 +6,8 @@ import { type Leadership, lockLeadership } from "../../store/watchers.ts";
 import type { WatchContext } from "../chain/watch-context.ts";
 
 /**
- * Commits the results for transfers: settled, permanently failed, and missing from the block where
- * they were seen. Missing transfers become orphaned, like those that a reorg removed.
+ * Commits which transfers have settled, have failed permanently, or are missing from the block
+ * where they were seen. Missing transfers become orphaned, as in a reorg.
  */
 export const commitOutcomes = async (
   { chain, clock, metrics, pool, wakeRelay }: WatchContext,

@@ -14,9 +14,10 @@ import type {
 } from "../chain-reader.ts";
 
 /**
- * Returns the payments and deposits that receipts prove for the given pointers. Leaves out deposits
- * below their token's minimum (rule CHAIN-20). Throws {@link ChainMovedError} if a receipt is in a
- * different block than its pointer, or if it is missing while `listAwaited` still waits for it.
+ * Returns the payments and deposits that the receipts of the given pointers prove. Leaves out
+ * deposits below their token's minimum (rule CHAIN-20). Throws {@link ChainMovedError} if a receipt
+ * is in a different block than its pointer. Also throws it if a receipt is missing and
+ * `listAwaited` still waits for it.
  */
 export const findTransfers = async (
   {
@@ -65,15 +66,15 @@ const isBelowDepositMinimum = (
 ): boolean => payer !== undefined && amount.lessThan(depositMinimums[tokenAddress] ?? 0);
 
 /**
- * Returns the limits for data from one provider. Nothing settles by it if there are other providers
- * to confirm it; `settleTransfers` settles it after they did.
+ * Returns the limits for data that came from one provider. If there are others, the limits are -1,
+ * so that nothing settles yet: `settleTransfers` settles it after two providers agree.
  */
 export const getUnverifiedLimits = (
   verifiers: readonly Verifier[],
   limits: FinalityLimits,
 ): FinalityLimits => (verifiers.length > 1 ? { settledBlock: -1, finalizedBlock: -1 } : limits);
 
-/** Returns the payments that one receipt proves. */
+/** Returns the payments and deposits that one receipt proves. */
 const toTransfers = (
   chain: Pick<WatchedChain, "id" | "getExtraConfirmations">,
   receipt: TransactionReceipt,
@@ -105,7 +106,7 @@ const toTransfers = (
 
 type LinkPayment = Pick<Transfer, "transactionHash" | "referenceHash" | "amount">;
 
-/** Returns the same key for all payments of one transaction to one link. */
+/** Returns a key that all payments of one transaction to one link share. */
 const toLinkKey = ({
   referenceHash,
   transactionHash,
@@ -113,8 +114,8 @@ const toLinkKey = ({
   `${transactionHash} ${referenceHash}`;
 
 /**
- * Sums what each transaction pays to each link. The finality policy uses this sum, because a large
- * amount may be split over many outputs.
+ * Sums what each transaction pays to each link. The sum determines the required confirmations,
+ * because a large amount can be split over many outputs.
  */
 const sumByLink = (payments: readonly LinkPayment[]): ReadonlyMap<string, Decimal> => {
   const totals = new Map<string, Decimal>();
@@ -125,7 +126,7 @@ const sumByLink = (payments: readonly LinkPayment[]): ReadonlyMap<string, Decima
   return totals;
 };
 
-/** Pairs each payment with the total that its transaction pays to its link. */
+/** Returns each payment together with the total that its transaction pays to its link. */
 export const withLinkTotals = <Payment extends LinkPayment>(
   payments: readonly Payment[],
 ): readonly { payment: Payment; linkTotal: Payment }[] => {
@@ -137,8 +138,8 @@ export const withLinkTotals = <Payment extends LinkPayment>(
 };
 
 /**
- * Returns everything that a receipt proves now, with the block time of a stored transfer. Keeps the
- * stored transfer even if it is below a minimum that was raised later.
+ * Returns the transfers that a receipt proves, with the block time of a stored transfer. Includes
+ * that transfer even if it is below a deposit minimum that was raised later.
  */
 export const findTransfersInReceipt = (
   { chain }: { chain: TransferChain },
@@ -154,9 +155,9 @@ export const findTransfersInReceipt = (
 };
 
 /**
- * Returns the filter for open transfers. Without `findsDeposits`, receipts contain no deposits,
- * which proves nothing about stored ones. The database filters them, because very many of them
- * would hide the payments behind them.
+ * Returns the filter for open transfers. If the chain does not detect deposits, receipts contain
+ * none, so stored deposits cannot be checked. The database leaves them out, because a large number
+ * of them would delay the payments behind them.
  */
 export const getDepositFilter = ({
   settings: { findsDeposits = false },
@@ -164,7 +165,7 @@ export const getDepositFilter = ({
   includeDeposits: findsDeposits,
 });
 
-/** Returns whether two transfers have the same identity within their transaction. */
+/** Returns whether two transfers of one transaction are the same. */
 export const isSameTransfer = (first: TransferIdentity, second: TransferIdentity): boolean =>
   first.ordinal === second.ordinal && first.referenceHash === second.referenceHash;
 
@@ -178,7 +179,7 @@ export const readBlockTime = async (
 ): Promise<Date | undefined> => (await readBlockTimes(reader, [receipt])).get(receipt.blockNumber);
 
 /**
- * Returns the times of the blocks of these pointers. Requests headers for blocks without a time.
+ * Returns the block times of these pointers. Requests the headers of blocks whose time is unknown.
  */
 export const readBlockTimes = async (
   reader: ChainReader,
@@ -205,7 +206,7 @@ export const readBlockTimes = async (
 const gapBlocksMax = 4;
 const runBlocksMax = 100;
 
-/** Groups ascending block numbers into ranges that contain few other blocks. */
+/** Groups ascending block numbers into ranges with few other blocks in between. */
 const groupIntoRanges = (numbers: readonly number[]): { fromBlock: number; toBlock: number }[] => {
   const ranges: { fromBlock: number; toBlock: number }[] = [];
   for (const number of numbers) {
@@ -227,8 +228,8 @@ const getBlockTime = (times: BlockTimes, number: number): Date => {
 };
 
 /**
- * Returns whether a payment is as deep as its amount requires. `settledBlock` is the limit for
- * payments that need no extra confirmations.
+ * Returns whether a payment's block is as deep as the payment's amount requires. `settledBlock` is
+ * the last block whose payments settle without extra confirmations.
  */
 export const hasEnoughConfirmations = (
   { getExtraConfirmations = () => 0 }: Pick<WatchedChain, "getExtraConfirmations">,

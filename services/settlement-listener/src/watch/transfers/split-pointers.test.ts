@@ -3,7 +3,7 @@ import { transfersPerCommitMax } from "../../payment-reports/record-transfers.ts
 import type { TransactionPointer } from "../chain-reader.ts";
 import { splitPointers } from "./split-pointers.ts";
 
-/** Creates the given number of pointers in each of the blocks 1, 2, …. */
+/** Creates the given numbers of pointers in blocks 1, 2, …. */
 const createPointers = (...counts: number[]): TransactionPointer[] =>
   counts.flatMap((count, index) =>
     Array.from({ length: count }, () => ({

@@ -1,13 +1,12 @@
 import { transfersPerCommitMax } from "../../payment-reports/record-transfers.ts";
 import type { TransactionPointer } from "../chain-reader.ts";
 
-/** Pointers of whole blocks up to and including `endBlock`. */
+/** All pointers of some consecutive blocks. The last block is `endBlock`. */
 export type PointerBatch = { pointers: readonly TransactionPointer[]; endBlock: number };
 
 /**
- * Splits the pointers of a range that ends at `endBlock` into batches at block boundaries. Each
- * batch fits into one commit; a block with more transfers than that is its own batch. Returns at
- * least one batch.
+ * Splits the pointers of a range that ends at `endBlock` into at least one batch, at block
+ * boundaries. Each batch fits into one commit, except that a single block is never split.
  */
 export const splitPointers = (
   pointers: readonly TransactionPointer[],

@@ -1,7 +1,9 @@
 import { BlockedAddressError, UnresolvedHostError } from "../../guard/resolve-public.ts";
 import { interruptedError } from "../../domain/delivery.ts";
 
-/** The ways in which an attempt can end. There are few because they are a metric label. */
+/**
+ * How an attempt can end. There are only a few kinds, because they are values of a metric label.
+ */
 export type OutcomeKind =
   | "delivered"
   | "status"
@@ -44,8 +46,8 @@ export const outcomeFromStatus = (httpStatus: number): AttemptOutcome =>
     : { kind: "status", httpStatus, error: `status ${httpStatus}` };
 
 /**
- * The outcome of an attempt that never started for lack of time, or whose process died before
- * reporting the result.
+ * The outcome of an attempt that was not started because its lease was about to expire, or whose
+ * process died before it reported the result.
  */
 export const interruptedOutcome: AttemptOutcome = {
   kind: "interrupted",

@@ -36,7 +36,7 @@ export const createCheckedPools = ({ resolve, createPool }: CheckedPoolsOptions)
   });
 
   const resolveCheckedAddresses = async (host: string): Promise<string> => {
-    // An IP literal needs no lookup. The connector checks it.
+    // An IP literal does not need a lookup. The connector checks it.
     if (isIP(host) !== 0) return host;
     const addresses = await resolvePublic(resolve, host);
     return addresses

@@ -141,7 +141,7 @@ test("an endless response is read only up to the limit over TLS too", async () =
     const write = (): void => {
       while (socket?.write("a".repeat(64 * 1024)) === true) continue;
       sentBytes = socket?.bytesWritten ?? 0;
-      // The peer reads without a limit, so stop.
+      // The client reads without a limit, so the test stops here.
       if (sentBytes > 64 * 1024 * 1024) socket?.destroy();
     };
     socket?.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;");
@@ -172,7 +172,7 @@ test("a request whose deadline passes while it waits for a connection is not sen
   await waitUntil("the first request arrives", () => sendResponses.length === 1);
   const abortController = new AbortController();
   const secondPost = post(abortController);
-  // The host is cached, so the request asks for a connection within this turn.
+  // The DNS result is cached, so the request asks for a connection in this turn of the event loop.
   await setImmediate();
   abortController.abort(new DeadlineError());
   expect(await secondPost).toBe("DeadlineError");

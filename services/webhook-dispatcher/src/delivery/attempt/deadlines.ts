@@ -7,8 +7,8 @@ import { type Clock, afterMs } from "@payment-links/runtime";
  */
 export type Deadlines = {
   /**
-   * Calls `onExpire` when the time is up, unless `cancel` is called before. `expiresAt` is that
-   * time, provided that the system clock is not changed in between.
+   * Calls `onExpire` when the time is up, unless `cancel` is called first. `expiresAt` is that
+   * time, unless the system clock is changed in the meantime.
    */
   start(onExpire: () => void): { expiresAt: Date; cancel: () => void };
 };
@@ -34,8 +34,8 @@ export const createDeadlines = (clock: Clock, timeoutMs: number): Deadlines => {
       waitAbortController = new AbortController();
       await clock.sleepUntil(afterMs(clock, remainingMs(expiresAtMs)), waitAbortController.signal);
       if (remainingMs(expiresAtMs) > 0) continue;
-      // After the process was blocked, handle arrived messages first: a response that is already
-      // here is not late.
+      // If the event loop was blocked, responses may have arrived in time but were not handled yet.
+      // Handles them before the deadline expires.
       await setImmediate();
       if (activeDeadlines.delete(key)) onExpire();
     }

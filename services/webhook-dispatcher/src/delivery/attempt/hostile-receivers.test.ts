@@ -8,10 +8,10 @@ import { type Rig, createRig } from "../../testing/create-rig.ts";
 
 const timeoutMs = 10_000;
 const drainBytesMax = 64 * 1024;
-/** A peer that reads this much of a response reads without a limit. */
+/** A client that reads this much of a response reads without a limit. */
 const floodBytesMax = 64 * 1024 * 1024;
 
-/** Writes repeatedly, as fast as the peer reads, up to `floodBytesMax`. */
+/** Writes repeatedly, as fast as the client reads, up to `floodBytesMax`. */
 const writeForever = (socket: Socket, text: string): void => {
   const chunk = text.repeat(Math.ceil(drainBytesMax / text.length));
   const write = (): void => {
@@ -109,7 +109,10 @@ afterEach(() => {
   for (const timer of drips) clearInterval(timer);
 });
 
-/** DNS results by host: the first for the registration, the next ones for attempts. */
+/**
+ * DNS results by host: the first one is for the registration, the following ones are for the
+ * attempts.
+ */
 const resolutions: Record<string, string[][]> = {};
 const resolve = async (hostName: string): Promise<string[]> => {
   const addresses = resolutions[hostName]?.shift();

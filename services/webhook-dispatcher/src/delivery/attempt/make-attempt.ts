@@ -24,7 +24,7 @@ import type { Transport } from "./transport.ts";
 export type Attempt = {
   event: WebhookEvent;
   link: Link;
-  /** The receiver's URL, or null if the rules do not allow it, or no longer do. */
+  /** The receiver's URL, or null if the current rules do not allow it. */
   url: URL | null;
   secret: string;
   traceparent: string | null;
@@ -41,8 +41,8 @@ type AttemptOptions = {
 };
 
 /**
- * Makes one attempt and returns its outcome; never throws (rules HOOK-8 to HOOK-13). One deadline
- * covers DNS, connect, TLS, headers and body. Does not start the attempt if the lease could end
+ * Makes one attempt and returns its outcome (rules HOOK-8 to HOOK-13). Never throws. One deadline
+ * covers DNS, connect, TLS, headers and body. Does not start the attempt if the lease could expire
  * before the deadline.
  */
 export const makeAttempt = async (
@@ -82,8 +82,8 @@ const trySend = async (
 };
 
 /**
- * Runs the attempt in a span. A first attempt is part of its event's trace. Retries continue for
- * hours, so each has its own trace with a link to the original one.
+ * Runs the attempt in a span. A first attempt is part of its event's trace. Retries can continue
+ * for hours, so each retry has its own trace with a link to the original one.
  */
 const runInAttemptSpan = async (
   { traceparent, isRetry }: Attempt,

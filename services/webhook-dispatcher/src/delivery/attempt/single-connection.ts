@@ -2,7 +2,7 @@ import { Client, type Dispatcher, type buildConnector } from "undici";
 import { limitResponseBytes } from "../../guard/limit-response-bytes.ts";
 import type { ResponseStart } from "../../guard/final-response-filter.ts";
 
-/** The handler of one request. Undici does not know `onAnswerStart`. */
+/** The handler of one request. `onAnswerStart` is our addition to undici's handler. */
 export type CallHandler = Dispatcher.DispatchHandler & {
   /** Called at the status line of the final response, even if undici then rejects the rest. */
   onAnswerStart(start: ResponseStart): void;
@@ -14,8 +14,9 @@ type ConnectionOptions = Client.Options & {
 };
 
 /**
- * One pooled connection for one request at a time. Needed because undici reports a response only
- * after parsing all of its headers, and does not say which socket serves a request.
+ * A pooled connection that serves one request at a time. It is needed because undici reports a
+ * response only after parsing all of its headers, and does not say to which request the bytes on a
+ * socket belong.
  */
 export class SingleConnection extends Client {
   #handler: Dispatcher.DispatchHandler | undefined;

@@ -19,9 +19,9 @@ type Call = {
 /** Sends requests to receivers. All deliveries go through it. */
 export type Transport = {
   /**
-   * Discards the rest of the response and then resolves with the status. Stops reading after a few
-   * KiB or when the signal aborts. A response that is malformed after its status line has a status
-   * too (rule HOOK-19). Throws if there is no status line.
+   * Resolves with the status after discarding the rest of the response. Stops reading after a few
+   * KiB or when the signal aborts. A response that is malformed after its status line also has a
+   * status (rule HOOK-19). Throws if there is no status line.
    */
   post(call: Call): Promise<number>;
   /** Closes all connections. Call it only when no request is in progress. */
@@ -33,8 +33,8 @@ type TransportOptions = {
   clock: Clock;
   overrides: HostOverrides;
   /**
-   * Connections per origin: as many as there are concurrent attempts, so that none waits for
-   * another.
+   * The maximum number of connections per origin. It equals the number of concurrent attempts, so
+   * that no attempt waits for a connection.
    */
   connectionsMax: number;
   connectTimeoutMs: number;
@@ -43,19 +43,22 @@ type TransportOptions = {
 };
 
 const bodyBytesMax = 16 * 1024;
-/** Twice the body's limit, because undici accepts the same amount of headers. */
+/** Twice the limit of the body, because undici accepts the same number of bytes for headers. */
 const responseBytesMax = 2 * bodyBytesMax;
-/** Any number of informational responses can precede the final one (RFC 9110, section 15.2). */
+/**
+ * The lowest status of a final response. Any number of informational responses can precede it (RFC
+ * 9110, section 15.2).
+ */
 const finalStatusMin = 200;
 const keepAliveMs = 4_000;
 const keepAliveHintMsMax = 60_000;
 const connectionTtlMs = 10 * 60_000;
 
 /**
- * Creates the transport. Only the guarded connector opens connections. They stay open while DNS
- * returns the same addresses for the host, and for ten minutes at most. Overridden hosts use a
- * separate agent. Ignores proxy variables, does not follow redirects and does not decompress
- * responses.
+ * Creates the transport. Only the guarded connector opens connections. A connection stays open for
+ * at most ten minutes, and only while DNS returns the same addresses for the host. Overridden hosts
+ * use a separate agent. The transport ignores proxy variables, does not follow redirects and does
+ * not decompress responses.
  */
 export const createTransport = (options: TransportOptions): Transport => {
   const { overrides, connectTimeoutMs, connectionsMax: connections } = options;
@@ -68,7 +71,7 @@ export const createTransport = (options: TransportOptions): Transport => {
     keepAliveMaxTimeout: keepAliveHintMsMax,
     clientTtl: connectionTtlMs,
     // The caller's signal is the only deadline. Undici's timeouts would restart at each byte of a
-    // dripping response.
+    // slow response.
     headersTimeout: 0,
     bodyTimeout: 0,
   };
@@ -135,11 +138,12 @@ const dispatchPost = (dispatcher: Agent | Pool, origin: string, call: Call): Pro
       },
       onAnswerStart: (responseStart) => {
         status = responseStart.status;
-        // Undici closes a connection after a malformed response, but never sees informational ones.
+        // Undici closes a connection after a malformed response, but it never sees informational
+        // ones, so a malformed one is handled here.
         if (!responseStart.isWellFormed)
           controller?.abort(new Error("malformed informational response"));
       },
-      // After a 101 that does not switch protocols, only undici parses the final status.
+      // After a 101 that does not switch protocols, only undici can parse the final status.
       onResponseStart: (_, statusCode) => {
         if (statusCode >= finalStatusMin) status = statusCode;
       },
@@ -162,7 +166,7 @@ const dispatchPost = (dispatcher: Agent | Pool, origin: string, call: Call): Pro
     );
   });
 
-/** Rejects when the signal aborts, because a DNS lookup ignores it. */
+/** Rejects when the signal aborts. Needed because a DNS lookup ignores the signal. */
 const rejectOnAbort = <Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> =>
   new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason);

@@ -44,7 +44,7 @@ const allResponses = {
 const names = Object.keys(createUnusualResponses("200 OK"));
 const tolerableNames = Object.keys(tolerableResponses("200 OK"));
 
-/** Returns whether a connection served another request after one of those paths. */
+/** Returns whether a connection that served one of those paths also served another request. */
 const wasReusedAfter = (server: RawServer, isUnusual: (path: string) => boolean): boolean =>
   server.pathsByConnection().some((paths) => paths.slice(0, -1).some(isUnusual));
 

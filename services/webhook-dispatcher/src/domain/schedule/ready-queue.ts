@@ -6,9 +6,9 @@ export type WithDestination = { destination: Destination };
 
 type QueuedItem<Item> = { item: Item; queuedAtMs: number };
 
-/** Leased attempts that wait in this process for a slot, in order per endpoint. */
+/** The leased attempts that wait in this process for a slot, in order for each endpoint. */
 export type ReadyQueue<Item extends WithDestination> = {
-  /** Ordered by turns: the next endpoint is first. */
+  /** The endpoints in the order of their turns. The next one is first. */
   readonly queues: Map<string, QueuedItem<Item>[]>;
   size: number;
   /** Recent response rates, which determine how many attempts to prefetch. */
@@ -18,7 +18,7 @@ export type ReadyQueue<Item extends WithDestination> = {
 const perEndpointMax = 500;
 const readyMax = 1_000;
 
-/** An endpoint with a longer wait has stopped responding. */
+/** If an attempt waits longer than this, its endpoint has stopped responding. */
 const waitMsMax = 500;
 
 /** Creates an empty queue. */
@@ -29,9 +29,9 @@ export const createReadyQueue = <Item extends WithDestination>(): ReadyQueue<Ite
 });
 
 /**
- * Returns the maximum number of prefetched attempts for an endpoint: its number of recent
- * responses. Attempts then wait for about one rate window, and one claim fetches them. A hanging
- * endpoint gets none.
+ * Returns the maximum number of prefetched attempts for an endpoint: its number of responses in the
+ * last window. Attempts then wait for about one window, and a single claim is enough for them. An
+ * endpoint that hangs gets none.
  */
 export const prefetchLimit = (
   { rates }: ReadyQueue<WithDestination>,
@@ -91,8 +91,8 @@ export const takeNext = <Item extends WithDestination>(
 };
 
 /**
- * Takes all attempts that have waited too long. An attempt queued in the future means that the
- * clock was set back; its wait is unknown, so it is taken too.
+ * Takes all attempts that have waited too long. If the clock was set back, an attempt can appear to
+ * be queued in the future. How long it has waited is unknown then, so it is taken too.
  */
 export const takeStale = <Item extends WithDestination>(
   ready: ReadyQueue<Item>,

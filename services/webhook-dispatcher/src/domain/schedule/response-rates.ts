@@ -9,10 +9,13 @@ export type ResponseRates = {
 
 const windowMs = 200;
 
-/** The maximum number of endpoints counted. The least recently responding ones are evicted first. */
+/**
+ * The maximum number of endpoints for which responses are counted. The endpoint that has not
+ * responded for the longest time is evicted first.
+ */
 const endpointsCountedMax = 1_000;
 
-/** Creates counts of zero. */
+/** Creates counts that start at zero. */
 export const createResponseRates = (): ResponseRates => ({
   endpoints: new Map(),
   all: createResponseCounts(),

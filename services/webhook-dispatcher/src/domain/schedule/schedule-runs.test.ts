@@ -12,7 +12,7 @@ const arbitraryLimits: fc.Arbitrary<SlotLimits> = fc.record({
   slotsPerOriginMax: fc.integer({ min: 1, max: 30 }),
 });
 
-/** Several endpoints of fewer accounts and origins. */
+/** Generates endpoints that share accounts and origins. */
 const arbitraryDestinations: fc.Arbitrary<Destination[]> = fc
   .array(fc.record({ user: fc.nat(3), origin: fc.nat(3) }), { minLength: 1, maxLength: 12 })
   .map((indexPairs) =>
@@ -87,7 +87,7 @@ const play = (
   }
 };
 
-/** Lets all work in progress continue, without a timed poll, until nothing changes anymore. */
+/** Continues all work in progress until nothing changes anymore, without a timed poll. */
 const settleWorld = (world: ScheduleWorld): void => {
   for (let rounds = 0; world.hasPendingWork() || world.wouldPoll(); rounds += 1) {
     ok(rounds < 10_000, "the world never settles");
@@ -102,7 +102,7 @@ const settleWorld = (world: ScheduleWorld): void => {
   }
 };
 
-/** Advances time and all resulting events until every delivery has ended. */
+/** Advances the time, and everything that follows from it, until every delivery has ended. */
 const finishWorld = (world: ScheduleWorld): void => {
   const areAllOver = () => [...world.rows].every(({ state }) => state === "over");
   for (let rounds = 0; !areAllOver(); rounds += 1) {
@@ -166,7 +166,7 @@ const createDestination = (endpointId: string): Destination => ({
 });
 
 /**
- * Advances one tick: receivers respond unless they hang, and the process takes one step of each
+ * Advances one tick. Receivers respond unless they hang, and the process takes one step of each
  * kind.
  */
 const tick = (world: ScheduleWorld, hangingDestinations: ReadonlySet<Destination>): void => {

@@ -90,7 +90,7 @@ describe("a poll", () => {
     expect(applyInput({ kind: "claimed", claim, leased: [] }).pollAtMs).toBe(nowMs + 50);
   });
 
-  /** Polls while slots are free, and finds this many endpoints with due deliveries. */
+  /** Polls while slots are free and finds this many endpoints with due deliveries. */
   const findDue = (applyInput: ReturnType<typeof createTestSchedule>["applyInput"], count = 1) => {
     const { poll } = applyInput({ kind: "look" });
     if (poll === undefined) throw new Error("no poll despite free slots");

@@ -28,14 +28,17 @@ import {
 } from "./slots.ts";
 
 /**
- * The state that decides what a process may send now. Only `updateSchedule` changes it. The same
- * inputs at the same instants always have the same effects.
+ * The state that decides what a process can send now. Only `updateSchedule` changes it. The same
+ * inputs at the same times always have the same effects.
  */
 export type Schedule<Item extends WithDestination> = {
   readonly slots: Slots;
   /** Leased attempts that wait in memory for a slot. */
   readonly ready: ReadyQueue<Item>;
-  /** Endpoints with deliveries known to wait in the queue, each with its latest mark. */
+  /**
+   * Endpoints that are known to have deliveries waiting in the queue. `mark` is the number of the
+   * latest call of `markBacklog`.
+   */
   readonly backlog: Map<string, { destination: Destination; mark: number }>;
   marksCount: number;
   /** Results that are not stored yet. */
@@ -43,10 +46,13 @@ export type Schedule<Item extends WithDestination> = {
   isStopping: boolean;
 };
 
-/** Which endpoints to look for in the queue. */
+/** A query for endpoints with due deliveries in the queue. */
 export type QueuePoll = {
   atMs: number;
-  /** The latest mark that the result of the poll covers. */
+  /**
+   * The number of calls of `markBacklog` before the poll. The poll's result does not cover later
+   * ones.
+   */
   mark: number;
   limit: number;
   /** Destinations without free slots. `alwaysIncluded` takes precedence. */
@@ -54,14 +60,16 @@ export type QueuePoll = {
   alwaysIncluded: readonly string[];
 };
 
-/** How many deliveries to lease per endpoint, at most. */
+/** The maximum number of deliveries to lease per endpoint. */
 export type Claim = { atMs: number; mark: number; shares: readonly EndpointShare[] };
 
 type WaitingDestination = Destination & { dueAt: Date };
 
 /** An event that the schedule reacts to. */
 export type Input<Item> =
-  /** Deliveries were created: some are leased to this process, others wait at these destinations. */
+  /**
+   * Deliveries were created. Some are leased to this process, others wait for these destinations.
+   */
   | { kind: "opened"; leased: readonly Item[]; waiting: readonly Destination[] }
   /** It is time to poll for due deliveries. */
   | { kind: "look" }
@@ -76,7 +84,7 @@ export type Input<Item> =
   | { kind: "aged" }
   /** The endpoint was disabled or deleted. */
   | { kind: "left"; endpointId: string }
-  /** Leases were released, so deliveries wait there again. */
+  /** Leases were released, so the deliveries to these destinations wait in the queue again. */
   | { kind: "givenBack"; destinations: readonly Destination[] }
   | { kind: "stopping" };
 
@@ -86,26 +94,29 @@ export type Effects<Item> = {
   attemptsToStart: readonly Item[];
   /** Leases to release. They do not count as attempts. */
   leasesToRelease: readonly Item[];
-  /** When to poll for due deliveries. Immediately if this is now. */
+  /** When to poll for due deliveries. The poll is immediate if this is the current time. */
   pollAtMs: number | undefined;
   poll: QueuePoll | undefined;
   claim: Claim | undefined;
 };
 
-/** Another process is claiming the due deliveries. The contention lasts only a moment. */
+/** The wait before the next poll if another process is claiming the due deliveries. */
 const contendedWaitMs = 50;
 
 const claimRowsMax = 500;
 const unwrittenMax = 1_000;
 
 /**
- * New deliveries wait above this number of ready attempts, or above `busyResponsesMin` recent
- * responses while there is a backlog.
+ * The thresholds of `isBusy`: the number of ready attempts, and the number of recent responses
+ * while there is a backlog.
  */
 const busyReadyMin = 100;
 const busyResponsesMin = 100;
 
-/** Creates the schedule of a process. It discovers deliveries left by other processes through polls. */
+/**
+ * Creates the schedule of a process. Its backlog is empty at first; polls find the deliveries that
+ * are already in the queue.
+ */
 export const createSchedule = <Item extends WithDestination>(
   limits: SlotLimits,
 ): Schedule<Item> => ({
@@ -175,9 +186,9 @@ export const capacityForNewDeliveries = (
 };
 
 /**
- * Returns whether new deliveries would only pass through the queue: because many attempts are
- * ready, or because responsive endpoints have a backlog while all endpoints together have more than
- * 500 responses per second.
+ * Returns whether new deliveries would have to wait in the queue. This is the case if many attempts
+ * are ready, or if responsive endpoints have a backlog while all endpoints together return more
+ * than 500 responses per second.
  */
 export const isBusy = (state: Schedule<WithDestination>, nowMs: number): boolean => {
   if (state.ready.size > busyReadyMin) return true;
@@ -201,7 +212,7 @@ const createPoll = (state: Schedule<WithDestination>, nowMs: number): QueuePoll 
     needsRefill(state.ready, id, nowMs),
   );
   const limit = countFreeSlots(state.slots) + alwaysIncluded.length;
-  // An attempt that ends frees its slot and triggers a poll.
+  // A poll is not needed without free slots: an attempt that ends frees its slot and triggers one.
   if (state.isStopping || hasBackpressure(state) || limit === 0) return undefined;
   return {
     atMs: nowMs,
@@ -320,15 +331,18 @@ const hasBacklogWhere = (
 };
 
 /**
- * Records that deliveries wait for the endpoint. Each call uses a new mark, to detect later
- * changes.
+ * Records that deliveries wait for the endpoint. Each call increments the mark, so that {@link
+ * clearBacklog} can detect that deliveries were added after a poll.
  */
 const markBacklog = (state: Schedule<WithDestination>, destination: Destination): void => {
   state.marksCount += 1;
   state.backlog.set(destination.endpointId, { destination, mark: state.marksCount });
 };
 
-/** Records that no deliveries wait for the endpoint, unless it has been marked again since. */
+/**
+ * Records that no deliveries wait for the endpoint, unless it was marked again after the poll or
+ * claim.
+ */
 const clearBacklog = (
   { backlog }: Schedule<WithDestination>,
   endpointId: string,

@@ -90,7 +90,8 @@ describe("slots", () => {
     const slots = createSlots(limits);
     const hangingDestinations = createDestinations(25);
     const slotsByEndpoint = new Map<string, number>();
-    // Each takes as many as it can. Before the second round, its earlier attempts have timed out.
+    // Each endpoint takes as many slots as it can. Its earlier attempts have timed out before the
+    // second round.
     for (const destination of [...hangingDestinations, ...hangingDestinations]) {
       for (
         let remaining = slotsByEndpoint.get(destination.endpointId) ?? 0;
@@ -118,7 +119,7 @@ describe("slots", () => {
       for (const destination of createDestinations(hangingCount)) takeShares(slots, [destination]);
       return sum(takeShares(slots, [createDestination("new")]));
     };
-    // 64 slots are free. It gets seven: an eighth of the 57 that remain.
+    // 64 slots are free. The endpoint gets seven: an eighth of the 57 that remain.
     expect(newcomerShare(256, 16)).toBe(7);
     expect(newcomerShare(640, 5)).toBe(5);
   });

@@ -1,4 +1,4 @@
-/** The units that attempts are limited by: the endpoint, its account, and the origin of its URL. */
+/** What attempts are limited by: the endpoint, its account, and the origin of its URL. */
 export type Destination = { endpointId: string; userId: string; origin: string };
 
 /** The maximum number of concurrent attempts in one process. */
@@ -9,14 +9,14 @@ export type SlotLimits = {
   slotsPerOriginMax: number;
 };
 
-/** Destinations that may not start another attempt now, so that a poll excludes them. */
+/** Destinations that cannot start another attempt now. Polls exclude them. */
 export type FullDestinations = {
   endpointIds: readonly string[];
   userIds: readonly string[];
   origins: readonly string[];
 };
 
-/** How many attempts to an endpoint may start now. */
+/** How many attempts to an endpoint can start now. */
 export type EndpointShare = { destination: Destination; share: number };
 
 type SlotCounts = Map<string, number>;
@@ -33,7 +33,7 @@ export type Slots = {
 /** The part of all slots that is reserved for endpoints with few or no attempts in progress. */
 const reservedRatio = 1 / 4;
 
-/** The part of the free reserved slots that one endpoint may occupy. */
+/** The part of the free reserved slots that one endpoint can occupy. */
 const reservedShareRatio = 1 / 8;
 
 /** Creates a process's slots, all of them free. */
@@ -64,16 +64,16 @@ export const listFullDestinations = (slots: Slots): FullDestinations => ({
 });
 
 /**
- * Allocates free slots evenly, one at a time, to destinations with capacity. The first always gets
- * one.
+ * Allocates free slots evenly, one at a time, to destinations that can use more. The first
+ * destination always gets one.
  */
 export const allocateSlots = (
   slots: Slots,
   destinations: readonly Destination[],
 ): EndpointShare[] => {
   const shares: EndpointShare[] = destinations.map((destination) => ({ destination, share: 0 }));
-  // Slots are taken during the allocation, so that all limits apply to it as a whole, and released
-  // afterwards.
+  // Takes the slots during the allocation, so that all limits apply to their total, and releases
+  // them afterwards.
   for (let unfilledShares = shares; unfilledShares.length > 0;) {
     unfilledShares = unfilledShares.filter((endpointShare) => {
       if (!hasFreeSlot(slots, endpointShare.destination)) return false;
@@ -105,7 +105,10 @@ const addToCounts = (
   addToCount(slots.origins, origin, delta);
 };
 
-/** Ensures that slots become free for other endpoints within one deadline, no matter how many hang. */
+/**
+ * Limits how many slots an endpoint can take when few are free. Slots then become free for other
+ * endpoints within one deadline, no matter how many endpoints hang.
+ */
 const endpointSlotsMax = (slots: Slots): number => {
   const { slotsMax, slotsPerEndpointMax } = slots.limits;
   const freeCount = countFreeSlots(slots);

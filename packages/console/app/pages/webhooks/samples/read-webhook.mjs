@@ -1,8 +1,8 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 
-// Returns the webhook, or undefined if the request is not genuine: answer 401 then.
-// The same webhook may come again. Recognize it by its `id`: the body is signed, headers are not.
-// raw: the body's bytes, before anything has parsed them. headers: those of Node.js or Express.
+// Returns the webhook, or undefined if the request is not genuine. In that case, respond with 401.
+// The same webhook can arrive twice. Deduplicate by its `id` in the body: headers are not signed.
+// raw: the bytes of the body before any parsing. headers: the headers object of Node.js or Express.
 export const readWebhook = (raw, headers, secret) => {
   if (!secret?.startsWith("whsec_")) throw new Error("the endpoint's signing secret is missing");
   const timestamp = headers["service-timestamp"] ?? "";

@@ -13,20 +13,20 @@ import (
 	"time"
 )
 
-// Webhook is what the service sends. The same one may come again. Recognize it by its ID: the body is
-// signed, headers are not.
+// Webhook is an event from the service. The same webhook can arrive twice. Deduplicate by its ID in the
+// body, because headers are not signed.
 type Webhook struct {
 	ID   string          `json:"id"`
 	Type string          `json:"type"`
 	Data json.RawMessage `json:"data"`
 }
 
-// ErrNotGenuine means that the request is not a webhook of the service: answer 401.
+// ErrNotGenuine means that the request is not a webhook of the service. Respond with 401.
 var ErrNotGenuine = errors.New("the request is not genuine")
 
 var timestampForm = regexp.MustCompile(`^[0-9]{1,12}$`)
 
-// ReadWebhook takes the body's bytes before anything has parsed them.
+// ReadWebhook verifies and parses a webhook. It needs the bytes of the body before any parsing.
 func ReadWebhook(raw []byte, header http.Header, secret string) (*Webhook, error) {
 	if !strings.HasPrefix(secret, "whsec_") {
 		return nil, errors.New("the endpoint's signing secret is missing")

@@ -1,8 +1,8 @@
 <?php
-// Returns the webhook, or null if the request is not genuine: answer 401 then.
-// The same webhook may come again. Recognize it by its 'id': the body is signed, headers are not.
-// $raw: file_get_contents('php://input'), before anything has parsed it.
-// $headers: getallheaders(), or a framework's array of values for each name, in any case.
+// Returns the webhook, or null if the request is not genuine. In that case, respond with 401.
+// The same webhook can arrive twice. Deduplicate by its 'id' in the body: headers are not signed.
+// $raw: file_get_contents('php://input'), before any parsing.
+// $headers: getallheaders(), or a framework's array of values by name. Names can be in any case.
 function read_webhook(string $raw, array $headers, string $secret): ?array {
     if (!str_starts_with($secret, 'whsec_')) {
         throw new RuntimeException("the endpoint's signing secret is missing");

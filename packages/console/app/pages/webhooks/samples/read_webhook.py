@@ -1,8 +1,8 @@
 import hashlib, hmac, json, re, time
 
-# Returns the webhook, or None if the request is not genuine: answer 401 then.
-# The same webhook may come again. Recognize it by its "id": the body is signed, headers are not.
-# raw: the body's bytes, before anything has parsed them. headers: a mapping, in any case.
+# Returns the webhook, or None if the request is not genuine. In that case, respond with 401.
+# The same webhook can arrive twice. Deduplicate by its "id" in the body: headers are not signed.
+# raw: the bytes of the body before any parsing. headers: a mapping with names in any case.
 def read_webhook(raw, headers, secret):
     if not secret.startswith("whsec_"):
         raise ValueError("the endpoint's signing secret is missing")
@@ -18,7 +18,7 @@ def read_webhook(raw, headers, secret):
     is_fresh = abs(time.time() - int(timestamp)) <= 300
     return json.loads(raw) if is_genuine and is_fresh else None
 
-# Some servers give names in lower case, some give bytes.
+# Some servers pass names in lower case or as bytes.
 def header(headers, name):
     values = [text(value) for key, value in headers.items() if text(key).lower() == name]
     return values[0] if len(values) == 1 else ""

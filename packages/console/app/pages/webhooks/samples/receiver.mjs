@@ -10,7 +10,7 @@ const seen = new Set();
 
 createServer(async (req, res) => {
   const raw = await buffer(req).catch(() => undefined);
-  if (raw === undefined) return; // its sender went away
+  if (raw === undefined) return; // the sender disconnected
   const webhook = readWebhook(raw, req.headers, process.env.SECRET);
   res.writeHead(webhook === undefined ? 401 : 204).end();
   if (webhook === undefined || seen.has(webhook.id)) return;

@@ -4,16 +4,16 @@ import type { BitcoinTransaction } from "../parse-raw.ts";
 import type { Ancestor } from "../verify-transaction.ts";
 import { fetchTransactions } from "./read-transactions.ts";
 
-/** Mempools accept no transaction with more unconfirmed ancestors (Bitcoin Core's default). */
+/** Bitcoin Core's default limit: mempools reject a transaction with more unconfirmed ancestors. */
 const ancestorsMax = 25;
 /** The maximum number of transactions requested in total. */
 const followedInputsMax = 100;
 
 /**
  * Returns the ancestors of an unconfirmed transaction: the transactions whose outputs it spends,
- * and their ancestors. Leaves out those in blocks at least `finalDepthBlocks` deep. Returns the
- * nearest first, at most `ancestorsMax`. Returns undefined if the node does not know one of them,
- * which may just have been replaced.
+ * and their ancestors in turn. Skips ancestors in blocks that are at least `finalDepthBlocks` deep.
+ * Returns at most `ancestorsMax` of them, nearest first. Returns undefined if the node does not
+ * know one of them, for example because it was just replaced.
  */
 export const fetchAncestors = async (
   provider: Provider,

@@ -9,8 +9,8 @@ type HeadersOptions = Pick<ReaderContext, "chainId" | "failover" | "metrics" | "
 type Range = { fromBlock: number; toBlock: number };
 
 /**
- * Reads the headers of a range. Accepts fewer headers, as from a lagging node, only if no provider
- * has reported a head that covers the range.
+ * Creates the read of a range's block headers. It accepts fewer headers than requested only if no
+ * provider has reported a head that covers the range.
  */
 export const createReadHeaders =
   ({ chainId, highestHead, metrics, failover }: HeadersOptions): ChainReader["readHeaders"] =>
@@ -21,15 +21,15 @@ export const createReadHeaders =
       const isShort = headers.length < range.toBlock - range.fromBlock + 1;
       if (isShort && range.toBlock <= highestHead.latest) {
         metrics.countDisagreement(chainId, "short_headers");
-        throw new RpcFault("behind", "fewer headers than the head says");
+        throw new RpcFault("behind", "headers below the known head are missing");
       }
       return headers;
     });
   };
 
 /**
- * Returns the headers of a range, each the parent of the next. Returns fewer if the node's chain
- * ends earlier.
+ * Returns the headers of a range. Each is the parent of the next one. Returns fewer headers if the
+ * node's chain ends before the end of the range.
  */
 export const fetchHeaders = async (
   provider: Provider,
@@ -41,11 +41,14 @@ export const fetchHeaders = async (
   const isConnected = headers.every(
     ({ parentHash }, index) => index === 0 || parentHash === headers[index - 1]?.hash,
   );
-  if (!isConnected) throw new RpcFault("behind", "the chain moved while it was read");
+  if (!isConnected) throw new RpcFault("behind", "the chain changed during the read");
   return headers.map((header, index) => ({ ...header, number: fromBlock + index }));
 };
 
-/** Limits the batches, because a node may report a head far beyond the blocks that it has. */
+/**
+ * The maximum number of hashes per batch. It is small because a node may report a head far beyond
+ * the blocks that it has.
+ */
 const hashesPerBatchMax = 100;
 
 const fetchHashes = async (

@@ -3,8 +3,8 @@ import type { ChainReader } from "../../../watch/chain-reader.ts";
 import { heightRequest } from "../rpc-requests.ts";
 
 /**
- * Reads the latest height. Bitcoin has no `safe` or `finalized` tag, so depth decides what is
- * final.
+ * Creates the read of the latest block height. Bitcoin has no `safe` or `finalized` tag, so a block
+ * becomes final at a certain depth.
  */
 export const createReadHeads = (
   context: Parameters<typeof readFurthestHeads>[0],

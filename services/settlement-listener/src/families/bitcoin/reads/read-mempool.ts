@@ -10,14 +10,14 @@ import { listTransfers, toSenderWithAncestors } from "../verify-transaction.ts";
 import { fetchAncestors } from "./fetch-ancestors.ts";
 import { fetchKnown, listMined } from "./read-transactions.ts";
 
-/** The mempool transactions read so far. Losing this state does no harm. */
+/** The mempool transactions that have been read so far. This state can be lost without harm. */
 type Mempool = {
   /**
-   * The transactions that were read and were in the last list, with the checksums of the scripts
-   * they pay.
+   * The transactions that have been read and were still in the latest list, with checksums of the
+   * scripts that they pay.
    */
   checksumsByTxid: Map<string, readonly Checksum[]>;
-  /** All read transactions were checked against this many payees, oldest first. */
+  /** The number of payees (oldest first) against which all these transactions have been checked. */
   payeeCount: number;
   unreadTxids: string[];
   /** The transactions that pay links. */
@@ -25,7 +25,10 @@ type Mempool = {
   nextListAtMs: number;
 };
 
-/** CRC-32 of an output's script, which represents a payee in 8 bytes. Two scripts may share one. */
+/**
+ * A CRC-32 of an output's script. It takes only 8 bytes per payee, and two scripts can have the
+ * same checksum.
+ */
 type Checksum = number;
 
 const createEmptyMempool = (): Mempool => ({
@@ -37,21 +40,24 @@ const createEmptyMempool = (): Mempool => ({
 });
 
 /**
- * The maximum number of transactions read per call. The whole network creates as many in a few
- * minutes.
+ * The maximum number of transactions to read per call. The whole network takes a few minutes to
+ * create this many.
  */
 const readsPerCallMax = 2_000;
 /**
- * A list contains the whole mempool, so longer lists are requested less often: every 30 s for
- * 300,000 transactions.
+ * The list contains the whole mempool, so the longer it is, the less often it is requested: every
+ * 30 s for 300,000 transactions.
  */
 const listDelayMsPerTransaction = 0.1;
-/** The maximum number of payments reported before they are mined. */
+/** The maximum number of unconfirmed transactions to report. */
 const payingTransactionsMax = 10_000;
 
 type MempoolOptions = { chain: BitcoinChain; payees: Payees; finalDepthBlocks: number };
 
-/** Reads the mempool: first the list of transaction ids, then each transaction once. */
+/**
+ * Creates the read of the mempool. It first requests the list of transaction ids, and then each
+ * transaction once.
+ */
 export const createReadMempool = (
   { clock, failover }: Pick<ReaderContext, "clock" | "failover">,
   { payees, ...options }: MempoolOptions,
@@ -60,7 +66,7 @@ export const createReadMempool = (
   return async () => {
     const knownPayees = await payees.read();
     requeueForNewPayees(mempool, knownPayees);
-    return failover.run("what waits", async (provider) => {
+    return failover.run("the mempool", async (provider) => {
       if (mempool.unreadTxids.length === 0 && clock.elapsedMs() >= mempool.nextListAtMs) {
         const count = await refreshMempoolList(provider, mempool);
         mempool.nextListAtMs = clock.elapsedMs() + count * listDelayMsPerTransaction;
@@ -89,7 +95,7 @@ const refreshMempoolList = async (provider: Provider, mempool: Mempool): Promise
 };
 
 /**
- * Queues transactions again that may pay new links, because they were read before these links
+ * Queues transactions for another read if they may pay new links. They were read before these links
  * arrived.
  */
 const requeueForNewPayees = (mempool: Mempool, { scripts }: Pick<KnownPayees, "scripts">): void => {
@@ -119,18 +125,19 @@ const readNextTransactions = async (
   }: Omit<MempoolOptions, "payees"> & Pick<KnownPayees, "findPayee">,
 ): Promise<void> => {
   const txids = mempool.unreadTxids.slice(0, readsPerCallMax);
-  // An unknown transaction was mined or replaced meanwhile, or has not reached the node. It is
-  // requested again when a later list contains it.
+  // An unknown transaction was mined or replaced in the meantime, or has not reached this node yet.
+  // It is requested again if a later list contains it.
   const transactions = await fetchKnown(provider, txids.map(rawTransactionRequest));
   for (const transaction of transactions) {
     const { txid } = transaction;
     const transfers = listTransfers(transaction, findPayee, chain);
     if (transfers.length > 0 && mempool.payingTransactions.size < payingTransactionsMax) {
-      // Its block may have been scanned before the link was created (rule CHAIN-28).
+      // A mined transaction is left to the block scan. Its block may have been scanned before the
+      // link was created (rule CHAIN-28).
       if ((await listMined(provider, [txid])).has(txid)) continue;
-      // Ancestors are read now, because nodes forget them once they are replaced.
+      // The ancestors are read now, because nodes forget a transaction once it is replaced.
       const ancestors = await fetchAncestors(provider, transaction, ancestorOptions);
-      // The transaction is requested again with a later list.
+      // The transaction is requested again when a later list contains it.
       if (ancestors === undefined) continue;
       const sender = { address: toSenderWithAncestors(transaction, ancestors), nonce: 0 };
       mempool.payingTransactions.set(txid, { transactionHash: txid, sender, transfers });

@@ -8,8 +8,8 @@ import { type FindPayee, paysKnownPayee } from "../verify-transaction.ts";
 import { fetchHeaders } from "./read-headers.ts";
 
 /**
- * Reads whole blocks one after the other and finds transactions that pay the addresses of links.
- * The last block must still be on the node's chain afterwards.
+ * Creates the read that scans whole blocks in order for transactions that pay the addresses of
+ * links. Afterwards it checks that the last block is still on the node's chain.
  */
 export const createReadPointers =
   ({ failover }: Pick<ReaderContext, "failover">, payees: Payees): ChainReader["readPointers"] =>
@@ -22,13 +22,13 @@ export const createReadPointers =
         (await fetchHeaders(provider, { fromBlock, toBlock: endBlock }));
       const endHeader = headers.at(-1);
       if (endHeader?.number !== endBlock)
-        throw new RpcFault("behind", "a node without the range's end");
+        throw new RpcFault("behind", "the node has not reached the end of the range");
       const pointers: TransactionPointer[] = [];
       for (const header of headers)
         pointers.push(...(await fetchPointers(provider, header, findPayee)));
       const [currentEndHash] = await provider.request([blockHashRequest(endBlock)]);
       if (currentEndHash !== endHeader.hash)
-        throw new RpcFault("behind", "the chain moved while it was read");
+        throw new RpcFault("behind", "the chain changed during the read");
       return { pointers, endHeader, providerId: provider.id };
     });
   };

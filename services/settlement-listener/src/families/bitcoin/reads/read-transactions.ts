@@ -15,7 +15,7 @@ import { listTransfers, toSender } from "../verify-transaction.ts";
 
 type TransactionReads = Pick<ChainReader, "readReceipts" | "readSenders">;
 
-/** A transaction, and the canonical block that holds it, if any. */
+/** A transaction, and the canonical block that contains it, if any. */
 type LocatedTransaction = KnownTransaction & { canonicalBlock: CanonicalBlock | undefined };
 
 /** Creates the reads for receipts and senders. */
@@ -39,7 +39,7 @@ export const createTransactionReads = (
             timestampSeconds: canonicalBlock.timestampSeconds,
             sender: toSender(parsedTransaction),
             transfers: listTransfers(parsedTransaction, findPayee, chain),
-            // The id covers all inputs and outputs.
+            // The transaction id covers all inputs and outputs.
             evidence: txid,
           };
           return [[txid, receipt] as const];
@@ -52,13 +52,13 @@ export const createTransactionReads = (
         [...transactions].flatMap(
           ([txid, { blockHash, parsedTransaction, canonicalBlock }]): [string, Sender][] => {
             const address = toSender(parsedTransaction);
-            // Bitcoin Core's index still returns transactions of orphaned blocks.
+            // Bitcoin Core still returns transactions of orphaned blocks from its index.
             const orphaned =
               blockHash !== undefined && canonicalBlock === undefined
                 ? { isOrphaned: true as const }
                 : {};
             if (!parsedTransaction.isCoinbase) return [[txid, { address, nonce: 0, ...orphaned }]];
-            // A coinbase is valid only at its own height.
+            // A coinbase is only valid at the height of its own block.
             return canonicalBlock === undefined
               ? []
               : [[txid, { address, nonce: canonicalBlock.number }]];
@@ -70,7 +70,8 @@ export const createTransactionReads = (
 };
 
 /**
- * Returns the transactions that a node knows, with their canonical blocks. Leaves out the others.
+ * Returns the transactions that a node knows, with their canonical blocks. Leaves out unknown
+ * transactions.
  */
 export const fetchTransactions = async (
   provider: Provider,
@@ -109,7 +110,7 @@ export const listMined = async (
   );
 };
 
-/** Returns the results in the order of the requests, with undefined for unknown items. */
+/** Returns the results in the order of the requests. The result of an unknown item is undefined. */
 const fetchEachKnown = async <T>(
   provider: Provider,
   requests: readonly RpcRequest<T>[],
@@ -122,7 +123,7 @@ const fetchEachKnown = async <T>(
   });
 };
 
-/** Returns the results for the items that the node knows. */
+/** Returns the results for the items that the node knows, without the others. */
 export const fetchKnown = async <T>(
   provider: Provider,
   requests: readonly RpcRequest<T>[],

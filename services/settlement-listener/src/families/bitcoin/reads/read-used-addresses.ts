@@ -4,8 +4,8 @@ import type { ReaderContext } from "../../../rpc/create-chain-readers.ts";
 import { parseArray } from "../../../rpc/parse-result.ts";
 
 /**
- * Returns which addresses any transaction has paid. This needs a node with an address index: btcd
- * has one with `--addrindex`, Bitcoin Core has none.
+ * Creates the read that returns which addresses any transaction has paid. It needs a node with an
+ * address index: btcd has one if started with `--addrindex`, and Bitcoin Core has none.
  */
 export const createReadUsedAddresses =
   ({ failover }: Pick<ReaderContext, "failover">): FetchUsedAddresses =>
@@ -18,18 +18,18 @@ export const createReadUsedAddresses =
           const address = addresses[index];
           if (result.value && address !== undefined) paidAddresses.push(address);
         } else if (result.fault.kind === "refused") {
-          // The node has no address index, which is not a failure.
+          // The node has no address index. That is a normal configuration, not an error.
           return undefined;
         } else if (result.fault.kind !== "behind") throw result.fault;
       }
       return paidAddresses;
     });
-    if (usedAddresses === undefined) throw new Error("the node has no index of addresses");
+    if (usedAddresses === undefined) throw new Error("the node has no address index");
     return { usedAddresses };
   };
 
 /**
- * Requests whether any transaction pays an address. btcd returns an error for an unused address.
+ * Requests whether any transaction pays an address. For an unused address, btcd returns an error.
  */
 const anyTransactionRequest = (address: string): RpcRequest<boolean> => ({
   method: "searchrawtransactions",

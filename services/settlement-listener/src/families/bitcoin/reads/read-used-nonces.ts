@@ -9,32 +9,34 @@ import { fetchHeaders } from "./read-headers.ts";
 import { listMined } from "./read-transactions.ts";
 
 /**
- * The number of blocks searched per call for the spender of an output, newest first. Each further
- * call searches up to this many newer blocks and this many older ones.
+ * The number of blocks that one call searches for the transaction that spent an output, newest
+ * first. Each later call searches up to this many newer blocks and this many older ones.
  */
 const blocksPerSearch = 20;
-/** The maximum number of blocks searched in total: two weeks. */
+/** The maximum number of blocks to search in total: two weeks. */
 const searchedBlocksMax = 2_016;
 const sendersMax = 1_000;
 /** The number of blocks whose spent outputs are cached. */
 const cachedBlocksMax = 40;
 
 /**
- * Outputs, each with the transaction that may spend it. Undefined means that any spend is a
- * conflict.
+ * The outputs to watch, each with the one transaction that is allowed to spend it. If that is
+ * undefined, any spend is a conflict.
  */
 type WatchedOutputs = ReadonlyMap<string, string | undefined>;
 
 type Range = { fromBlock: number; toBlock: number };
 
-/** The final blocks already searched for a sender, and the one that spends its outputs. */
+/**
+ * The range of final blocks already searched for a sender, and the block that spends its outputs.
+ */
 type SearchedRange = { from: number; to: number; spentInBlock: number | undefined };
 
 /**
- * Treats outputs as nonces, because each is spent only once. A sender has used its nonce 0 once a
- * block up to the given one spends any of its inputs. The same applies if another transaction
- * spends an input of an unmined ancestor. Only blocks show which transaction spent an output. They
- * are read only while one of these outputs is no longer unspent.
+ * Creates the read of used nonces. Outputs serve as nonces, because each can be spent only once. A
+ * sender's nonce 0 is used once a block up to the given number spends any of its inputs, or once
+ * another transaction spends an input of an ancestor that is not mined. Only blocks show which
+ * transaction spent an output. They are read only if one of these outputs has been spent.
  */
 export const createReadUsedNonces = ({
   failover,
@@ -42,7 +44,10 @@ export const createReadUsedNonces = ({
   const findSpendingBlock = createFindSpendingBlock();
   const searchedBySender = new Map<string, SearchedRange>();
 
-  /** Returns the final block that spends a watched output, as far as blocks have been searched. */
+  /**
+   * Returns the final block that spends a watched output, or undefined if none of the blocks
+   * searched so far does.
+   */
   const findFinalSpendingBlock = async (
     provider: Provider,
     {
@@ -54,8 +59,8 @@ export const createReadUsedNonces = ({
     const previousSearch = searchedBySender.get(sender);
     const spentInBlock = previousSearch?.spentInBlock;
     if (spentInBlock !== undefined && spentInBlock <= blockNumber) {
-      // The block is checked again, because an operator may have resumed the watch after a deep
-      // reorg.
+      // Checks the block again, because a deep reorg may have replaced it before an operator
+      // resumed the watch.
       const sameBlock = { fromBlock: spentInBlock, toBlock: spentInBlock };
       if ((await findSpendingBlock(provider, sameBlock, watchedOutputs)) !== undefined)
         return spentInBlock;
@@ -83,10 +88,10 @@ export const createReadUsedNonces = ({
   };
 
   return async (sender, blockNumber) => {
-    // A coinbase is valid at one height only.
+    // A coinbase is only valid at one height.
     if (sender === coinbase) return blockNumber + 1;
     const { ancestors, outpoints: ownOutpoints } = parseSender(sender);
-    return failover.run("what was spent", async (provider) => {
+    return failover.run("spent outputs", async (provider) => {
       const watchedOutputs: WatchedOutputs = new Map([
         ...(await listPendingInputs(provider, ancestors)),
         ...ownOutpoints.map((outpoint) => [outpoint, undefined] as const),
@@ -94,13 +99,14 @@ export const createReadUsedNonces = ({
       const outpoints = [...watchedOutputs.keys()];
       const areUnspent = await provider.requestMany(outpoints.map(unspentRequest));
       const spentOutpoints = outpoints.filter((_, index) => areUnspent[index] !== true);
-      // An output that is not mined yet cannot be spent in a block.
+      // An output cannot be spent in a block before the transaction that creates it is mined.
       if (!(await isAnyMined(provider, spentOutpoints))) return 0;
       const [height] = await provider.request([heightRequest]);
-      // Blocks above this limit make no difference, because spends there are not final.
+      // There is no need to search blocks above this limit, because spends there are not final.
       const toBlock = Math.min(height, blockNumber + searchedBlocksMax);
       const unfinalizedRange = { fromBlock: blockNumber + 1, toBlock };
-      // The spending block is known and not final, so older blocks need no search.
+      // The output is spent in a block that is not final yet, so there is no need to search older
+      // blocks.
       if ((await findSpendingBlock(provider, unfinalizedRange, watchedOutputs)) !== undefined)
         return 0;
       const spendingBlock = await findFinalSpendingBlock(provider, {
@@ -114,8 +120,8 @@ export const createReadUsedNonces = ({
 };
 
 /**
- * Creates a function that finds the newest block of a range that spends a watched output by another
- * transaction than the allowed one.
+ * Creates a function that returns the newest block of a range in which a watched output is spent by
+ * a transaction other than the allowed one.
  */
 const createFindSpendingBlock = () => {
   const readSpentOutputs = createReadSpentOutputs();
@@ -127,7 +133,7 @@ const createFindSpendingBlock = () => {
     if (range.toBlock < range.fromBlock) return undefined;
     const headers = await fetchHeaders(provider, range);
     if (headers.length < range.toBlock - range.fromBlock + 1) {
-      throw new RpcFault("behind", "a node that has not come so far");
+      throw new RpcFault("behind", "the node has not reached this block");
     }
     for (const { hash, number } of headers.toReversed()) {
       const spenderByOutpoint = await readSpentOutputs(provider, hash);
@@ -142,8 +148,8 @@ const createFindSpendingBlock = () => {
 };
 
 /**
- * Returns the inputs of unmined ancestors, each with its ancestor's id. Mined ancestors no longer
- * stop the transaction from being mined.
+ * Returns the inputs of ancestors that are not mined, each with the ancestor's id. An ancestor that
+ * is already mined can no longer prevent the transaction from being mined.
  */
 const listPendingInputs = async (
   provider: Provider,
@@ -162,8 +168,8 @@ const isAnyMined = async (provider: Provider, outpoints: readonly string[]): Pro
   (await listMined(provider, outpoints.map(toTxid))).size > 0;
 
 /**
- * Creates a cached read of the outputs that a block spends. Concurrent reads of one block share a
- * request.
+ * Creates a cached read of the outputs that a block spends. Concurrent reads of the same block
+ * share one request.
  */
 const createReadSpentOutputs = (): typeof fetchSpentOutputs => {
   const spentByBlock = new Map<string, ReturnType<typeof fetchSpentOutputs>>();
@@ -173,7 +179,7 @@ const createReadSpentOutputs = (): typeof fetchSpentOutputs => {
     spentByBlock.set(hash, fetching);
     for (const oldest of [...spentByBlock.keys()].slice(0, -cachedBlocksMax))
       spentByBlock.delete(oldest);
-    // The next read repeats a failed request.
+    // Removes a failed request from the cache, so the next read sends it again.
     fetching.catch(() => {
       if (spentByBlock.get(hash) === fetching) spentByBlock.delete(hash);
     });

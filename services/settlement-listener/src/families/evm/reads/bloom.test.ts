@@ -12,8 +12,8 @@ test("an empty bloom excludes a log, and a full one does not", () => {
   expect(mayContain(parseBloom(fullBloom))).toBe(true);
 });
 
-// read-logs.test.ts proves the bit positions with a real node's blooms. This test proves that each
-// bit matters.
+// `read-logs.test.ts` checks the bit positions with the blooms of a real node. This test checks
+// that each bit matters.
 test("a bloom without any one of the bits excludes a log", () => {
   const mayContain = createBloomTest([address, topic]);
   const digits = Array.from({ length: 512 }, (_, index) => index);

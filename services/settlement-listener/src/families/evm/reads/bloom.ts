@@ -1,10 +1,11 @@
 import { type Hex, keccak256 } from "viem";
 
-/** A header's bloom as bytes. It is parsed once because many tests use it. */
+/** A header's bloom filter as bytes. It is parsed only once, because it is tested many times. */
 export type Bloom = Uint8Array;
 
 /**
- * Returns whether a block may contain a log with certain bytes, according to its header's bloom.
+ * Returns whether a block may contain a log with certain bytes, according to the bloom in its
+ * header.
  */
 export type BloomTest = (bloom: Bloom) => boolean;
 
@@ -15,9 +16,9 @@ const bitsPerItem = 3;
 export const parseBloom = (logsBloom: Hex): Bloom => Buffer.from(logsBloom.slice(2), "hex");
 
 /**
- * Creates a test for a log that contains all items (its address, a topic). Each item sets three
- * bits, derived from its keccak256 (Yellow Paper, §4.4.3). A bloom has false positives, but no
- * false negatives.
+ * Creates a test for a log that contains all items, for example its address and a topic. Each item
+ * sets three bits that are derived from its keccak256 hash (Yellow Paper, §4.4.3). A bloom has
+ * false positives but no false negatives.
  */
 export const createBloomTest = (items: readonly Hex[]): BloomTest => {
   const positions = items.flatMap(findBitPositions);
@@ -30,8 +31,8 @@ export const createBloomTest = (items: readonly Hex[]): BloomTest => {
 };
 
 /**
- * Returns the probability that at least one of these blooms matches a log that its block does not
- * contain.
+ * Returns the probability that at least one of these blooms matches although its block does not
+ * contain the log.
  */
 export const estimateFalsePositiveRate = (blooms: readonly Bloom[]): number =>
   1 -
@@ -48,7 +49,7 @@ const computeFillRatio = (bloom: Bloom): number => {
   return setBitCount / bloomBits;
 };
 
-/** Returns bit positions, counted from the highest bit of the first byte. */
+/** Returns bit positions. They are counted from the highest bit of the first byte. */
 const findBitPositions = (item: Hex): number[] => {
   const hash = keccak256(item, "bytes");
   return Array.from({ length: bitsPerItem }, (_, index) => {

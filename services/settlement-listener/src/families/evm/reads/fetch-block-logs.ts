@@ -7,9 +7,9 @@ import { RpcFault } from "../../../rpc/rpc-fault.ts";
 const receiptsPerBatchMax = 400;
 
 /**
- * Returns the logs of one block that has too many for one response. Uses the receipts of all its
- * transactions, in batches, instead of a log request. Every node supports that, and no log is
- * missed. Returns only the logs of the given contracts.
+ * Returns the logs of the given contracts in one block. It is used if the block has too many logs
+ * for one response. Instead of logs, it requests the receipts of all transactions in batches. Every
+ * node supports that, and no log is missed.
  */
 export const fetchBlockLogs = async (
   provider: Provider,
@@ -23,7 +23,7 @@ export const fetchBlockLogs = async (
       parseResult: parseTransactionHashes,
     },
   ]);
-  if (block?.hash !== hash) throw new RpcFault("behind", "a node that has not this block");
+  if (block?.hash !== hash) throw new RpcFault("behind", "the node does not have this block");
   const logs: IndexedLog[] = [];
   for (let offset = 0; offset < block.transactionHashes.length; offset += receiptsPerBatchMax) {
     const batch = block.transactionHashes.slice(offset, offset + receiptsPerBatchMax);
@@ -36,7 +36,7 @@ export const fetchBlockLogs = async (
     );
     for (const [index, receipt] of receipts.entries()) {
       if (receipt?.blockHash !== hash || receipt.transactionHash !== batch[index]) {
-        throw new RpcFault("behind", "a receipt of this block is not there");
+        throw new RpcFault("behind", "a receipt of this block is missing");
       }
       for (const log of receipt.logs) logs.push(log);
     }

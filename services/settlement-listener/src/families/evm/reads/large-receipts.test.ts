@@ -10,13 +10,13 @@ import { evmDialect } from "../evm-family.ts";
 import type { EvmReads } from "../evm-reads.ts";
 import { createRpcMetrics } from "../../../rpc/rpc-metrics.ts";
 
-/** Two of them exceed the response size limit. */
+/** Two of these exceed the maximum response size. */
 const dataBytes = 9 * 1024 * 1024;
 const address = `0x${"11".repeat(20)}` as const;
 
 type Call = { id: number; method: string; params: [Hex?] };
 
-/** Creates a receipt for any transaction, with a log larger than any real payment's. */
+/** Creates a receipt for any transaction. Its log is larger than that of any real payment. */
 const createReceipt = (hash: Hex) => ({
   transactionHash: hash,
   blockNumber: "0x1",
@@ -27,8 +27,8 @@ const createReceipt = (hash: Hex) => ({
 });
 
 /**
- * The number of calls in a batch that the node answers. The others get geth's error for calls that
- * no longer fit.
+ * The number of calls that the node answers in a batch. For the other calls, it returns geth's
+ * error for a response that is too large.
  */
 let callsAnsweredMax: number;
 let server: Server;
@@ -60,7 +60,8 @@ beforeEach(async () => {
     dialect: evmDialect({ chainName: "0" }),
     urls: [`http://127.0.0.1:${port}`],
     rangeBlocksMax: 1,
-    // This test is about size, not speed. A busy machine needs a while for 27 MB.
+    // This test is about the size of responses, not about speed. A busy machine needs a while to
+    // transfer 27 MB.
     timing: { timeoutMs: 100_000, failoverMsMax: 100_000 },
     clock: systemClock,
     log: createLog({ service: "test", level: "fatal" }),

@@ -6,13 +6,16 @@ type ExpectedLogs = {
   filters: readonly { address: Hex; topic0: Hex }[];
   fromBlock: number;
   toBlock: number;
-  /** Blocks with known hashes. A log at their height with another hash is from another fork. */
+  /**
+   * Blocks whose hashes are known. A log at one of these heights with a different hash is from
+   * another fork.
+   */
   blocks: readonly { number: number; hash: Hex }[];
 };
 
 /**
- * Sorts a node's logs and removes duplicates. Throws {@link RpcFault} if they cannot match the
- * request: they come from another contract or block, or from two forks.
+ * Sorts a node's logs and removes duplicates. Throws {@link RpcFault} if the logs cannot match the
+ * request because they are from another contract or block, or from two forks.
  */
 export const orderLogs = (
   receivedLogs: readonly (IndexedLog & { removed?: boolean | undefined })[],
@@ -28,10 +31,10 @@ export const orderLogs = (
     const contractFilters = filters.filter(({ address }) => address === log.address);
     if (contractFilters.length === 0) rejectLogs("a log of another contract");
     const hash = hashes.get(log.blockNumber) ?? log.blockHash;
-    if (hash !== log.blockHash) rejectLogs("logs of two chains");
+    if (hash !== log.blockHash) rejectLogs("logs from two forks");
     hashes.set(log.blockNumber, hash);
-    // Addresses and topics are requested as two lists, so a contract's other events may be
-    // included.
+    // The request lists addresses and topics separately, so the node may also return other events
+    // of a contract.
     if (!contractFilters.some(({ topic0 }) => topic0 === log.topics[0])) continue;
     const position = `${log.blockNumber}:${log.logIndex}`;
     if (logByPosition.has(position)) repeatedCount += 1;

@@ -9,7 +9,7 @@ const addresses = Array.from(
 );
 const toTopic = (address: Hex | undefined): Hex => `0x${"0".repeat(24)}${address?.slice(2) ?? ""}`;
 
-/** Creates the bloom of a block with these topics, like a node (Yellow Paper, §4.4.3). */
+/** Creates the bloom of a block with these topics, as a node does (Yellow Paper, §4.4.3). */
 const createBloom = (topics: readonly Hex[]): Bloom => {
   const bits = new Uint8Array(256);
   for (const topic of topics) {
@@ -47,7 +47,8 @@ test("filterByBlooms returns all owners if full blooms would exclude only a few"
   const otherTopics = Array.from({ length: 250 }, (_, index) =>
     keccak256(`0x${(index + 4096).toString(16)}`),
   );
-  // The blooms of one such block exclude most owners. Those of 100 exclude almost none.
+  // The bloom of one such block excludes most owners. The blooms of 100 of them exclude almost
+  // none.
   expect((await filterByBlooms([createBloom(otherTopics)])).length).toBeLessThan(topics.length / 4);
   expect(await filterByBlooms(Array.from({ length: 100 }, () => createBloom(otherTopics)))).toBe(
     topics,
@@ -66,8 +67,8 @@ test("createPayees includes an owner at the first read after it was received", a
   expect(await filterByBlooms([createBloom([lateTopic])])).toEqual([lateTopic]);
 });
 
-// Otherwise, an address from before a catalogue change of the chain's family would stop the whole
-// chain.
+// After the catalogue changes the family of a chain, older links can have addresses that are
+// invalid on it. They must not stop the whole chain.
 test("createPayees ignores an owner address that is invalid on the chain", async () => {
   const ownerAddresses = ["stranger", ...addresses.slice(0, 3)];
   const readOwners = async () => ownerAddresses;

@@ -4,39 +4,45 @@ import type { Owners } from "../../../watch/chain/owners.ts";
 import type { IsOwner } from "../verify-receipt.ts";
 import { type Bloom, type BloomTest, createBloomTest, estimateFalsePositiveRate } from "./bloom.ts";
 
-/** Owners as topics: the recipients in the logs of token transfers. */
+/** The owners, in the form of log topics. They are the recipients of token transfers. */
 export type KnownPayees = {
   topics: readonly Hex[];
   isPayee: (topic: Hex) => boolean;
   /**
-   * Returns the owners to which blocks with these blooms may contain a transfer. Returns all owners
-   * if the blooms would exclude only a few.
+   * Returns the owners that may have received a transfer in blocks with these blooms. Returns all
+   * owners if the blooms would exclude only a few.
    */
   filterByBlooms: (blooms: readonly Bloom[]) => Promise<readonly Hex[]>;
 };
 
-/** The owners of a chain in the form for requests to EVM nodes. */
+/** The owners of a chain, in the form that requests to EVM nodes need. */
 export type Payees = {
   /** Returns all owners received so far. */
   read: () => Promise<KnownPayees>;
-  /** Returns the number of owners at the last read. */
+  /** Returns how many owners there were at the last read. */
   count: () => number;
   /**
-   * Returns a check whether an address, in the format of links, belongs to an owner. Includes
-   * owners received after another process read the logs.
+   * Returns a function that checks whether an address, in the format of links, belongs to an owner.
+   * It includes owners that another process received after the logs were read.
    */
   readIsOwner: () => Promise<IsOwner>;
 };
 
-/** The first test of an owner computes a hash, so the loop yields after this many. */
+/**
+ * The first test of each owner computes a hash, so the loop yields to other tasks after this many
+ * tests.
+ */
 const testsPerTurnMax = 500;
-/** Above this rate, testing owners against blooms costs more than requesting all of them. */
+/**
+ * If the blooms match more often than this, testing each owner against them costs more than
+ * requesting the transfers of all owners.
+ */
 const falsePositiveRateMax = 0.5;
 
 /**
- * Caches owners in EVM form and converts each once. `toHexAddress` returns undefined for an address
- * that is invalid on the chain, as a link from before a catalogue change may have. Such an owner is
- * never paid there.
+ * Caches the owners in the form of EVM nodes and converts each of them once. `toHexAddress` returns
+ * undefined for an address that is invalid on the chain. A link that was created before a catalogue
+ * change can have such an address, and it is never paid there.
  */
 export const createPayees = (
   owners: Pick<Owners, "readAll">,

@@ -3,21 +3,26 @@ import { freshBlocksMaxDefault } from "../../../domain/plan-scan.ts";
 import { chunk } from "../../../rpc/chunk.ts";
 
 /**
- * The number of owners per request. Each request makes the node search the blocks once, so it lists
- * as many owners as hosts accept in a request body. geth accepts 1,000 values per topic, so that is
- * the limit once a provider has rejected more.
+ * The number of owners per request. For each request, the node searches the blocks once. Therefore
+ * a request lists as many owners as hosts accept in a request body. geth accepts 1,000 values per
+ * topic, so that is the limit for a provider that has rejected a longer list.
  */
 export const payeesPerRequest = { initial: 10_000, afterRejection: 1_000 };
 
-/** The estimated JSON bytes of a request, of an owner in it, and of a log in its response. */
+/**
+ * The estimated size in JSON bytes of a request, of an owner in it, and of a log in its response.
+ */
 const byteEstimates = { request: 500, payee: 69, log: 700 };
 
-/** A request for token transfers to these owners. Undefined requests transfers to anyone. */
+/**
+ * A request for token transfers to these owners. If `to` is undefined, it requests transfers to any
+ * address.
+ */
 export type DepositLogRequest = { to: readonly Hex[] | undefined };
 
 /**
- * Plans the requests for token transfers to owners by their bytes on the wire. They either list the
- * owners in batches or request all transfers.
+ * Plans the requests for token transfers to owners. They either list the owners in batches or
+ * request all transfers, whichever transfers fewer bytes.
  */
 export const planDepositLogs = ({
   blockCount,
@@ -43,7 +48,8 @@ const extraFreshBlocksMax = 200;
 const payeesPerExtraBlock = 50;
 
 /**
- * Returns how many new blocks to read per step. Requests that list many owners cover more blocks.
+ * Returns how many new blocks to read per step. The more owners the requests list, the more blocks
+ * they cover.
  */
 export const planFreshBlocks = (payeeCount: number): number =>
   freshBlocksMaxDefault +

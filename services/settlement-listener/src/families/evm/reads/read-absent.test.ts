@@ -7,7 +7,7 @@ import {
   createReaderRig,
 } from "../../../testing/create-reader-rig.ts";
 
-/** Payments in the first and the fourth block. */
+/** There are payments in the first and the fourth block. */
 const setup = useRig(() => startPaidChain([2, 0, 0, 1]));
 let rig: ReaderRig | undefined;
 afterEach(() => rig?.close());
@@ -19,7 +19,7 @@ const createRig = async (): Promise<ReaderRig> => {
 const unknownHash: Hex = `0x${"12".repeat(32)}`;
 const otherBlock: Hex = `0x${"34".repeat(32)}`;
 
-/** Creates an unknown transaction, last seen in an orphaned block. */
+/** Creates an unknown transaction that was last seen in an orphaned block. */
 const createSeenTransaction = (blockNumber: number) => ({
   transactionHash: unknownHash,
   blockNumber,
@@ -50,7 +50,8 @@ describe("readAbsent", () => {
       range(setup.firstBlock),
     );
     expect([...absent]).toEqual([unknownHash]);
-    // One request for the chain id, three for the blocks at both ends, and one for the receipts.
+    // There is one request for the chain id, three for the blocks at both ends, and one for the
+    // receipts.
     expect(rpc.getCounts().requests).toBe(5);
     expect(rpc.getCounts().methods.get("eth_getTransactionReceipt")).toBe(4);
   });
@@ -62,7 +63,7 @@ describe("readAbsent", () => {
     expect(await reader.readAbsent([createSeenTransaction(firstBlock)], range(firstBlock))).toEqual(
       new Set(),
     );
-    // Only the blocks above may hold it, and the node has their receipts.
+    // Only blocks above the one where it was seen can contain it, and the node has their receipts.
     const absentAbove = await reader.readAbsent(
       [createSeenTransaction(firstBlock)],
       range(firstBlock + 1),
@@ -106,7 +107,7 @@ describe("readAbsent", () => {
     rpc.injectFault({ kind: "hostile", corrupt });
     const seenTransactions = [{ transactionHash: secondHash, blockNumber: firstBlock, blockHash }];
     expect(await reader.readAbsent(seenTransactions, range(firstBlock))).toEqual(new Set());
-    // A transaction that the block does not list is absent.
+    // A transaction is absent if the block does not list it.
     const seenInBlock = [{ ...createSeenTransaction(firstBlock), blockHash }];
     expect(await reader.readAbsent(seenInBlock, range(firstBlock))).toEqual(new Set([unknownHash]));
   });

@@ -42,7 +42,7 @@ describe("heads", () => {
     expect(await reader.readHeads()).toMatchObject({ finalized: setup.lastBlock - 4 });
   });
 
-  // Guards against settling by depth instead, which could not be reversed.
+  // Guards against falling back to depth. A settlement by depth cannot be reversed.
   test("are not returned if the node rejects a tag that it knew before", async () => {
     const { reader, rpc } = await createRig({
       timing: { failoverMsMax: provokedTimeoutMs(2_000) },
@@ -96,7 +96,7 @@ describe("headers", () => {
       logsBloom: block.logsBloom,
       providerId: verifiers[0]?.id,
     });
-    // One request for the chain's id, then one for all the headers.
+    // There is one request for the chain id, and one for all headers.
     expect(rpc.getCounts().requests).toBe(2);
   });
 
@@ -163,7 +163,7 @@ describe("transaction reads", () => {
     expect([...receipts.keys()]).toEqual(hashes);
     for (const { hash, blockNumber } of setup.paidTransactions) {
       expect(receipts.get(hash)).toMatchObject({ blockNumber, isSuccessful: true });
-      // The token's Transfer, then the proxy's event.
+      // The logs are the token's `Transfer`, followed by the proxy's event.
       expect(receipts.get(hash)?.logs).toHaveLength(2);
     }
     expect(await reader.readReceipts([])).toEqual(new Map());
@@ -182,9 +182,9 @@ describe("transaction reads", () => {
   test("return a transaction's sender and nonce, and how many nonces an address had used by a block", async () => {
     const { reader } = await createRig();
     const [firstPaid] = setup.paidTransactions;
-    if (firstPaid === undefined) throw new Error("the chain was paid on");
+    if (firstPaid === undefined) throw new Error("no payment was made");
     const { from } = (await reader.readReceipts([firstPaid.hash])).get(firstPaid.hash) ?? {};
-    if (from === undefined) throw new Error("the receipt is there");
+    if (from === undefined) throw new Error("the receipt is missing");
     const unknownHash = `0x${"1".repeat(64)}` as const;
     const senders = await reader.readSenders([firstPaid.hash, unknownHash]);
     expect([...senders.keys()]).toEqual([firstPaid.hash]);

@@ -23,8 +23,9 @@ export const headerRequest = (blockNumber: number): RpcRequest<EvmHeader | null>
 });
 
 /**
- * Reads the headers of a range, each the parent of the next. Accepts fewer headers only if no
- * provider has reported a head that covers the range, or no provider returns more.
+ * Creates the read of a range's headers. Each header is the parent of the next one. It returns
+ * fewer headers than requested only if no provider has reported a head that covers the range, or if
+ * no provider has more of them.
  */
 export const createReadHeaders =
   ({ chainId, highestHead, metrics, failover }: HeadersOptions): EvmReads["readHeaders"] =>
@@ -38,12 +39,12 @@ export const createReadHeaders =
         const headers = takeUntilMissing(results, { fromBlock, providerId: provider.id });
         if (!areConnected(headers)) {
           metrics.countDisagreement(chainId, "unchained_headers");
-          throw new RpcFault("invalid", "headers that are no chain");
+          throw new RpcFault("invalid", "the headers do not form a chain");
         }
         if (headers.length < count && toBlock <= highestHead.latest) {
           metrics.countDisagreement(chainId, "short_headers");
           if (headers.length >= (longestHeaders?.length ?? 0)) longestHeaders = headers;
-          throw new RpcFault("behind", "a node that has not come so far");
+          throw new RpcFault("behind", "the node has not reached this block");
         }
         return headers;
       });
@@ -61,7 +62,7 @@ const takeUntilMissing = (
   for (const header of results) {
     if (header === null) break;
     if (header.number !== fromBlock + headers.length) {
-      throw new RpcFault("invalid", "a header of another block");
+      throw new RpcFault("invalid", "the node returned the header of another block");
     }
     headers.push({ ...header, providerId });
   }

@@ -16,15 +16,18 @@ const tagRetryMs = 60_000;
 const tags = ["safe", "finalized"] as const;
 type Tag = (typeof tags)[number];
 
-/** Reads the latest block and the blocks of the `safe` and `finalized` tags. */
+/** Creates the read of the latest block and of the blocks with the `safe` and `finalized` tags. */
 export const createReadHeads = (context: HeadsContext): (() => Promise<Heads>) =>
   readFurthestHeads(context, createFetchHeads(context.clock));
 
-/** The known state of a provider's tags. */
+/** What is known about the tags of a provider. */
 type TagState = {
-  /** When to request each tag again that the provider does not know, by the clock's `elapsedMs`. */
+  /**
+   * The tags that the provider does not know, with the time at which to request each again,
+   * according to the clock's `elapsedMs`.
+   */
   unknownUntilMs: Map<Tag, number>;
-  /** The tags that the provider has returned before. */
+  /** The tags that the provider has returned at least once. */
   knownTags: Set<Tag>;
 };
 
@@ -46,7 +49,8 @@ const createFetchHeads = (clock: Clock) => {
     const heads: Heads = { latest, safe: null, finalized: null };
     for (const [index, tag] of requestedTags.entries()) {
       const block = unwrapTag(tagResults[index]);
-      // Without the tag, depth would decide, and a settlement by depth could not be reversed.
+      // If the tag counted as missing, blocks would become final by depth, and such a settlement
+      // could not be reversed.
       if (block === null && knownTags.has(tag))
         throw new RpcFault("behind", `no ${tag}, which it had`);
       if (block === null) {
@@ -54,7 +58,8 @@ const createFetchHeads = (clock: Clock) => {
         continue;
       }
       knownTags.add(tag);
-      // On a chain with immediate finality, the tag may be read one block after the head.
+      // On a chain with immediate finality, a new block may arrive between both reads, so the tag
+      // can be ahead of the head.
       heads[tag] = Math.min(block, latest);
     }
     return heads;
@@ -78,7 +83,7 @@ const unwrapLatest = (result: RpcResult<number | null> | undefined): number => {
   return result?.value ?? 0;
 };
 
-/** Returns null if the node does not know the tag. Throws any other fault. */
+/** Returns null if the node does not know the tag. Rethrows any other fault. */
 const unwrapTag = (result: RpcResult<number | null> | undefined): number | null => {
   if (result === undefined) return null;
   if (!("fault" in result)) return result.value;

@@ -26,7 +26,7 @@ const listHashes = (logs: readonly ProxyLog[]) =>
   logs.map(({ transactionHash }) => transactionHash);
 const listPaidHashes = () => setup.paidTransactions.map(({ hash }) => hash);
 
-/** Reads a range like a watch: each request continues where the previous response ended. */
+/** Reads a range like a watch does: each request continues where the previous response ended. */
 const readAll = async ({ reader }: ReaderRig, headers?: readonly EvmHeader[]) => {
   const foundLogs: ProxyLog[] = [];
   const ends: number[] = [];
@@ -99,8 +99,8 @@ describe("missing logs", () => {
   });
 
   test("do not duplicate one proxy's logs if the bloom is a false positive for another proxy", async () => {
-    // The blocks contain this token and this event, but in different logs, which a bloom cannot
-    // distinguish.
+    // The blocks contain this token and this event, but not in the same log. A bloom cannot show
+    // the difference.
     const falseProxy = { address: setup.chain.getTokenAddress("usdc"), topic0 } as const;
     const { countDisagreements, reader } = await createRig({
       providerCount: 2,

@@ -18,19 +18,19 @@ import { headerRequest } from "./read-headers.ts";
 /** A contract and the event for which its logs are requested. */
 export type LogFilter = { address: Hex; topic0: Hex };
 
-/** The logs to read, and how missing logs are detected. */
+/** The logs to read, and whether missing logs can be detected. */
 export type WatchedLogs = {
   proxies: readonly LogFilter[];
-  /** The contracts whose logs a receipt retains: the proxies and the tokens. */
+  /** The contracts whose logs are kept in receipts: the proxies and the tokens. */
   contracts: ReadonlySet<Hex>;
-  /** False if the headers have no meaningful bloom. Tron's is always zero. */
+  /** False if the headers do not have a usable bloom. On Tron it is always zero. */
   hasLogsBloom: boolean;
   deposits?: WatchedDeposits;
 };
 
-/** The transfers to owners that are read. */
+/** The transfers to owners to read. */
 export type WatchedDeposits = {
-  /** The tokens, with the smallest transfer to read in base units. */
+  /** The tokens, each with the smallest transfer to read, in base units. */
   tokens: readonly { address: Hex; minimum: bigint }[];
   payees: Payees;
 };
@@ -44,7 +44,7 @@ type LogsOptions = WatchedLogs & {
 type LogRange = Parameters<EvmReads["readLogs"]>[0];
 type LogSpan = { logs: IndexedLog[]; endHeader: EvmHeader };
 
-/** Creates the read of the proxies' logs; see `EvmReads`. */
+/** Creates the read of the proxies' logs and of transfers to owners. See `EvmReads`. */
 export const createReadLogs = (options: LogsOptions): EvmReads["readLogs"] => {
   const { failover } = options;
   const proxyFilters = options.proxies.map(({ address, topic0 }) => ({
@@ -82,7 +82,7 @@ export const createReadLogs = (options: LogsOptions): EvmReads["readLogs"] => {
   };
 };
 
-/** The assumed density until it is measured, about that of a busy chain. */
+/** The density to assume until it is measured. A busy chain has about this many transfers. */
 const initialTransfersPerBlock = 200;
 const readNoPayees = async (): Promise<KnownPayees> => ({
   topics: [],
@@ -96,7 +96,7 @@ type Scope = Omit<LogsOptions, "proxies" | "deposits"> & {
   proxies: readonly WatchedLog[];
   tokens: readonly WatchedToken[];
   payees: KnownPayees;
-  /** The number of token transfers per block when all were last read. */
+  /** The number of token transfers per block, measured when all transfers were last read. */
   density: { transfersPerBlock: number };
   /** The providers that accept at most 1,000 values per topic. */
   topicLimitedProviders: Set<string>;
@@ -105,8 +105,8 @@ type Scope = Omit<LogsOptions, "proxies" | "deposits"> & {
 const halvingsMax = 32;
 
 /**
- * Requests as many blocks as the provider accepts, and fewer after a rejection. If a single block
- * is still too large, reads its receipts.
+ * Requests as many blocks as the provider accepts, and fewer after a rejection. If even a single
+ * block is too large, reads its receipts instead.
  */
 const fetchSpan = async (scope: Scope, provider: Provider, range: LogRange): Promise<LogSpan> => {
   for (let halvings = 0; halvings <= halvingsMax; halvings += 1) {
@@ -133,10 +133,10 @@ const fetchSpan = async (scope: Scope, provider: Provider, range: LogRange): Pro
       if (blockCount <= 1) return fetchBlockSpan(scope, provider, range);
     }
   }
-  throw new RpcFault("range", "ranges are refused, however small");
+  throw new RpcFault("range", "the node rejects even the smallest range");
 };
 
-/** Reads the logs of a single block by its receipts. */
+/** Reads the logs of a single block from its receipts. */
 const fetchBlockSpan = async (
   scope: Scope,
   provider: Provider,
@@ -145,7 +145,7 @@ const fetchBlockSpan = async (
   const { chainId, metrics } = scope;
   const filters = [...scope.proxies, ...(scope.payees.topics.length === 0 ? [] : scope.tokens)];
   const [endHeader] = await provider.request([headerRequest(fromBlock)]);
-  if (endHeader === null) throw new RpcFault("behind", "a node that has not come so far");
+  if (endHeader === null) throw new RpcFault("behind", "the node has not reached this block");
   const blockLogs = await fetchBlockLogs(provider, endHeader, listAddresses(filters));
   const knownHeader = headers?.find(({ number }) => number === fromBlock);
   const orderedLogs = orderLogs(blockLogs, {
@@ -162,9 +162,9 @@ const listAddresses = (filters: readonly LogFilter[]): ReadonlySet<Hex> =>
   new Set(filters.map(({ address }) => address));
 
 /**
- * Requests the end of the range together with the logs, so that the same node behind the provider's
- * URL returns both, and again afterwards. If both results are equal, the chain did not change in
- * between.
+ * Requests the last block of the range together with the logs, so the same node behind the
+ * provider's URL returns both. Then requests that block again. If it is the same, the chain did not
+ * change in between.
  */
 const fetchLogSpan = async (
   scope: Scope,
@@ -181,7 +181,7 @@ const fetchLogSpan = async (
     endRequest,
     ...firstRequests.map(({ to }) => createLogsRequest(tokens, blockRange, to)),
   ]);
-  if (endBefore === null) throw new RpcFault("behind", "a node that has not come so far");
+  if (endBefore === null) throw new RpcFault("behind", "the node has not reached this block");
   for (const requestBatch of laterRequests) {
     const [currentEnd, ...batchLogs] = await provider.request([
       endRequest,
@@ -206,14 +206,15 @@ const fetchLogSpan = async (
   return { logs: filterDeposits(scope, orderedLogs.logs), endHeader };
 };
 
-const movedMessage = "the chain moved while it was read";
+const movedMessage = "the chain changed during the read";
 const depositRequestsPerBatch = 4;
 
 /**
  * Plans the requests for transfers to owners, grouped by batch. If the provider's own blooms cover
- * every block, leaves out the owners that none of them may contain. A false positive adds an owner,
- * but no request. Another provider's blooms are not used: that provider alone could then hide a
- * transfer from the scan and from an audit that it serves.
+ * every block, owners that none of them can contain are left out. A false positive adds an owner to
+ * a request but does not add a request. The blooms of another provider are not used. Otherwise,
+ * that provider alone could hide a transfer from the scan, and also from an audit if it answers
+ * that too.
  */
 const planDepositRequests = async (
   { density, hasLogsBloom, topicLimitedProviders, payees, tokens }: Scope,
@@ -243,8 +244,8 @@ const planDepositRequests = async (
 };
 
 /**
- * Removes token transfers that go to no owner or are below the minimum, so that spam costs no
- * receipt.
+ * Removes token transfers that do not go to an owner or are below the minimum. This way, no
+ * receipts are requested for spam.
  */
 const filterDeposits = ({ payees, tokens }: Scope, logs: readonly IndexedLog[]): IndexedLog[] => {
   const minimums = new Map(tokens.map(({ address, minimum }) => [address, minimum]));
@@ -261,9 +262,9 @@ const filterDeposits = ({ payees, tokens }: Scope, logs: readonly IndexedLog[]):
 type CheckedSpan = LogSpan & { headers: readonly EvmHeader[] };
 
 /**
- * Checks the logs against the blooms. Requests blocks whose logs may be missing by hash. A node
- * that does not know such a block reports an error instead of an empty result. Asks the same
- * provider first, then another.
+ * Checks the logs against the blooms. If logs of a block may be missing, requests that block's logs
+ * by its hash. A node that does not know the block then returns an error instead of an empty
+ * result. Asks the same provider first, and then another one.
  */
 const addMissingLogs = async (
   scope: Scope,
@@ -272,14 +273,15 @@ const addMissingLogs = async (
 ): Promise<IndexedLog[]> => {
   const { chainId, hasLogsBloom, metrics, failover } = scope;
   const knownEnd = span.headers.find((header) => header.number === span.endHeader.number);
-  // The logs are from another fork than the headers, which the caller detects by the end's hash.
+  // If the end has a different hash, the logs are from another fork than the headers. The caller
+  // detects that itself.
   if (!hasLogsBloom || (knownEnd !== undefined && knownEnd.hash !== span.endHeader.hash))
     return span.logs;
   const coveredHeaders = span.headers.filter((header) => header.number <= span.endHeader.number);
 
   let logs = span.logs;
   const addLogs = (receivedLogs: readonly IndexedLog[] | undefined) => {
-    // A block may have known logs of one proxy and still lack those of another.
+    // The known logs of a block can be from one proxy while those of another proxy are missing.
     const knownPositions = new Set(
       logs.map(({ blockNumber, logIndex }) => `${blockNumber}:${logIndex}`),
     );
@@ -306,7 +308,7 @@ const addMissingLogs = async (
   return logs;
 };
 
-/** Returns the blocks whose bloom may contain an event of a proxy that is not among the logs. */
+/** Returns the blocks whose bloom indicates an event of a proxy that is not among the logs. */
 const listSuspects = (
   { proxies }: Scope,
   headers: readonly EvmHeader[],
@@ -374,7 +376,8 @@ const createLogsRequest = (
         topics: [[...eventTopics], ...(to === undefined ? [] : [null, to])],
       },
     ],
-    // A log of another event may be a corrupted log of these events, so skipping it could miss one.
+    // A log with a different topic may be a corrupted log of a requested event. Skipping it could
+    // miss a payment.
     parseResult: (result) => {
       const logs = parseIndexedLogs(result);
       const areRequested = logs.every(
@@ -389,7 +392,10 @@ const createLogsRequest = (
 const compareByPosition = (a: IndexedLog, b: IndexedLog): number =>
   a.blockNumber - b.blockNumber || a.logIndex - b.logIndex;
 
-/** Removes a log's index in its block, because it changes when the transaction is mined again. */
+/**
+ * Removes the index of a log in its block, because the index changes when the transaction is mined
+ * again.
+ */
 const removeLogIndex = ({ address, topics, data, ...log }: IndexedLog): ProxyLog => {
   const { blockNumber, blockHash, timestampSeconds, transactionHash } = log;
   const location = { blockNumber, blockHash, transactionHash };

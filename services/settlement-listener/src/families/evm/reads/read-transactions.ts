@@ -68,7 +68,7 @@ export const createTransactionReads = (context: TransactionContext): Transaction
 };
 
 type WithTransactionHash = { transactionHash: Hex };
-/** A lookup of a transaction by its hash. */
+/** How to look up a transaction by its hash. */
 type TransactionLookup<T extends WithTransactionHash> = {
   method: string;
   parseResult: ResultParser<T | null>;
@@ -82,7 +82,9 @@ const senderLookup = {
   parseResult: parseTransactionSender,
   mustExist: false,
 };
-/** Used only for transactions with a receipt, so they must exist. */
+/**
+ * Calls are only looked up for transactions that have a receipt, so the transactions must exist.
+ */
 const callLookup = {
   method: transactionByHashMethod,
   parseResult: parseTransactionCall,
@@ -90,8 +92,8 @@ const callLookup = {
 };
 
 /**
- * Requests a transaction's location, null if the node does not know its receipt. Also accepts
- * receipts that `parseReceipt` rejects.
+ * Requests the location of a transaction. It is null if the node does not know the transaction's
+ * receipt. Accepts receipts that `parseReceipt` rejects.
  */
 const createReceiptRequest = <T>(
   hash: string,
@@ -103,14 +105,15 @@ const createReceiptRequest = <T>(
 });
 
 const blocksPerRequest = 100;
-/** The maximum number of empty blocks to search on a quiet chain. */
+/** The maximum number of empty blocks to search. Blocks on a quiet chain can be empty. */
 const emptyBlocksMax = 1_000;
 
 /**
- * Returns requests that prove that a node has all receipts of a range. They cover the newest block,
- * the receipt of the last transaction up to it, and that of the first transaction from the oldest
- * block on. A node prunes the oldest receipts first. Undefined if the node has not reached the
- * newest block, or if too many blocks are empty.
+ * Returns requests that prove that a node has all receipts of a range. They request the newest
+ * block, the receipt of the last transaction at or before the end of the range, and the receipt of
+ * the first transaction at or after its start. This is sufficient because a node prunes the oldest
+ * receipts first. Returns undefined if the node has not reached the newest block, or if too many
+ * blocks are empty.
  */
 const findProofs = async (
   provider: Provider,
@@ -131,8 +134,8 @@ const findProofs = async (
 };
 
 /**
- * Returns a request for the receipt of the first or last transaction of the nearest non-empty
- * block.
+ * Searches for the nearest block that is not empty. Returns a request for the receipt of its first
+ * or last transaction.
  */
 const findReceiptProof = async (
   provider: Provider,
@@ -167,22 +170,22 @@ const createTransactionHashesRequest = (number: number) => ({
 });
 
 /**
- * Returns whether a node has a different block than the one in which a transaction was seen, or has
- * that block without the transaction.
+ * Returns whether the node proves that a transaction is no longer in the block in which it was
+ * seen: the node has a different block at that height, or the same block without the transaction.
  */
 const isAbsentFromResult = (
   seenTransaction: SeenTransaction,
   [result]: readonly RpcResult[],
 ): boolean => {
   if (result === undefined || !("value" in result)) return false;
-  // The request's own parser created this value.
+  // The request's own parser created this value, so the cast is safe.
   const block = result.value as ReturnType<typeof parseTransactionHashes>;
   return block !== null && isAbsentFromBlock(seenTransaction, block);
 };
 
 /**
- * Fetches results by transaction hash. Anyone can create large receipts, so `requestMany` sends
- * fewer requests at a time if they exceed a response.
+ * Fetches results by transaction hash. Receipts can be large, and anyone can create such receipts.
+ * If a response would be too large, `requestMany` sends fewer requests per batch.
  */
 const fetchByHash = async <T extends WithTransactionHash>(
   provider: Provider,
@@ -196,7 +199,7 @@ const fetchByHash = async <T extends WithTransactionHash>(
     results.flatMap((result, index): [Hex, T][] => {
       if (result === null) return [];
       if (result.transactionHash !== hashes[index]) {
-        throw new RpcFault("invalid", "an answer for another transaction");
+        throw new RpcFault("invalid", "the node returned another transaction");
       }
       return [[result.transactionHash, result]];
     }),

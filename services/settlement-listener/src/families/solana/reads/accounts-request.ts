@@ -2,7 +2,7 @@ import type { RpcRequest } from "../../../rpc/json-rpc.ts";
 import { type Account, parseAccounts } from "../rpc-results.ts";
 import { commitment } from "./fetch-blocks.ts";
 
-/** Requests at most 100 accounts, in the order of their addresses. */
+/** Requests up to 100 accounts. Returns them in the order of the addresses. */
 export const createAccountsRequest = (
   addresses: readonly string[],
 ): RpcRequest<readonly Account[]> => ({

@@ -10,10 +10,16 @@ import {
   parseSlots,
 } from "../rpc-results.ts";
 
-/** The commitment of all requests. A fork could still orphan anything less within a second. */
+/**
+ * The commitment of all requests. Less than `confirmed` is not enough, because a fork could still
+ * orphan such a block within a second.
+ */
 export const commitment = "confirmed";
 
-/** The latest supported transaction version (SIMD-0385). Nodes reject requests for a later one. */
+/**
+ * The latest supported transaction version (SIMD-0385). For blocks and transactions with a later
+ * version, nodes return an error.
+ */
 export const transactionVersionMax = 1;
 
 const createBlockCall = (slot: number, transactionDetails: "none" | "signatures") => ({
@@ -44,7 +50,7 @@ export const createBlockSignaturesRequest = (
   parseResult: parseBlockSignatures,
 });
 
-/** Requests the slots of a range that have a block, both ends inclusive. */
+/** Requests the slots of a range that have a block. Both ends are inclusive. */
 export const createSlotsRequest = (
   fromSlot: number,
   toSlot: number,
@@ -54,7 +60,7 @@ export const createSlotsRequest = (
   parseResult: parseSlots,
 });
 
-/** Requests the slot that a node has reached. A node below `slot` reports that it lags. */
+/** Requests the latest slot of a node. If the node has not reached `slot`, it returns an error. */
 export const createReachedSlotRequest = (slot: number): RpcRequest<number> => ({
   method: "getSlot",
   params: [{ commitment, minContextSlot: slot }],
@@ -62,8 +68,8 @@ export const createReachedSlotRequest = (slot: number): RpcRequest<number> => ({
 });
 
 /**
- * Returns the slots of a range that have a block. The same node must have reached the range's end,
- * because a node that has not lists fewer slots without an error.
+ * Returns the slots of a range that have a block. Checks that the node has reached the range's end,
+ * because a lagging node returns fewer slots without an error.
  */
 const fetchSlots = async (
   provider: Provider,
@@ -73,17 +79,17 @@ const fetchSlots = async (
     createReachedSlotRequest(toSlot),
     createSlotsRequest(fromSlot, toSlot),
   ]);
-  if (reachedSlot < toSlot) throw new RpcFault("behind", "a node that has not come so far");
+  if (reachedSlot < toSlot) throw new RpcFault("behind", "the node has not reached this slot");
   const areInside = slots.every(
     (slot, index) => slot >= fromSlot && slot <= toSlot && slot > (slots[index - 1] ?? -1),
   );
-  if (!areInside) throw new RpcFault("invalid", "slots of another range");
+  if (!areInside) throw new RpcFault("invalid", "the node returned slots outside the range");
   return slots;
 };
 
 const lookBackSlotCounts = [32, 1_024, 32_768] as const;
 
-/** Returns the last block at or before a slot. */
+/** Returns the last slot that has a block, at or before the given slot. */
 const fetchLastSlot = async (provider: Provider, slot: number): Promise<number> => {
   for (const slotCount of lookBackSlotCounts) {
     const slots = await fetchSlots(provider, {
@@ -93,7 +99,7 @@ const fetchLastSlot = async (provider: Provider, slot: number): Promise<number> 
     const lastSlot = slots.at(-1);
     if (lastSlot !== undefined) return lastSlot;
   }
-  throw new RpcFault("invalid", "no block in a range of hours");
+  throw new RpcFault("invalid", "no block within several hours");
 };
 
 /** Returns blocks by slot. Each slot must have a block. */
@@ -119,9 +125,9 @@ export const fetchBlockUpTo = async (
 };
 
 /**
- * Returns the header of each slot of a range. A slot without a block gets the previous block's
- * header, with that block's hash as its parent. So each slot has a header, which changes only if
- * the chain does.
+ * Returns a header for each slot of a range. A slot without a block gets the previous block's
+ * header, with that block's hash as its parent hash. This gives every slot a header, and the header
+ * changes only if the chain changes.
  */
 export const fetchHeaders = async (
   provider: Provider,
@@ -136,7 +142,7 @@ export const fetchHeaders = async (
   for (let number = fromBlock; number <= toBlock; number += 1) {
     const ownBlock = blocks.get(number);
     currentBlock = ownBlock ?? currentBlock;
-    if (currentBlock === undefined) throw new RpcFault("invalid", "a block was left out");
+    if (currentBlock === undefined) throw new RpcFault("invalid", "a block is missing");
     const { hash, parentHash, timestampSeconds } = currentBlock;
     headers.push({
       number,

@@ -32,10 +32,10 @@ describe("createReadAccountState", () => {
     const firstReads = Array.from({ length: 8 }, () =>
       readAccountState(request).catch(() => "over"),
     );
-    await expect(readAccountState(request)).rejects.toThrow("8 payers are being answered");
+    await expect(readAccountState(request)).rejects.toThrow("8 reads are already in progress");
     expect(requestCount).toBe(8);
-    pendingRead.reject(new Error("the node is away"));
+    pendingRead.reject(new Error("the node is unavailable"));
     expect(new Set(await Promise.all(firstReads))).toEqual(new Set(["over"]));
-    await expect(readAccountState(request)).rejects.toThrow("the node is away");
+    await expect(readAccountState(request)).rejects.toThrow("the node is unavailable");
   });
 });

@@ -12,14 +12,17 @@ import { type SolanaChain, getTokenProgram } from "../solana-chain.ts";
 import { createAccountsRequest } from "./accounts-request.ts";
 import { commitment } from "./fetch-blocks.ts";
 
-/** Payers are not authenticated, so their requests must not use up the watch's provider quota. */
+/**
+ * The maximum number of concurrent reads. Payers are not authenticated, so their requests must not
+ * use up the provider quota that the watch needs.
+ */
 const concurrentReadsMax = 8;
 
 const tokenPrograms: ReadonlySet<string> = new Set(Object.values(solanaTokenPrograms));
 
 /**
- * Creates the read of the account state for building a payer's transaction. Both results come from
- * one node.
+ * Creates the read of the account state that is needed to build a payer's transaction. One node
+ * returns the whole state.
  */
 export const createReadAccountState = (
   { failover }: Pick<ReaderContext, "failover">,
@@ -30,7 +33,7 @@ export const createReadAccountState = (
     const token = chain.tokens.get(tokenAddress);
     if (token === undefined) throw new Error(`the catalogue has no token ${tokenAddress}`);
     if (activeReadCount >= concurrentReadsMax)
-      throw new Error(`${concurrentReadsMax} payers are being answered`);
+      throw new Error(`${concurrentReadsMax} reads are already in progress`);
     const program = getTokenProgram(token);
     const accounts = [payer, owner].map((accountOwner) =>
       deriveAssociatedTokenAccount({ owner: accountOwner, mint: tokenAddress, program }),
@@ -38,7 +41,7 @@ export const createReadAccountState = (
     activeReadCount += 1;
     try {
       const [blockhash, [payerAccount = null, ownerAccount = null, ownerWallet = null]] =
-        await failover.run("facts", (provider) =>
+        await failover.run("account state", (provider) =>
           provider.request([blockhashRequest, createAccountsRequest([...accounts, owner])]),
         );
       return {
@@ -63,7 +66,10 @@ const blockhashRequest: RpcRequest<string> = {
 const amountOffset = 64;
 const amountBytes = 8;
 
-/** Returns the amount in a token account of either program. It follows the mint and the owner. */
+/**
+ * Returns the amount in a token account of either program. In the account's data, it follows the
+ * mint and the owner.
+ */
 const readAmount = (account: Account, program: string): SolanaAccountState["payerAmount"] => {
   if (account?.program !== program || account.data.length < amountOffset + amountBytes) return "0";
   const { buffer, byteOffset, byteLength } = account.data;

@@ -6,8 +6,8 @@ import { fetchHeaders } from "./fetch-blocks.ts";
 type HeadersOptions = Pick<ReaderContext, "chainId" | "failover" | "metrics" | "highestHead">;
 
 /**
- * Reads the header of each slot of a range. Accepts an empty result from a lagging node only if no
- * provider has reported a head that covers the range.
+ * Creates the read of a header for each slot of a range. It accepts an empty result from a lagging
+ * node only if no provider has reported a head that covers the range.
  */
 export const createReadHeaders =
   ({ chainId, highestHead, metrics, failover }: HeadersOptions): ChainReader["readHeaders"] =>

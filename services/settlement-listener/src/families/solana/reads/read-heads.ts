@@ -5,7 +5,10 @@ import { readFurthestHeads } from "../../../rpc/read-furthest-heads.ts";
 import type { ChainReader } from "../../../watch/chain-reader.ts";
 import { parseCount } from "../rpc-results.ts";
 
-/** Reads the heads: `confirmed` blocks may be shown, and `finalized` blocks settle. */
+/**
+ * Creates the read of the heads. Payments in `confirmed` blocks can be reported, and payments in
+ * `finalized` blocks settle.
+ */
 export const createReadHeads = (
   context: Parameters<typeof readFurthestHeads>[0],
 ): ChainReader["readHeads"] => readFurthestHeads(context, fetchHeads);

@@ -14,14 +14,14 @@ import {
 
 type PointersOptions = Pick<ReaderContext, "failover">;
 
-/** Creates the limits of one read. The rest is left to the next read. */
+/** Creates the limits of one read. The next read continues from there. */
 const createBudget = (): ReadBudget => ({ pageCount: 50, signatureCount: 1_000 });
 
 /**
- * Creates the read of transactions that involve the owners' due token accounts. Reads the end block
- * before and after, and requires that each list comes from a node that has reached it. In a scan,
- * an account with more signatures than the budget stays due and delays no other. In an audit, the
- * range ends earlier.
+ * Creates the read of transactions that involve the owners' due token accounts. It reads the end
+ * block before and after, and accepts a list of signatures only from a node that has reached that
+ * block. In a scan, an account with more signatures than the limit allows stays due and does not
+ * delay the others. In an audit, the range ends earlier.
  */
 export const createReadPointers = (
   { failover }: PointersOptions,
@@ -55,7 +55,7 @@ export const createReadPointers = (
         });
         const endSlot = Math.min(toBlock, ...accounts.map(({ readTo }) => readTo));
         // The next attempt continues where this one stopped.
-        if (endSlot < fromBlock) throw new RpcFault("range", "an account with many transactions");
+        if (endSlot < fromBlock) throw new RpcFault("range", "an account has many transactions");
         return { accounts, endSlot };
       }),
     );
@@ -71,10 +71,10 @@ export const createReadPointers = (
 
 type Range = { fromBlock: number; toBlock: number };
 
-/** The signatures listed for a due account, and the slot up to which it was read. */
+/** The signatures listed for a due account, and the slot up to which the account was read. */
 type ReadAccount = DueAccount & { readTo: number; signatureInfos: readonly SignatureInfo[] };
 
-/** Reads accounts between two reads of the end block, which must be the same both times. */
+/** Reads accounts between two reads of the end block. The block must be the same both times. */
 const readWithStableEnd = async (
   provider: Provider,
   toSlot: number,
@@ -89,7 +89,7 @@ const readWithStableEnd = async (
   const pointers = await fetchPointers(provider, accounts, endSlot);
   const endAfter = await fetchEnd();
   if (endAfter === undefined || endAfter.hash !== endBefore?.hash) {
-    throw new RpcFault("behind", "the chain moved while it was read");
+    throw new RpcFault("behind", "the chain changed during the read");
   }
   const [earlierEnd] =
     endSlot < toSlot ? await fetchHeaders(provider, { fromBlock: endSlot, toBlock: endSlot }) : [];
@@ -106,8 +106,9 @@ type AccountReadOptions = {
 };
 
 /**
- * Lists the signatures of accounts. Accounts with few signatures are requested together. Those with
- * more are read from the oldest signature on, within a shared budget, furthest behind first.
+ * Lists the signatures of accounts. Accounts with few signatures are requested together. The others
+ * share a limit. They are read from their oldest unread signature on, starting with the account
+ * that is furthest behind.
  */
 const fetchAccounts = async (
   provider: Provider,
@@ -133,7 +134,8 @@ const fetchAccounts = async (
     const signatureInfos = page
       .filter(({ slot }) => slot >= dueAccount.sinceSlot && slot <= toSlot)
       .toReversed();
-    // An audit must read its whole range, and reads the transactions in parts.
+    // A scan may leave an account for later. An audit must read its whole range, so it reads the
+    // transactions in parts instead.
     if (fromSlot === undefined && signatureInfos.length > budget.signatureCount) {
       readAccounts.push({ ...dueAccount, signatureInfos: [], readTo: dueAccount.sinceSlot - 1 });
       continue;
@@ -141,7 +143,7 @@ const fetchAccounts = async (
     budget.signatureCount -= signatureInfos.length;
     readAccounts.push({ ...dueAccount, signatureInfos, readTo: toSlot });
   }
-  // For accounts with so many signatures, an audit does not look back beyond its range.
+  // For accounts with this many signatures, an audit does not read slots before its range.
   const longAccounts = dueAccounts
     .filter(({ account }) => trail.has(account))
     .map((dueAccount) => ({
@@ -159,8 +161,8 @@ const fetchAccounts = async (
 };
 
 /**
- * Returns the pointers of the listed signatures, oldest first. Those in one block have the order of
- * the account's list.
+ * Returns pointers to the listed signatures, oldest first. Signatures in the same block keep the
+ * order of the account's list.
  */
 const fetchPointers = async (
   provider: Provider,
@@ -170,7 +172,7 @@ const fetchPointers = async (
   const infoBySignature = new Map<string, SignatureInfo>();
   for (const { signatureInfos } of accounts) {
     for (const info of signatureInfos) {
-      // Failed transactions moved nothing.
+      // A failed transaction transfers nothing.
       if (info.isSuccessful && info.slot <= endSlot) infoBySignature.set(info.signature, info);
     }
   }
@@ -181,7 +183,7 @@ const fetchPointers = async (
   );
   return orderedInfos.map(({ signature, slot, timestampSeconds }) => {
     const block = blocks.get(slot);
-    if (block === undefined) throw new RpcFault("invalid", "a block was left out");
+    if (block === undefined) throw new RpcFault("invalid", "a block is missing");
     const timestamp = timestampSeconds ?? block.timestampSeconds;
     const location = { blockNumber: slot, blockHash: block.hash };
     return { ...location, transactionHash: signature, timestampSeconds: timestamp };

@@ -36,7 +36,7 @@ type TransactionReads = Pick<
 >;
 type LandedTransaction = { parsedTransaction: SolanaTransaction; block: SolanaBlock };
 
-/** A transaction can land while its blockhash is one of the last 150, and never afterwards. */
+/** A transaction can only land while its blockhash is among the last 150 blocks. */
 const blockhashLifetimeBlocks = 150;
 
 /** Creates the reads for receipts, senders and nonces. */
@@ -49,7 +49,8 @@ export const createTransactionReads = (
     readKnown(context, { description, keys: signatures, fetchItems: fetchTransactions });
   return {
     readReceipts: async (signatures) => {
-      // Owners are read again for each call, because another process may have received new ones.
+      // The owners are read again for each call, because another process may have received new
+      // ones.
       const [transactions, isOwner] = await Promise.all([
         readTransactions("transactions", signatures),
         readOwners(),
@@ -80,7 +81,7 @@ export const createTransactionReads = (
       const transactions = await readTransactions("senders", signatures);
       return new Map(
         [...transactions].flatMap(([signature, { block, parsedTransaction }]): [string, Sender][] =>
-          // A transaction with a durable nonce never expires, so no height proves that it is
+          // A transaction with a durable nonce never expires, so no block height proves that it was
           // dropped.
           usesDurableNonce(parsedTransaction)
             ? []
@@ -96,7 +97,7 @@ export const createTransactionReads = (
         ),
       );
     },
-    // Block heights serve as nonces: a transaction can no longer land once the height exceeds its
+    // Block heights serve as nonces. A transaction can no longer land once the height exceeds its
     // nonce.
     readUsedNonces: (_address, slot) =>
       context.failover.run(
@@ -118,7 +119,8 @@ const toReceipt = (
     timestampSeconds,
     sender: getFeePayer(parsedTransaction),
     transfers,
-    // Includes the keys, because deposits derive from them and are not compared separately.
+    // Includes the transaction's keys, because deposits are derived from them and are not compared
+    // in any other way.
     evidence,
   };
 };
@@ -133,7 +135,7 @@ const fetchTransactions = async (
   const knownTransactions = results.flatMap((transaction, index) => {
     if (transaction === null) return [];
     if (transaction.signature !== signatures[index]) {
-      throw new RpcFault("invalid", "an answer for another transaction");
+      throw new RpcFault("invalid", "the node returned another transaction");
     }
     return [transaction];
   });
@@ -161,15 +163,17 @@ const createTransactionRequest = (signature: string): RpcRequest<SolanaTransacti
 });
 
 /**
- * The maximum number of slots and blocks to search, because a quiet chain may have empty blocks.
+ * The maximum numbers of slots and of blocks to search. A search is needed because blocks on a
+ * quiet chain can be empty.
  */
 const scannedSlotsMax = 64;
 const scannedBlocksMax = 8;
 
 /**
- * Returns requests that prove that a node has all transactions of a range: it still has the oldest
- * slot, has reached the newest slot, and its index contains the last transaction up to there.
- * `minContextSlot` does not cover that index, which is filled later.
+ * Returns requests that prove that a node has all transactions of a range. The node must still have
+ * the oldest slot, must have reached the newest slot, and must have indexed the last transaction up
+ * to that slot. `minContextSlot` does not prove the last point, because nodes fill that index
+ * later.
  */
 const findProofs = async (
   provider: Provider,
@@ -199,15 +203,15 @@ const findProofs = async (
 };
 
 /**
- * Returns whether a slot has a different block than the one in which a transaction was seen, no
- * block, or that block without the transaction.
+ * Returns whether the node proves that a transaction is no longer in the slot in which it was seen:
+ * the slot has a different block, no block, or the same block without the transaction.
  */
 const isAbsentFromSlot = (
   seenTransaction: SeenTransaction,
   [block, slots]: readonly RpcResult[],
 ): boolean => {
   if (block !== undefined && "value" in block) {
-    // The request's own parser created this value.
+    // The request's own parser created this value, so the cast is safe.
     const { hash, signatures } = block.value as ReturnType<typeof parseBlockSignatures>;
     return isAbsentFromBlock(seenTransaction, { hash, transactionHashes: signatures });
   }

@@ -5,30 +5,33 @@ import type { DueAccount } from "../account-schedule.ts";
 import { type SignatureInfo, parseSignatureInfos } from "../rpc-results.ts";
 import { commitment } from "./fetch-blocks.ts";
 
-/** The pages and signatures that one read may still use. */
+/** The numbers of pages and signatures that one read may still request. */
 export type ReadBudget = { pageCount: number; signatureCount: number };
 
-/** An account's signatures, oldest first. None is missing up to the slot `readTo`. */
+/** The signatures of an account, oldest first. The list is complete up to the slot `readTo`. */
 type AccountSignatures = { signatureInfos: readonly SignatureInfo[]; readTo: number };
 
-/** A page of signatures older than `beforeSignature`, which is in `slot`. */
+/**
+ * The start of a page, whose signatures are older than `beforeSignature`. That signature is in
+ * `slot`.
+ */
 type PageStart = { beforeSignature: string; slot: number };
 
 type Trail = {
   /** The first slot that the stored pages cover. */
   sinceSlot: number;
-  /** Newest page first. */
+  /** The newest page comes first. */
   pages: PageStart[];
-  /** The slot of the oldest page's last signature. -1 if no signature is older. */
+  /** The slot of the last signature on the oldest page, or -1 if there are no older signatures. */
   oldestSlot: number;
 };
 
-/** An account, and the range of slots whose signatures are requested, both ends inclusive. */
+/** An account, and the range of slots whose signatures are requested. Both ends are inclusive. */
 type AccountRange = DueAccount & { toSlot: number };
 
 export type SignatureTrail = {
   has(account: string): boolean;
-  /** Starts a trail at an account's newest signature. It is read from `sinceSlot` on. */
+  /** Starts a trail at an account's newest signature. Signatures are read from `sinceSlot` on. */
   start(account: string, newest: SignatureInfo, sinceSlot: number): void;
   /** Reads the oldest signatures from a slot on, as far as the budget allows. */
   readOldest(
@@ -41,14 +44,15 @@ export type SignatureTrail = {
 const pageSizeMax = 500;
 
 /**
- * Lists the signatures of accounts that have more than one page. A node lists the newest first, and
- * anyone can add some for a fraction of a cent. So the trail stores where each page starts, and
- * reads a limited number of pages per call, oldest first. Losing this state does no harm.
+ * Creates the trail for accounts whose signatures fill more than one page. A node lists the newest
+ * signatures first, and anyone can add more for a fraction of a cent. The trail stores where each
+ * page starts, so each call can read a limited number of pages, oldest first. This state can be
+ * lost without harm.
  */
 export const createSignatureTrail = (): SignatureTrail => {
   const trails = new Map<string, Trail>();
 
-  /** Reads whole slots, oldest page first, and at least one page. */
+  /** Reads complete slots, oldest page first. Reads at least one page. */
   const readPages = async (
     provider: Provider,
     { account, sinceSlot, toSlot }: AccountRange,
@@ -91,7 +95,8 @@ export const createSignatureTrail = (): SignatureTrail => {
       const { account, sinceSlot } = accountRange;
       const trail = trails.get(account);
       const emptyResult = { signatureInfos: [], readTo: sinceSlot - 1 };
-      // Earlier results may not have been committed, and the older pages are no longer stored.
+      // The results of earlier reads may not have been committed, and the pages that they used are
+      // no longer stored. The trail must be rebuilt.
       if (trail === undefined || sinceSlot < trail.sinceSlot) {
         trails.delete(account);
         return emptyResult;
@@ -110,7 +115,7 @@ export const createSignatureTrail = (): SignatureTrail => {
   };
 };
 
-/** Extends a trail back to a slot. Returns false if the budget ends first. */
+/** Extends a trail back to a slot. Returns false if the budget runs out first. */
 const extendTrail = async (
   provider: Provider,
   { account, sinceSlot }: DueAccount,
@@ -142,7 +147,8 @@ const fetchPage = async (
 };
 
 /**
- * Requests an account's signatures, newest first. With `before`, only those older than that one.
+ * Requests an account's signatures, newest first. With `before`, requests only signatures that are
+ * older than that one.
  */
 export const createSignaturesRequest = (
   account: string,
