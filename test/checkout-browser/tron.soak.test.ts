@@ -57,7 +57,7 @@ describe("a payer with a Tron wallet", () => {
     expect(await walkByKeyboard(page)).toEqual([]);
     await page.getByRole("button", { name: "25 USDC zahlen" }).focus();
     payer.wallet.setHandler("trx.sign", async (params) => {
-      await payer.waitForText("nie mehr als 168");
+      await payer.waitForText("höchstens 168");
       return payer.wallet.callMethod("trx.sign", params);
     });
     await page.keyboard.press("Enter");
