@@ -2,8 +2,8 @@ import { startServers } from "../servers/start-servers.ts";
 import { startBenchPostgres, printProgress } from "./bench-postgres.ts";
 
 /**
- * Starts the servers that a bench needs and the environment does not provide. Postgres gets durable
- * settings. Sets the servers' addresses in the environment, where the test rig reads them.
+ * Starts the servers that a benchmark needs and that are not provided already. Postgres runs with
+ * durable settings. Sets the servers' addresses as environment variables for the test rig.
  */
 export const startBenchServers = async (
   postgresSettings: Readonly<Record<string, string>> = {},

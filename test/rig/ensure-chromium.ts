@@ -5,8 +5,8 @@ const findInstalledChromium = (): string | undefined =>
   findTool("chromium-headless-shell") ?? findTool("chromium");
 
 /**
- * Returns the path of the installed Chromium. If it is missing and the user is root, installs
- * Debian's package once.
+ * Returns the path of Chromium. If it is not installed and the user is root, installs the Debian
+ * package first.
  */
 export const ensureChromium = async (): Promise<string | undefined> => {
   const executablePath = findInstalledChromium();

@@ -27,7 +27,7 @@ export const walletRejections: [number, string][] = [
 ];
 
 /**
- * Returns a checkout whose watcher reads transfers, and test actions for payers who pay by direct
+ * Returns a checkout whose watcher detects direct transfers, and helpers that pay by direct
  * transfer.
  */
 export const useTransfers = () => {

@@ -37,7 +37,7 @@ export type NodeBehavior =
   | { kind: "omits receipts" }
   /** The provider has different blocks than the others, starting with this one. */
   | { kind: "renames blocks"; firstBlock: number }
-  /** The provider reports transactions that were never sent, including all their proofs. */
+  /** The provider fabricates transactions that were never sent, with matching proofs. */
   | { kind: "invents"; forgedTransactions: ReadonlyMap<number, Transaction> }
   /** The provider alters some transactions, including all their proofs. The keys are hashes. */
   | { kind: "alters"; alteredTransactions: Map<string, Transaction> };

@@ -92,7 +92,7 @@ describe("the local chains", () => {
 });
 
 describe("the local EVM chain", () => {
-  // Guards against one payment that spends the allowance of another.
+  // Guards against one payment spending the allowance of another.
   test("accepts concurrent payments", async () => {
     const chain = await startLocalEvm({ log });
     const destination = "0x8617E340B3D01FA5F11F306F4090FD50E238070D";

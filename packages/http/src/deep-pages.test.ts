@@ -41,7 +41,7 @@ const createDeepPagesRig = () => {
 
 const rejection = "429 Retry-After 1";
 
-/** Runs everything that only waits for the next turn of the event loop. */
+/** Runs everything that is only waiting for the next turn of the event loop. */
 const flushImmediates = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe("deep pages (rule API-26)", () => {

@@ -10,7 +10,7 @@ import { startApp } from "./testing/start-app.ts";
 const kibibyte = 1_024;
 const graceMs = 30_000;
 
-/** Runs everything that only waits for the next turn of the event loop. */
+/** Runs everything that is only waiting for the next turn of the event loop. */
 const flushImmediates = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /**

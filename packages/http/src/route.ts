@@ -26,8 +26,8 @@ export type Route = {
   /** The maximum time until the response. Default: 5.5 s. */
   responseMsMax?: number;
   /**
-   * Whether the response stays open after the handler has started it. Its recorded duration ends at
-   * its start.
+   * Whether the handler streams the response. Its recorded duration then ends when the response
+   * starts.
    */
   isEndless?: boolean;
   /**

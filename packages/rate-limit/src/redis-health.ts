@@ -48,7 +48,7 @@ export const createRedisHealth = (metrics: Metrics, log: Log): RedisHealth => {
       successfulProbes += 1;
       consecutiveFailures = 1;
       if (state === "good" || (state === "bad" && successfulProbes < probesToRecover)) return;
-      log.info("counting rate limits in Redis");
+      log.info("rate limiting uses Redis");
       state = "good";
       degradedGauge.set(0);
     },

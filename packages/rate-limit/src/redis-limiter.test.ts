@@ -189,9 +189,9 @@ describe("createRedisLimiter", () => {
     await waitForDegraded(metrics, 0);
     expect(limiter.take([keyBucket])).toBeInstanceOf(Promise);
     expect(logLines.map(({ level, msg }) => [level, msg])).toEqual([
-      ["info", "counting rate limits in Redis"],
+      ["info", "rate limiting uses Redis"],
       ["warn", "Redis unavailable or slow, counting rate limits in this process"],
-      ["info", "counting rate limits in Redis"],
+      ["info", "rate limiting uses Redis"],
     ]);
   });
 

@@ -101,9 +101,9 @@ export type PaymentLinkCreationData = {
 export type Errors = {
   /** Handle the first entry. Only validation errors have several entries. */
   errors: ({
-    /** A text for people. It may change. */
+    /** A human-readable message. It may change. */
     message: string;
-    /** A code for programs. New codes may be added. */
+    /** A machine-readable code. New codes may be added. */
     code: string;
     /** With `REAUTHENTICATION_REQUIRED`, the methods by which the user can prove presence. */
     methods?: (string)[] | undefined;

@@ -15,7 +15,7 @@ export type Counters = {
   countEvaluatedPayment(reason: UnappliedReason | undefined): void;
   /** Counts a settled payment that was orphaned. */
   countOrphanedPayment(): void;
-  /** Counts a failure to read a followed link or to check it for changes. */
+  /** Counts failures to read a link that a client is subscribed to, or to check it for changes. */
   countFailedRead(): void;
   /**
    * Counts a version that increased by more than one, which means that events of this topic were

@@ -29,8 +29,8 @@ export const runEpisode = async (
     ...context
   }: EpisodeContext & {
     /**
-     * A session in another database. An observer in the episode's database would change its
-     * behavior.
+     * A session connected to another database. An observer in the episode's database would
+     * change how the episode runs.
      */
     monitorClient: Client;
   },

@@ -104,7 +104,7 @@ const foreignTexts: Readonly<Record<string, string>> = {
   "an address of a test network": "tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx",
   "an address of Litecoin": "ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9",
   "an address of Cosmos": "cosmos1vqpjljwsynsn58dugz0w8ut7kun7t8ls2qkmsq",
-  "an address of XRP": "rHb9CJAWyB4rj91VRWn96DkukG4bwdtyTh",
+  "an XRP address": "rHb9CJAWyB4rj91VRWn96DkukG4bwdtyTh",
   "a name": "vitalik.eth",
   "an invoice of Lightning":
     "lnbc20m1pvjluezpp5qqqsyqcyq5rqwzqfqqqsyqcyq5rqwzqfqqqsyqcyq5rqwzqfqypqhp58yjmdan79s6qqdhdzgynm4zwqd5d7xmw5fk98klysy043l2ahrqs",

@@ -12,8 +12,8 @@ import {
 export type Payment = SettlementState & {
   /**
    * The block that contains the payment while it is processing. Null if a reorg orphaned the
-   * payment or a provider reported it. On most chains, a change of the block alone is not
-   * published.
+   * payment, or if a payment provider reported it. On most chains, no event is published when only
+   * the block changes.
    */
   blockNumber: number | null;
   /** The sender of a deposit. */

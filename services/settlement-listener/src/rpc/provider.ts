@@ -112,7 +112,7 @@ export const createProvider = (options: ProviderOptions): Provider => {
     metrics.countDisagreement(chainId, "wrong_chain");
     log.error(
       { chain: chainId, provider: name, found: servedChain },
-      "RPC provider serves another chain",
+      "RPC provider serves a different chain",
     );
     throw new RpcFault("invalid", "serves another chain", timing.cooldownMsMax);
   };

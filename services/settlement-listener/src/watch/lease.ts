@@ -19,7 +19,7 @@ export type Lease = {
    * must check it.
    */
   getLeadership(): Leadership | undefined;
-  /** Records that a write has found another leader. */
+  /** Records that a write was rejected because another process leads now. */
   markLost(lostLeadership: Leadership): void;
   /** Gives up the leadership and the candidacy. */
   stop(): Promise<void>;

@@ -35,7 +35,7 @@ export const createTargets = ({ keys, rules, log }: TargetsOptions): Targets => 
         secret: openSecret(keys, sealedSecret, id),
       };
     } catch (error) {
-      log.error({ err: error, endpoint_id: id }, "endpoint secret could not be opened");
+      log.error({ err: error, endpoint_id: id }, "could not decrypt endpoint secret");
       return undefined;
     }
   };

@@ -26,8 +26,8 @@ export const getRecentHours = (now: Date): Date[] =>
   );
 
 /**
- * Serializes all recent hours of one endpoint for the console API, including hours without
- * attempts.
+ * Serializes an endpoint's recent hourly delivery statistics for the console API, including hours
+ * without attempts.
  */
 export const serializeRecentHours = (
   endpointHours: readonly EndpointHour[],

@@ -3,7 +3,7 @@ import type { Clock } from "@payment-links/runtime";
 import type { Resolve } from "./resolver.ts";
 
 /**
- * How long a DNS result is used, whatever its TTL is. A host that moves is noticed within this
+ * How long a DNS result is cached, regardless of its TTL. A host's new address is used within this
  * time.
  */
 export const dnsCacheMs = 10_000;

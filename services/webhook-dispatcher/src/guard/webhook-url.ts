@@ -53,9 +53,9 @@ const controlCharacterPattern = /\p{Cc}/u;
 const ipv6LiteralPattern = /\[[^\]]*\]/;
 
 /**
- * Returns the original text between the slashes and the path. It is needed because the parsed URL
- * no longer shows a default port, an empty port or empty credentials. The parser accepts any number
- * of slashes and backslashes.
+ * Returns the URL's authority exactly as written. The parsed URL drops a default port, an empty port
+ * and empty credentials. The parser accepts any number of slashes and backslashes before the
+ * authority.
  */
 const extractAuthority = (text: string): string =>
   /^\s*https:[\\/]*([^\\/?#]*)/i.exec(text)?.[1] ?? "";

@@ -38,7 +38,7 @@ const reseal = ({ secretKeys, log }: ResealDependencies, storedSecret: StoredSec
     const secret = openSecret(secretKeys, storedSecret, storedSecret.id);
     return [{ read: storedSecret, fresh: sealSecret(secretKeys, secret, storedSecret.id) }];
   } catch (error) {
-    log.error({ err: error, endpoint_id: storedSecret.id }, "endpoint secret could not be opened");
+    log.error({ err: error, endpoint_id: storedSecret.id }, "could not decrypt endpoint secret");
     return [];
   }
 };

@@ -28,8 +28,8 @@ type FetchOptions = {
 /** The maximum size of an image that is returned. */
 const imageBytesMax = 1024 * 1024;
 /**
- * The limit for a whole response. It leaves room for headers and chunk sizes, and for reading ahead
- * in an image that is too large.
+ * The byte limit for a whole HTTP response. It is higher than the image limit, to leave room for
+ * headers, chunked encoding, and data that is buffered before an image is rejected as too large.
  */
 const responseBytesMax = imageBytesMax + 256 * 1024;
 

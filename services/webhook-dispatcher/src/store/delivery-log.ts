@@ -3,7 +3,8 @@ import { type FragmentSqlToken, sql } from "slonik";
 import * as z from "zod";
 
 /**
- * The key of an ended delivery in the log: the day of its event, then the event and the endpoint.
+ * The key of a completed delivery in the log: the day of its event, the event id and the endpoint
+ * id.
  */
 export type LogKey = { eventId: string; endpointId: string; occurredAt: Date };
 

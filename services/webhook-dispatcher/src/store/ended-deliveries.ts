@@ -125,9 +125,9 @@ const serializeFailedAttempt = (result: AttemptResult): string => {
 };
 
 /**
- * Finds the delivery of one result by its key, with a separate lookup per result. The planner would
- * choose a join by the table size at the last ANALYZE. If the queue was empty then and has grown
- * since, the join could read all of it. {@link matchesEndpoint} exists for the same reason.
+ * Looks up the delivery of each result by its key, one lookup per result instead of a join. The
+ * planner would base a join on the statistics of the last ANALYZE. If the queue was empty then and
+ * has grown since, the join could scan the whole queue. {@link matchesEndpoint} exists for the same reason.
  */
 const deliveryOfResult = (condition: Fragment): Fragment => sql.fragment`
   FROM deliveries

@@ -29,7 +29,7 @@ export const texts = pickTranslation({
     },
     unapplied: "Payments that need attention",
     unappliedText: (count: string) =>
-      `Payments not applied to their link: ${count}. The money is in your wallet. Contact the payer or refund it.`,
+      `Payments not applied to their link: ${count}. The money is in your wallet. Contact the payer or refund the payment.`,
     moreThan: (count: number) => `more than ${count}`,
     reasons: {
       duplicate: "reported twice but counted once",

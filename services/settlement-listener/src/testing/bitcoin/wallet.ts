@@ -20,7 +20,7 @@ const finalSequence = 0xff_ff_ff_fe;
 const bytesPerOutput = 43;
 const bytesPerInput = 69;
 const overheadBytes = 12;
-/** Change below this amount would cost more to spend than it is worth. */
+/** The dust limit: change below this amount would cost more to spend than it is worth. */
 const dustLimit = 1_000n;
 
 export type Coin = { txid: string; index: number; amount: bigint };

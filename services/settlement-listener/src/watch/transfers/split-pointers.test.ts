@@ -3,7 +3,7 @@ import { transfersPerCommitMax } from "../../payment-reports/record-transfers.ts
 import type { TransactionPointer } from "../chain-reader.ts";
 import { splitPointers } from "./split-pointers.ts";
 
-/** Creates the given numbers of pointers in blocks 1, 2, …. */
+/** Creates pointers in consecutive blocks from 1. Each argument is the number of pointers in a block. */
 const createPointers = (...counts: number[]): TransactionPointer[] =>
   counts.flatMap((count, index) =>
     Array.from({ length: count }, () => ({

@@ -184,8 +184,8 @@ const isAbsentFromResult = (
 };
 
 /**
- * Fetches results by transaction hash. Receipts can be large, and anyone can create such receipts.
- * If a response would be too large, `requestMany` sends fewer requests per batch.
+ * Fetches transactions or receipts by transaction hash. Anyone can produce a very large receipt, so
+ * `requestMany` sends smaller batches when a response would be too large.
  */
 const fetchByHash = async <T extends WithTransactionHash>(
   provider: Provider,
