@@ -30,6 +30,8 @@ const createSignatureHeaders = () => ({
 const requestsPerConnection = 4;
 const socketReadBytes = 65_536;
 const bodyBytes = 60_000;
+/** Each of these chunks has one byte, but takes about 300 bytes of the server's memory. */
+const tinyChunkCount = 5_000;
 const deepJson = (prefix: string): string => prefix + "[".repeat(bodyBytes);
 
 const createNotReading =
@@ -63,7 +65,16 @@ export const attacks = {
   "slow-bodies": (run) =>
     holdSockets(run, {
       createFirstText: (index) => {
-        const body = "Content-Type: application/json\r\nContent-Length: 60000\r\n";
+        const contentType = "Content-Type: application/json\r\n";
+        if (index % 4 === 0)
+          return (
+            createHead(
+              "POST",
+              "/console/api/session",
+              `${contentType}Transfer-Encoding: chunked\r\n`,
+            ) + "1\r\n \r\n".repeat(tinyChunkCount)
+          );
+        const body = `${contentType}Content-Length: 60000\r\n`;
         if (index % 2 === 0) return createHead("POST", "/console/api/session", body);
         const signatureLines = Object.entries(createSignatureHeaders()).map(
           (pair) => `${pair.join(": ")}\r\n`,

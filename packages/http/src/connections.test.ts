@@ -285,6 +285,33 @@ describe("the minimum rate of a request body", () => {
   });
 });
 
+describe("a request body in many chunks", () => {
+  // 60 such connections took 1 GB.
+  test("is rejected with 400 if its chunks are tiny, and the rest of its bytes are dropped (rule API-17)", async () => {
+    let receivedBytes = 0;
+    const { port } = await startListener((req) => {
+      req.on("error", () => {});
+      req.on("data", (chunk: Buffer) => (receivedBytes += chunk.length));
+    });
+    const head = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
+    const client = connectAndSend(port, head + "1\r\nx\r\n".repeat(60_000));
+    await waitUntil("the connection ends", client.isClosed);
+    expect(client.getReceivedText()).toMatch(/^HTTP\/1\.1 400 .*"BAD_REQUEST"/s);
+    expect(receivedBytes).toBeLessThanOrEqual(1_002);
+  });
+
+  test("is accepted if 64 KiB arrive in chunks of 64 bytes (rule API-17)", async () => {
+    const { port } = await startListener((req, res) => {
+      req.resume();
+      req.on("end", () => res.end("received"));
+    });
+    const head = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
+    const chunks = `40\r\n${"x".repeat(64)}\r\n`.repeat(1_024);
+    const client = connectAndSend(port, `${head}${chunks}0\r\n\r\n`);
+    await waitUntil("the response arrives", () => client.getReceivedText().endsWith("received"));
+  });
+});
+
 describe("connections of one address", () => {
   test("an address over its limit loses its own idle connections, never another's (rule API-38)", async () => {
     const { handler } = createHoldingHandler();

@@ -2,7 +2,9 @@ import { type RequestListener, createServer } from "node:http";
 import { type AddressInfo, type Server, Server as NetServer, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Clock, afterMs, systemClock } from "@payment-links/runtime";
+import { createRequestClass } from "./chunk-limited-request.ts";
 import {
+  sendBadRequest,
   sendMalformedRequestError,
   sendMissingHostError,
   lacksHostHeader,
@@ -57,7 +59,10 @@ type ListenOptions = {
   clock?: Clock;
 };
 
-/** These limits bound memory: an unread body takes up to 64 KiB, headers up to 16 KiB. */
+/**
+ * These limits bound memory: an unread body takes up to 64 KiB and 300 KB for its chunks, headers up to
+ * 16 KiB.
+ */
 export const connectionLimits: ConnectionLimits = {
   total: 2_500,
   perAddress: 256,
@@ -108,7 +113,15 @@ export const listen = async ({
   let isDraining = false;
   const serveRequest: RequestListener = (req, res) =>
     lacksHostHeader(req) ? sendMissingHostError(res) : handler(req, res);
-  const server = createServer({ ...timeouts, requireHostHeader: false }, (req, res) => {
+  const ChunkLimitedRequest = createRequestClass(({ socket }) =>
+    sendBadRequest(socket, connections.getPendingResponses(socket)),
+  );
+  const serverOptions = {
+    ...timeouts,
+    requireHostHeader: false,
+    IncomingMessage: ChunkLimitedRequest,
+  };
+  const server = createServer(serverOptions, (req, res) => {
     const { socket } = req;
     // A destroyed socket can still emit a request that was parsed before.
     if (socket.destroyed) return;

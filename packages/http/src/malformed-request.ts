@@ -21,6 +21,10 @@ export const sendMalformedRequestError = (
   sendErrorAndClose(codeByNodeError[code] ?? "BAD_REQUEST", socket, responses);
 };
 
+/** Sends the error for an invalid request, and closes the connection. */
+export const sendBadRequest = (socket: Socket, responses: readonly ServerResponse[]): void =>
+  sendErrorAndClose("BAD_REQUEST", socket, responses);
+
 /** Sends an error for a request whose body arrives too slowly, and closes the connection. */
 export const sendRequestTimeout = (socket: Socket, responses: readonly ServerResponse[]): void =>
   sendErrorAndClose("REQUEST_TIMEOUT", socket, responses);
