@@ -370,7 +370,7 @@ describe("payment results", () => {
     await mockResponse(user, "payment-links/*/story", timeline);
     await tab.click("Create link");
     await tab.waitForText("Payment settled, not applied");
-    await tab.waitForText("Contact the payer or refund it.");
+    await tab.waitForText("Contact the payer or refund the payment.");
     await tab.waitForText("time unknown");
     await tab.waitForText("Webhook deliveries for this link will appear here.");
     expect(await findAxeViolations(tab.page)).toEqual([]);

@@ -157,7 +157,7 @@ describe("the chain check of providers", () => {
     clock.advance(60_000);
     expect(await readPaidHashes(readerRig)).toEqual(listPaidHashes());
     expect(await readerRig.countDisagreements("wrong_chain")).toBe(1);
-    expect(readerRig.getLogText()).toContain("RPC provider serves another chain");
+    expect(readerRig.getLogText()).toContain("RPC provider serves a different chain");
   });
 
   test("is not repeated for the reads that follow it", async () => {
