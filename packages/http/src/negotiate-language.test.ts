@@ -28,6 +28,9 @@ test.each([
   ["fr,de;q=0.1", "de"],
   ["fr", "en"],
   ["de;q=0", "en"],
+  ["de,".repeat(100), "de"],
+  // Longer than any browser sends, and expensive to parse.
+  ["de,".repeat(1_000), "en"],
 ])("a browser with the Accept-Language %j gets %s", async (acceptLanguage, expectedLanguage) => {
   const headers = acceptLanguage === undefined ? {} : { "accept-language": acceptLanguage };
   expect(JSON.parse((await sendRequest({ port: app.port, headers })).text)).toBe(expectedLanguage);

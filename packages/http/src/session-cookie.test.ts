@@ -57,6 +57,23 @@ describe("the session cookie (rule CALLER-8)", () => {
     ]);
   });
 
+  test("is the only cookie that is decoded, because invalid encodings are expensive", () => {
+    const decode = globalThis.decodeURIComponent;
+    let decodedCount = 0;
+    globalThis.decodeURIComponent = (text) => {
+      decodedCount += 1;
+      return decode(text);
+    };
+    const otherCookies = Array.from({ length: 1_000 }, (_, index) => `c${index}=%;`).join("");
+    const req = createRequest({ cookie: `${otherCookies} session=a%20token` });
+    try {
+      expect(readSessionToken(req, httpPolicy)).toBe("a token");
+      expect(decodedCount).toBe(1);
+    } finally {
+      globalThis.decodeURIComponent = decode;
+    }
+  });
+
   test("with no lifetime ends the session in the browser, on every path", () => {
     const cookieLines = serializeExpiredSessionCookies(httpsPolicy);
     expect(cookieLines.length).toBe(serializeSessionCookies(httpsPolicy, tokens, 1).length);
