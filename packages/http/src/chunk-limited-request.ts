@@ -21,8 +21,9 @@ export const createRequestClass = (onTooManyChunks: (req: IncomingMessage) => vo
       // An own property, because Express replaces the prototype of a request.
       this.push = (chunk: Buffer | null, encoding?: BufferEncoding): boolean => {
         if (hasTooManyChunks) return false;
+        if (chunk === null) return push(chunk);
         chunkCount += 1;
-        byteCount += chunk?.length ?? 0;
+        byteCount += chunk.length;
         if (chunkCount <= chunksMax + byteCount / bytesPerChunk) return push(chunk, encoding);
         hasTooManyChunks = true;
         onTooManyChunks(this);

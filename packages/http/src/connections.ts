@@ -111,6 +111,8 @@ export const createConnections = (options: ConnectionsOptions) => {
     endSlowConnections: () => endSlowConnections(port),
     getPendingResponses: (socket: Socket): readonly ServerResponse[] =>
       port.connectionsBySocket.get(socket)?.pendingResponses ?? [],
+    /** Returns whether the connection's response is exempt from the limits (`exemptConnection`). */
+    isStream: (socket: Socket): boolean => port.connectionsBySocket.get(socket)?.isStream ?? false,
     getOpenConnections: (): ReadonlyMap<Socket, Pick<Connection, "pendingResponses">> =>
       port.connectionsBySocket,
     /** Returns the number of open connections by state. */

@@ -195,6 +195,19 @@ describe("pipelined requests", () => {
     expect(requestCount).toBe(1);
   });
 
+  test("behind a stream end its connection, because they would hold memory until it ends", async () => {
+    const { port } = await startListener((_req, res) => {
+      exemptConnection(res);
+      res.write("data");
+    });
+    const client = connectClient(port);
+    client.socket.on("error", () => {});
+    client.socket.write(formatRequests(1));
+    await waitUntil("the stream starts", () => client.getReceivedText().includes("data"));
+    client.socket.write(formatRequests(1));
+    await waitUntil("the connection ends", () => client.socket.closed);
+  });
+
   // Without this limit, 2,500 connections with 100 requests each exceeded a process's memory.
   test("close the connection if there are more than four", async () => {
     const { handler, heldResponses } = createHoldingHandler();

@@ -129,7 +129,9 @@ export const listen = async ({
     const pendingResponses = connections.registerRequest(req, res);
     if (isDraining) res.setHeader("Connection", "close");
     if (previousResponse === undefined) serveRequest(req, res);
-    else if (pendingResponses.length > pipelinedRequestsMax) destroyAndStopParsing(socket);
+    // A request behind a stream would wait, with its body, until the stream ends.
+    else if (pendingResponses.length > pipelinedRequestsMax || connections.isStream(socket))
+      destroyAndStopParsing(socket);
     else
       previousResponse.once("close", () => {
         if (socket.destroyed) return;
