@@ -59,6 +59,12 @@ describe("a line of CSV", () => {
     },
   );
 
+  // With quadratic time, this test would reach its time limit.
+  test("with a million line breaks is formatted", () => {
+    const text = "\n".repeat(1_000_000);
+    expect(formatRow({ text })).toBe(`"'${text}"\r\n`);
+  });
+
   test("leaves other text unchanged", () => {
     for (const text of ["Order 7", "a=b", "1-2", "x; y", "2026-11-28T10:00:00.000Z"]) {
       expect(formatRow({ text })).toBe(`"${text}"\r\n`);

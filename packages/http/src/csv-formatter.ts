@@ -27,11 +27,12 @@ export const createCsvFormatter = <Row>(columns: CsvColumns<Row>): CsvFormatter<
 /**
  * Matches the start of a formula. Spreadsheets evaluate formulas, and some cells contain text from
  * untrusted users. In many countries spreadsheets separate cells by semicolons, so a formula can
- * also start after a semicolon inside the text.
+ * also start after a semicolon inside the text. Looks back from each operator, because looking ahead
+ * from each line break takes quadratic time.
  */
-const formulaStartPattern = /(^|[;\t\r\n][\s"]*)(?=[=+\-@])|^(?=[\t\r\n])/g;
+const formulaStartPattern = /(?=[=+\-@])(?<=^|[;\t\r\n][\s"]*)|^(?=[\t\r\n])/g;
 
 const escapeCell = (text: string): string => {
-  const neutralized = text.replaceAll(formulaStartPattern, "$1'");
+  const neutralized = text.replaceAll(formulaStartPattern, "'");
   return `"${neutralized.replaceAll('"', '""')}"`;
 };

@@ -94,6 +94,13 @@ describe("POST /console/api/session/form, for browsers without JavaScript", () =
     expect((await rig.call("GET", sessionPath, { cookie: signedInUser.cookie })).status).toBe(200);
   });
 
+  test("ignores the form after its first 4 KiB, because parsing more is expensive", async () => {
+    const { token } = await rig.createAccount({});
+    const accepted = await sendForm({ padding: "x".repeat(3_000), link: token });
+    const rejected = await sendForm({ padding: "x".repeat(5_000), link: token });
+    expect([accepted.status, rejected.status]).toEqual([200, 401]);
+  });
+
   test("responds in German, including errors, to a browser that requests it (rule API-28)", async () => {
     const headers = { "accept-language": "de-AT,de;q=0.9,en;q=0.8" };
     const signedInUser = await rig.signUp({ username: "Bob" });
