@@ -1,4 +1,4 @@
-import { type RequestListener, createServer } from "node:http";
+import { type RequestListener, type ServerResponse, createServer } from "node:http";
 import { type AddressInfo, type Server, Server as NetServer, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Clock, afterMs, systemClock } from "@payment-links/runtime";
@@ -132,13 +132,7 @@ export const listen = async ({
     // A request behind a stream would wait, with its body, until the stream ends.
     else if (pendingResponses.length > pipelinedRequestsMax || connections.isStream(socket))
       destroyAndStopParsing(socket);
-    else
-      previousResponse.once("close", () => {
-        if (socket.destroyed) return;
-        // A flood of pipelined requests over the rate limit would otherwise cost a response each.
-        if (previousResponse.statusCode === 429) socket.destroySoon();
-        else serveRequest(req, res);
-      });
+    else serveAfterResponse(previousResponse, socket, () => serveRequest(req, res));
   });
   // Unknown expectations are ignored (RFC 9110, section 10.1.1).
   server.on("checkExpectation", (req, res) => server.emit("request", req, res));
@@ -168,6 +162,20 @@ export const listen = async ({
     countConnections: connections.countStates,
     countEndedConnections: connections.getEndCounts,
   };
+};
+
+/** Serves a pipelined request after the previous response, or drops it if that was rate limited. */
+const serveAfterResponse = (
+  previousResponse: ServerResponse,
+  socket: Socket,
+  serve: () => void,
+): void => {
+  previousResponse.once("close", () => {
+    if (socket.destroyed) return;
+    // A flood of pipelined requests over the rate limit would otherwise cost a response each.
+    if (previousResponse.statusCode === 429) socket.destroySoon();
+    else serve();
+  });
 };
 
 /**
