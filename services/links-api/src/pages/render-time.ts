@@ -16,7 +16,7 @@ const formatByLanguage: Record<Language, Intl.DateTimeFormat> = {
 };
 
 /** Renders a time in UTC, because the server does not know the visitor's time zone. */
-export const renderTime = (instant: Date, language: Language): Html =>
-  html`<time datetime="${instant.toISOString()}"
-    >${formatByLanguage[language].format(instant)} UTC</time
-  >`;
+export const renderTime = (instant: Date, language: Language): Html => {
+  const text = `${formatByLanguage[language].format(instant)} UTC`;
+  return html`<time datetime="${instant.toISOString()}">${text}</time>`;
+};
