@@ -23,7 +23,9 @@ const walletDelaySecondsMax = 30 * 24 * 60 * 60;
 
 const IssuerUrlSchema = z
   .url({ protocol: /^https?$/, error: "must be an http or https URL", abort: true })
-  .refine((text) => !/[?#@]/.test(text), { error: "must have no credentials, query or fragment" })
+  .refine((text) => !/[?#@]/.test(text), {
+    error: "must not contain credentials, a query or a fragment",
+  })
   .refine((text) => text.startsWith("https:") || loopbackHosts.has(new URL(text).hostname), {
     error: "must be an https URL; http is allowed only for a loopback host",
   });

@@ -46,7 +46,7 @@ describe("settlementListenerConfig", () => {
 
   test("reports an unreadable file with the variable's name", () => {
     const message = getConfigError({ SETTLEMENT_PROVIDER_SECRETS_FILE: "/nowhere/secrets" });
-    expect(message).toContain("SETTLEMENT_PROVIDER_SECRETS_FILE: names a file");
+    expect(message).toContain("SETTLEMENT_PROVIDER_SECRETS_FILE: the file cannot be read");
   });
 
   test("watches no chain without the variable (rule CHAIN-9)", () => {

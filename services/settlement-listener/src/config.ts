@@ -120,7 +120,7 @@ const readOverrides = (
 ): { byChain: ChainOverridesById } | { fault: string } => {
   if (file === undefined) return { byChain: {} };
   const json = readJsonFile(file);
-  if (json === undefined) return { fault: "names a file that cannot be read as JSON" };
+  if (json === undefined) return { fault: "the file cannot be read as JSON" };
   const parsed = ChainOverrides.safeParse(json.value);
   return parsed.success ? { byChain: parsed.data } : { fault: z.prettifyError(parsed.error) };
 };
