@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { addressBucketId } from "@payment-links/rate-limit";
 import type { Clock } from "@payment-links/runtime";
-import { sendRequestTimeout } from "./malformed-request.ts";
+import { sendErrorAndClose } from "./malformed-request.ts";
 import {
   type ClientAddress,
   type Connection,
@@ -144,7 +144,7 @@ const endConnection = (port: Port, connection: Connection, reason: EndReason): v
   // A reset is necessary to free what the kernel still buffers for a client that does not read.
   if (state === "sending" || socket.writableLength > 0) socket.resetAndDestroy();
   else if (reason === "slow_body" && pendingResponses.length > 0)
-    sendRequestTimeout(socket, pendingResponses);
+    sendErrorAndClose("REQUEST_TIMEOUT", socket, pendingResponses);
   else socket.destroy();
 };
 

@@ -226,11 +226,14 @@ describe("pipelined requests", () => {
     let parsedCount = 0;
     const countParsed = () => (parsedCount += 1);
     subscribe("http.server.request.start", countParsed);
-    const client = connectClient(port);
-    client.socket.on("error", () => {});
-    client.socket.write(formatRequests(2_000));
-    await waitUntil("the connection ends", () => client.socket.closed);
-    unsubscribe("http.server.request.start", countParsed);
+    try {
+      const client = connectClient(port);
+      client.socket.on("error", () => {});
+      client.socket.write(formatRequests(2_000));
+      await waitUntil("the connection ends", () => client.socket.closed);
+    } finally {
+      unsubscribe("http.server.request.start", countParsed);
+    }
     expect(parsedCount).toBe(5);
   });
 });

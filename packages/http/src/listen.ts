@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Clock, afterMs, systemClock } from "@payment-links/runtime";
 import { createRequestClass } from "./chunk-limited-request.ts";
 import {
-  sendBadRequest,
+  sendErrorAndClose,
   sendMalformedRequestError,
   sendMissingHostError,
   lacksHostHeader,
@@ -75,7 +75,6 @@ export const connectionLimits: ConnectionLimits = {
  * pipeline requests.
  */
 const pipelinedRequestsMax = 4;
-const parserUpgradeResult = 2;
 /**
  * The length of the accept queue. When a process stops, all its streams reconnect to another
  * process within two seconds. If the queue is full, the client's TCP handshake is retried after 1,
@@ -114,7 +113,7 @@ export const listen = async ({
   const serveRequest: RequestListener = (req, res) =>
     lacksHostHeader(req) ? sendMissingHostError(res) : handler(req, res);
   const ChunkLimitedRequest = createRequestClass(({ socket }) =>
-    sendBadRequest(socket, connections.getPendingResponses(socket)),
+    sendErrorAndClose("BAD_REQUEST", socket, connections.getPendingResponses(socket)),
   );
   const serverOptions = {
     ...timeouts,
@@ -178,16 +177,18 @@ const serveAfterResponse = (
   });
 };
 
+/** Node's parser stops when `onIncoming` returns this, because another protocol follows. */
+const upgradeResult = 2;
+
 /**
  * Destroys a connection and stops its parser. By itself, Node's parser continues to the end of its
- * input, and 64 KiB of the shortest requests take 75 ms. There is no public function to stop it, but
- * it stops where its callback announces a protocol upgrade by returning 2.
+ * input, and 64 KiB of the shortest requests take 75 ms. There is no public function to stop it.
  */
 const destroyAndStopParsing = (socket: Socket): void => {
   socket.destroy();
   const parser: unknown = Reflect.get(socket, "parser");
   if (typeof parser === "object" && parser !== null)
-    Reflect.set(parser, "onIncoming", () => parserUpgradeResult);
+    Reflect.set(parser, "onIncoming", () => upgradeResult);
 };
 
 const endSlowConnectionsUntil = async (

@@ -21,15 +21,11 @@ export const sendMalformedRequestError = (
   sendErrorAndClose(codeByNodeError[code] ?? "BAD_REQUEST", socket, responses);
 };
 
-/** Sends the error for an invalid request, and closes the connection. */
-export const sendBadRequest = (socket: Socket, responses: readonly ServerResponse[]): void =>
-  sendErrorAndClose("BAD_REQUEST", socket, responses);
-
-/** Sends an error for a request whose body arrives too slowly, and closes the connection. */
-export const sendRequestTimeout = (socket: Socket, responses: readonly ServerResponse[]): void =>
-  sendErrorAndClose("REQUEST_TIMEOUT", socket, responses);
-
-const sendErrorAndClose = (
+/**
+ * Sends an error to a client whose request cannot be completed, and closes the connection. Only
+ * closes it if one of the pending responses has already started.
+ */
+export const sendErrorAndClose = (
   code: ApiErrorCode,
   socket: Socket,
   responses: readonly ServerResponse[],
