@@ -28,10 +28,11 @@ const createSignatureHeaders = () => ({
 
 /** The maximum number of requests per connection. */
 const requestsPerConnection = 4;
+const sessionPath = "/console/api/session";
 const socketReadBytes = 65_536;
 const bodyBytes = 60_000;
 /** Each of these chunks has one byte, but takes about 300 bytes of the server's memory. */
-const tinyChunkCount = 5_000;
+const tinyChunks = "1\r\n \r\n".repeat(5_000);
 const deepJson = (prefix: string): string => prefix + "[".repeat(bodyBytes);
 
 const createNotReading =
@@ -65,17 +66,11 @@ export const attacks = {
   "slow-bodies": (run) =>
     holdSockets(run, {
       createFirstText: (index) => {
-        const contentType = "Content-Type: application/json\r\n";
-        if (index % 4 === 0)
-          return (
-            createHead(
-              "POST",
-              "/console/api/session",
-              `${contentType}Transfer-Encoding: chunked\r\n`,
-            ) + "1\r\n \r\n".repeat(tinyChunkCount)
-          );
-        const body = `${contentType}Content-Length: 60000\r\n`;
-        if (index % 2 === 0) return createHead("POST", "/console/api/session", body);
+        const json = "Content-Type: application/json\r\n";
+        const chunked = `${json}Transfer-Encoding: chunked\r\n`;
+        if (index % 4 === 0) return createHead("POST", sessionPath, chunked) + tinyChunks;
+        const body = `${json}Content-Length: 60000\r\n`;
+        if (index % 2 === 0) return createHead("POST", sessionPath, body);
         const signatureLines = Object.entries(createSignatureHeaders()).map(
           (pair) => `${pair.join(": ")}\r\n`,
         );
@@ -112,7 +107,7 @@ export const attacks = {
       perSecond: 300,
       createCall: (n) =>
         n % 2 === 0
-          ? { method: "POST", path: "/console/api/session", body: deepJson('{"token":') }
+          ? { method: "POST", path: sessionPath, body: deepJson('{"token":') }
           : {
               method: "POST",
               path: "/v1/payment-link",
