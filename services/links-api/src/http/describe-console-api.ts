@@ -27,7 +27,7 @@ export const describeConsoleApi = ({ baseUrl, catalogue, clock }: DocumentDepend
           "The API of our own pages, for signed-in users and for payers. It can change with every release of the " +
           "pages, so programs should use the API under /v1 instead. Requests from another site are not allowed. " +
           `Amounts are plain decimal strings.\n\n${errorGuide}`,
-        contact: { name: "The operator of this service", url: baseUrl },
+        contact: { name: "Whoever runs this service", url: baseUrl },
       },
       servers: [{ url: baseUrl }],
       tags: Object.entries(tags).map(([name, description]) => ({ name, description })),

@@ -25,7 +25,7 @@ export const describePublicApi = ({
         title: "Payment Links",
         version: "1.0.0",
         description: introduction,
-        contact: { name: "The operator of this service", url: baseUrl },
+        contact: { name: "Whoever runs this service", url: baseUrl },
       },
       servers: [{ url: baseUrl }],
       tags: [
