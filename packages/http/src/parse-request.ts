@@ -2,6 +2,7 @@ import getRawBody from "raw-body";
 import type { Request } from "express";
 import type * as z from "zod";
 import {
+  ApiError,
   type ApiErrorCode,
   createValidationError,
   parseJson,
@@ -11,6 +12,9 @@ import {
 
 /** The maximum body size of every route (rule API-17). */
 export const bodyBytesMax = 64 * 1024;
+
+/** A reviver is called for each value, so 32,000 of them in one body would take 50 ms. */
+const jsonValuesMax = 2_000;
 
 const utf8Decoder = new TextDecoder("utf-8", { fatal: true });
 
@@ -99,8 +103,23 @@ export const parsePathParameter = (
 
 const parseJsonBytes = (bytes: Buffer): unknown => {
   try {
-    return parseJson(utf8Decoder.decode(bytes));
-  } catch {
+    const text = utf8Decoder.decode(bytes);
+    if (hasTooManyValues(JSON.parse(text))) throw createApiError("PAYLOAD_TOO_LARGE");
+    return parseJson(text);
+  } catch (error) {
+    if (error instanceof ApiError) throw error;
     throw createValidationError("json_invalid");
   }
+};
+
+const hasTooManyValues = (json: unknown): boolean => {
+  const uncountedValues = [json];
+  for (let count = 1; uncountedValues.length > 0; count += 1) {
+    const value = uncountedValues.pop();
+    if (typeof value === "object" && value !== null) {
+      for (const child of Object.values(value)) uncountedValues.push(child);
+    }
+    if (count + uncountedValues.length > jsonValuesMax) return true;
+  }
+  return false;
 };
