@@ -251,6 +251,17 @@ describe("a malformed request", () => {
     await waitUntil("the connection ends", () => isEnded(socket));
     expect(getReceivedText()).toMatch(/^HTTP\/1\.1 200 (.|\r\n)*\r\n\r\n4\r\nhalf\r\n$/);
   });
+
+  test("behind a complete one ends the connection without an error that the client would take for the first response", async () => {
+    const { handler, heldResponses } = createHoldingHandler();
+    const { port } = await startListener(handler);
+    const { socket, getReceivedText } = connectClient(port);
+    socket.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+    await waitUntil("the handler receives the request", () => heldResponses.length === 1);
+    socket.write("no request\r\n\r\n");
+    await waitUntil("the connection ends", () => isEnded(socket));
+    expect(getReceivedText()).toBe("");
+  });
 });
 
 describe("drain", () => {

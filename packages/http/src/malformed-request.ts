@@ -23,15 +23,16 @@ export const sendMalformedRequestError = (
 
 /**
  * Sends an error to a client whose request cannot be completed, and closes the connection. Only
- * closes it if one of the pending responses has already started.
+ * closes it if the client would take the error for the response to an earlier request, or if its
+ * response has already started.
  */
 export const sendErrorAndClose = (
   code: ApiErrorCode,
   socket: Socket,
   responses: readonly ServerResponse[],
 ): void => {
-  const hasStartedResponse = responses.some((res) => res.headersSent);
-  if (!socket.writable || hasStartedResponse) {
+  const isMistakable = responses.some(({ req, headersSent }) => req.complete || headersSent);
+  if (!socket.writable || isMistakable) {
     socket.destroy();
     return;
   }
