@@ -44,6 +44,12 @@ const routes = [
       handle: (_req, res, caller) => void res.json({ userId: caller.account.id }),
     }),
   ),
+  sessionRoute({
+    method: "get",
+    path: "/costly",
+    routeLimit: { policy: "scans", limit: { tokensPerSecond: 0.5, burst: 2 } },
+    handle: (_req, res) => void res.json({}),
+  }),
   keyRoute({
     method: "get",
     path: "/list",
@@ -224,6 +230,21 @@ describe("a key with its own limit (rule API-25)", () => {
       credentials: { [apiKey]: { ...fullCredential, ...limitOverrides } },
     });
     expect(getKeyPolicy(await sendCreate(port, { "x-api-key": apiKey }))).toBe(policyHeader);
+  });
+});
+
+describe("a session route with its own limit", () => {
+  test("limits the account too, because one account can call from many addresses", async () => {
+    const { port, clock } = await startTestApp({ trustedProxies: ["127.0.0.1"] });
+    const callFrom = async (address: string): Promise<number> => {
+      const headers = { cookie: "session=a%20session", "x-forwarded-for": address };
+      return (await sendRequest({ port, path: "/costly", headers })).status;
+    };
+    expect(await callFrom("203.0.113.1")).toBe(200);
+    expect(await callFrom("203.0.113.2")).toBe(200);
+    expect(await callFrom("203.0.113.3")).toBe(429);
+    clock.advance(2_000);
+    expect(await callFrom("203.0.113.4")).toBe(200);
   });
 });
 

@@ -67,8 +67,15 @@ const limitAndAuthenticate = async (
       res,
     );
   }
-  await takeTokens(authorizer, res, [createAddressBucket(authorizer, req, routeLimit)]);
-  return authenticateCaller(authorizer, route, req);
+  const addressBucket = createAddressBucket(authorizer, req, routeLimit);
+  await takeTokens(authorizer, res, [addressBucket]);
+  const caller = await authenticateCaller(authorizer, route, req);
+  if (caller !== undefined && routeLimit !== undefined) {
+    const { policy, limit } = addressBucket;
+    const accountBucket = { policy: `${policy}-account`, id: caller.account.id, limit };
+    await takeTokens(authorizer, res, [accountBucket]);
+  }
+  return caller;
 };
 
 /** Authenticates the caller and checks that the caller may use the route. */

@@ -19,7 +19,10 @@ export type Route = {
   caller: CallerRule;
   /** Whether a session route requires a recent presence proof (rule CALLER-19). */
   needsPresence?: boolean;
-  /** If set, the route uses its own bucket per source address instead of the default one. */
+  /**
+   * If set, the route uses its own bucket per source address instead of the default one. A session
+   * route also uses one per account, because one account can call from many addresses.
+   */
   routeLimit?: RouteLimit;
   /** The code for an error other than `ApiError`. Default: `INTERNAL_ERROR`. */
   unexpectedError?: ApiErrorCode;
@@ -76,7 +79,7 @@ export const keyRoute = ({ scope, handle, ...route }: CallerRoute & { scope: Sco
 export const sessionRoute = ({
   handle,
   ...route
-}: CallerRoute & Pick<Route, "needsPresence">): Route => ({
+}: CallerRoute & Pick<Route, "needsPresence" | "routeLimit">): Route => ({
   ...route,
   caller: { by: "session" },
   handle: (req, res, caller) => handle(req, res, requireCaller(caller)),

@@ -61,6 +61,11 @@ const fileRateLimit = { policy: "files", factor: 3 } as const;
  * two.
  */
 const transactionRateLimit = { policy: "transactions", factor: 0.1 } as const;
+/** Deriving the addresses of one suggestion takes up to 300 ms of CPU time. */
+const suggestionRateLimit = {
+  policy: "suggestions",
+  limit: { tokensPerSecond: 0.2, burst: 10 },
+} as const;
 
 /** Creates every public route. */
 export const createPublicRoutes = (dependencies: Dependencies): readonly Route[] => [
@@ -89,6 +94,7 @@ const createConsoleRoutes = (dependencies: Dependencies): readonly Route[] => {
     sessionRoute({ ...links.create, handle: createLink(dependencies, "person") }),
     sessionRoute({
       ...links.suggestFirstAddressIndex,
+      routeLimit: suggestionRateLimit,
       handle: suggestOwnFirstAddressIndex(dependencies),
     }),
     sessionRoute({ ...links.get, handle: getConsoleLink(dependencies) }),

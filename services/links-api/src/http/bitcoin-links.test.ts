@@ -292,6 +292,15 @@ describe("the first address index of a Bitcoin wallet", () => {
     return response.status === 200 ? response.json : response.json.errors[0].code;
   };
 
+  test("is suggested ten times, and then every five seconds, because each call derives hundreds of addresses", async () => {
+    const shop = createShop();
+    const results: unknown[] = [];
+    for (let count = 0; count < 11; count += 1)
+      results.push(await suggestFirstIndex(shop, shop.descriptor));
+    expect(results.slice(0, 10).map((result) => typeof result)).toEqual(Array(10).fill("object"));
+    expect(results[10]).toBe("429");
+  });
+
   test("is suggested above all addresses that the node reports as used and that links had (rule CALLER-33)", async () => {
     const shop = createShop();
     rig.bitcoin.usedAddresses = new Set([shop.deriveAddress(0) ?? "", shop.deriveAddress(3) ?? ""]);
