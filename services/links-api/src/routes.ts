@@ -62,10 +62,7 @@ const fileRateLimit = { policy: "files", factor: 3 } as const;
  */
 const transactionRateLimit = { policy: "transactions", factor: 0.1 } as const;
 /** Deriving the addresses of one suggestion takes up to 300 ms of CPU time. */
-const suggestionRateLimit = {
-  policy: "suggestions",
-  limit: { tokensPerSecond: 0.2, burst: 10 },
-} as const;
+const suggestionRateLimit = { policy: "suggestions", factor: 0.02 } as const;
 
 /** Creates every public route. */
 export const createPublicRoutes = (dependencies: Dependencies): readonly Route[] => [
