@@ -6,6 +6,11 @@ const user = "local";
 const password = "bitcoin";
 
 const cacheMebibytesMax = 16;
+/**
+ * btcd rejects more connections than this with an HTTP error. Its default is 10, and tests send 50
+ * calls at once.
+ */
+const rpcConnectionsMax = 1_000;
 
 /** A Bitcoin node on loopback. */
 export type Btcd = {
@@ -43,6 +48,7 @@ export const startBtcd = async ({
       `--rpclisten=127.0.0.1:${port}`,
       `--rpcuser=${user}`,
       `--rpcpass=${password}`,
+      `--rpcmaxclients=${rpcConnectionsMax}`,
       "--txindex",
       "--addrindex",
       "--nolisten",
