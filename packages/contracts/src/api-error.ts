@@ -47,10 +47,7 @@ const apiErrorDefinitions = {
   PASSKEY_LIMIT: [409, "The account has the maximum number of passkeys."],
   LAST_WAY_IN: [409, "This is the account's last sign-in method. Add another one first."],
   WEBHOOK_ENDPOINT_LIMIT: [409, "The account has the maximum of 5 webhook endpoints."],
-  PAYLOAD_TOO_LARGE: [
-    413,
-    "The request body is larger than 64 KiB or has more than 2,000 JSON values.",
-  ],
+  PAYLOAD_TOO_LARGE: [413, "The request body exceeds 64 KiB or 2,000 JSON values."],
   UNSUPPORTED_CONTENT_ENCODING: [415, "The request body must not be compressed."],
   AUDIT_LOG_TOO_LONG: [422, "The export has more than 100,000 entries. Select a shorter period."],
   INVALID_PAYMENT_LINK_AMOUNT: [422, "The amount has more decimals than the token allows."],
