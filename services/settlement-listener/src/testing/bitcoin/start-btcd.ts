@@ -8,7 +8,7 @@ const password = "bitcoin";
 const cacheMebibytesMax = 16;
 /**
  * btcd rejects more connections than this with an HTTP error. Its default is 10, and tests send 50
- * calls at once.
+ * concurrent calls.
  */
 const rpcConnectionsMax = 1_000;
 
