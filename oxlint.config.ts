@@ -72,6 +72,7 @@ export default defineConfig({
     {
       files: [
         "packages/postgres/src/transact.ts",
+        "packages/local-chains/**",
         "**/*.test.ts",
         "**/*.contract.ts",
         "test/**",
@@ -91,7 +92,13 @@ export default defineConfig({
       rules: { "import/no-default-export": "off" },
     },
     {
-      files: ["**/*.test.ts", "**/*.contract.ts", "test/**", "**/testing/**"],
+      files: [
+        "packages/local-chains/**",
+        "**/*.test.ts",
+        "**/*.contract.ts",
+        "test/**",
+        "**/testing/**",
+      ],
       rules: { "node/no-process-env": "off", "max-lines-per-function": "off", "no-console": "off" },
     },
     {
@@ -99,6 +106,7 @@ export default defineConfig({
         "**/*.test.ts",
         "**/*.contract.ts",
         "**/testing/**",
+        "packages/local-chains/**",
         "packages/postgres/src/testing.ts",
         "test/**/*.ts",
       ],

@@ -16,7 +16,7 @@ import {
 } from "viem";
 import { presenceMsMax } from "@payment-links/identity";
 import { createLog } from "@payment-links/runtime";
-import { type Anvil, startAnvil } from "@payment-links/settlement-listener/testing/start-anvil";
+import { type Anvil, startAnvil } from "@payment-links/local-chains/evm/start-anvil";
 import { hangLimitMs } from "@payment-links/runtime/testing/time-limits";
 import {
   type Rig,
@@ -29,7 +29,7 @@ import {
   createWallet,
   createTestSiweMessage,
 } from "../services/auth-keys/src/testing/siwe.ts";
-import { compileContracts } from "../services/settlement-listener/src/testing/compile-contracts.ts";
+import { compileContracts } from "@payment-links/local-chains/evm/compile-contracts";
 
 const chainId = 8453;
 const deployer = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266";

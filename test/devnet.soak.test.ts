@@ -11,7 +11,7 @@ import { findFreePorts } from "./rig/free-port.ts";
 import { type WebhookReceiver, isSignedWith, startReceiver } from "./rig/receiver.ts";
 import { registerEndpoint } from "./rig/register-endpoint.ts";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { requireBtcd } from "@payment-links/settlement-listener/testing/require-btcd";
+import { requireBtcd } from "@payment-links/local-chains/testing/require-btcd";
 
 const bitcoinSuite = await requireBtcd();
 

@@ -111,7 +111,22 @@ const violations: [string, string, string][] = [
     "packages/process/src",
     `import "./testing/x.ts";`,
   ],
+  [
+    "product code imports a local chain",
+    `${settlementListener}/families/evm`,
+    `import "@payment-links/local-chains/evm/start-anvil";`,
+  ],
+  [
+    "a local chain imports a service",
+    "packages/local-chains/src/evm",
+    `import "@payment-links/settlement-listener";`,
+  ],
   ["the all-in-one imports a Kafka client", "deploy/src", `import "kafkajs";`],
+  [
+    "the all-in-one imports from a testing folder",
+    "deploy/src",
+    `import "@payment-links/runtime/testing";`,
+  ],
 ];
 
 /**

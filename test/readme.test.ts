@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { projectRoot } from "./rig/child.ts";
 import { readBlocks } from "./rig/read-blocks.ts";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { findOrBuildBtcd } from "@payment-links/settlement-listener/testing/find-btcd";
+import { findOrBuildBtcd } from "@payment-links/local-chains/bitcoin/find-btcd";
 
 /** If btcd is not available, the code block for Bitcoin and its output are omitted. */
 const hasBitcoin = typeof (await findOrBuildBtcd()) === "string";

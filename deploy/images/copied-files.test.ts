@@ -90,12 +90,20 @@ test("the operator's command line is copied with everything it imports", () => {
 
 test("no image installs packages that build the console or run a local chain", () => {
   const consoleBuildPackages = Object.keys(readManifest("packages/console").devDependencies);
-  const localChainPackages = Object.keys(
-    readManifest("services/settlement-listener").devDependencies,
+  const localChains = readManifest("packages/local-chains");
+  const localChainPackages = ["@payment-links/local-chains"].concat(
+    Object.keys({ ...localChains.dependencies, ...localChains.devDependencies }),
   );
   // Services also import these packages directly: links-api renders QR codes, contracts derives
-  // Bitcoin addresses, and all services apply rate limits.
-  const sharedPackages = new Set(["qr", "@scure/btc-signer", "@payment-links/rate-limit"]);
+  // Bitcoin addresses, and settlement-listener decodes EVM events.
+  const sharedPackages = new Set([
+    "@payment-links/contracts",
+    "@payment-links/runtime",
+    "@scure/btc-signer",
+    "qr",
+    "viem",
+    "zod",
+  ]);
   const developmentPackages = [...consoleBuildPackages, ...localChainPackages].filter(
     (name) => !sharedPackages.has(name),
   );
@@ -107,4 +115,8 @@ test("no image installs packages that build the console or run a local chain", (
     const unexpectedPackages = developmentPackages.filter((name) => installed.has(name));
     expect({ service, found: unexpectedPackages }).toEqual({ service, found: [] });
   }
+  // If npm finds this workspace, it installs the packages of the local chains for
+  // settlement-listener, although only its tests use them.
+  const ignoredPaths = readFileSync(join(root, ".dockerignore"), "utf8").split("\n");
+  expect(ignoredPaths).toContain("packages/local-chains");
 });

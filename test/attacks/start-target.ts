@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { type CatalogueData, loadCatalogue, buildOwnerImagePath } from "@payment-links/contracts";
 import { waitUntil } from "@payment-links/runtime/testing";
 import type { ServiceName } from "@payment-links/deploy/ingress";
-import { startSolanaChain } from "@payment-links/settlement-listener/testing/start-solana-chain";
+import { startSolanaChain } from "@payment-links/local-chains/solana/start-solana-chain";
 import { type Merchant, call, createMerchant } from "../rig/client.ts";
 import { startRealSystem } from "../rig/real-system.ts";
 import { acmeProvider, buildShopEnv } from "../rig/shop-env.ts";

@@ -13,8 +13,8 @@ import {
   settlementListenerConfig,
   settlementListenerMigration,
 } from "@payment-links/settlement-listener";
-import { type LocalEvmChain, startEvmChain } from "@payment-links/settlement-listener/testing";
-import { deployScatterer } from "@payment-links/settlement-listener/testing/deploy-scatterer";
+import { type LocalEvmChain, startEvmChain } from "@payment-links/local-chains/evm/start-evm-chain";
+import { deployScatterer } from "@payment-links/local-chains/evm/deploy-scatterer";
 import { startBenchPostgres, printProgress } from "./bench-postgres.ts";
 import { median } from "./load.ts";
 import type { BenchResult } from "./rounds.ts";

@@ -13,7 +13,7 @@ import {
   settlementListenerConfig,
   settlementListenerMigration,
 } from "@payment-links/settlement-listener";
-import { type LocalEvmChain, startEvmChain } from "@payment-links/settlement-listener/testing";
+import { type LocalEvmChain, startEvmChain } from "@payment-links/local-chains/evm/start-evm-chain";
 import { fetchPayments } from "@payment-links/settlement-listener/testing/fetch-payments";
 import { startScriptedRpc } from "@payment-links/settlement-listener/testing/scripted-rpc";
 import { waitUntil } from "@payment-links/runtime/testing";

@@ -1,5 +1,5 @@
 import { describe, expect } from "@jest/globals";
-import { requireBtcd } from "@payment-links/settlement-listener/testing/require-btcd";
+import { requireBtcd } from "@payment-links/local-chains/testing/require-btcd";
 import {
   type LocalFamily,
   type TokenFamily,

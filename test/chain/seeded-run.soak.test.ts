@@ -1,6 +1,6 @@
 import { randomInt } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { type LocalEvmChain, startEvmChain } from "@payment-links/settlement-listener/testing";
+import { type LocalEvmChain, startEvmChain } from "@payment-links/local-chains/evm/start-evm-chain";
 import {
   type ScriptedFault,
   type ScriptedRpc,

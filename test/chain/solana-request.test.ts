@@ -25,7 +25,7 @@ import {
   type TokenName,
   freshAddress,
   startSolanaChain,
-} from "@payment-links/settlement-listener/testing/start-solana-chain";
+} from "@payment-links/local-chains/solana/start-solana-chain";
 
 /*
  * A wallet scans a link's transaction request, requests the transaction, signs it and sends it. The

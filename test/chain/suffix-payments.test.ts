@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { type LocalEvmChain, startEvmChain } from "@payment-links/settlement-listener/testing";
+import { type LocalEvmChain, startEvmChain } from "@payment-links/local-chains/evm/start-evm-chain";
 import {
   type LinkOptions,
   type PaymentSystem,

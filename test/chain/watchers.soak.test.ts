@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
-import { type LocalEvmChain, startEvmChain } from "@payment-links/settlement-listener/testing";
+import { type LocalEvmChain, startEvmChain } from "@payment-links/local-chains/evm/start-evm-chain";
 import { Client } from "pg";
 import { startChild, waitUntilListening } from "../rig/child.ts";
 import { type PaymentSystem, createPaymentSystem } from "../rig/payment-system.ts";

@@ -1,5 +1,5 @@
 import { useRig } from "@payment-links/runtime/testing/use-rig";
-import { requireBtcd } from "@payment-links/settlement-listener/testing/require-btcd";
+import { requireBtcd } from "@payment-links/local-chains/testing/require-btcd";
 import { requireChromium } from "../rig/require-chromium.ts";
 import {
   createBitcoinFamily,

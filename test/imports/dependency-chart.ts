@@ -9,7 +9,7 @@ export const updateDependencyCharts = (page: string): string =>
 const renderPackageChart = (): string =>
   formatChart([
     ...renderArrows({ ...packages, services: { packages: listServicePackages() } }, "packages"),
-    "  deploy --> services",
+    "  deploy --> services & local-chains",
   ]);
 
 const renderLayerChart = (): string =>

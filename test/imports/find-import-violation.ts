@@ -14,11 +14,13 @@ export const findImportViolation = (path: string, specifier: string): string | u
   }
   const [scope, name = "", ...subpath] = specifier.split("/");
   if (scope !== "@payment-links") return findLibraryViolation(importer, specifier);
+  if (subpath[0] === "testing") return testingMessage;
   if (importer.workspace === "deploy") return undefined;
   return subpath.length > 0 ? notIndexMessage : requireListed(importer, "packages", name);
 };
 
 const notIndexMessage = "Import a package only through its index.";
+const testingMessage = "Only tests may import from testing folders.";
 
 const locateFile = (path: string) => {
   const [kind = "", name = "", , entryName = ""] = path.split("/");
@@ -38,7 +40,7 @@ const findInternalViolation = (
   importer: FileLocation,
   imported: FileLocation,
 ): string | undefined => {
-  if (imported.isTest) return "Only tests may import from testing folders.";
+  if (imported.isTest) return testingMessage;
   if (imported.workspace !== importer.workspace) return notIndexMessage;
   return imported.layer === importer.layer
     ? undefined

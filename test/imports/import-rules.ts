@@ -22,6 +22,7 @@ export const packages: Record<string, ImportRules> = {
       "node:crypto node:fs node:zlib zod decimal.js typeid-js @noble/hashes @scure/base @scure/bip32 @scure/btc-signer",
   },
   runtime: {},
+  "local-chains": { packages: "contracts runtime" },
   postgres: { packages: "contracts runtime" },
   "rate-limit": { packages: "runtime" },
   identity: { packages: "contracts runtime" },

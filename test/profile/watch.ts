@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { startEvmChain } from "@payment-links/settlement-listener/testing";
+import { startEvmChain } from "@payment-links/local-chains/evm/start-evm-chain";
 import { fewLinks, readFinalBlockNumber, createWatchShop, payMany } from "../bench/watch.ts";
 import { recordProfile } from "./record-profile.ts";
 

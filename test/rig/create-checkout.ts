@@ -1,8 +1,8 @@
 import type { BrowserContextOptions } from "playwright-core";
 import { devnet } from "@payment-links/contracts";
-import { type LocalEvmChain, startEvmChain } from "@payment-links/settlement-listener/testing";
+import { type LocalEvmChain, startEvmChain } from "@payment-links/local-chains/evm/start-evm-chain";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { compileContracts } from "../../services/settlement-listener/src/testing/compile-contracts.ts";
+import { compileContracts } from "@payment-links/local-chains/evm/compile-contracts";
 import { type BrowserUser, connectChromium } from "./chromium.ts";
 import { type LinkOptions, type PaymentSystem, createPaymentSystem } from "./payment-system.ts";
 import {

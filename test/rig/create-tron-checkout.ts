@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { tronAddressFromHex, tronAddressToHex } from "@payment-links/contracts";
-import { startTronChain } from "@payment-links/settlement-listener/testing/start-tron-chain";
+import { startTronChain } from "@payment-links/local-chains/tron/start-tron-chain";
 import { type PayerOptions, createPayers } from "./create-checkout.ts";
 import { startTronNode } from "./start-tron-node.ts";
 import { createPaymentSystem } from "./payment-system.ts";

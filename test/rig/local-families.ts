@@ -10,16 +10,16 @@ import {
   type PaymentOrder,
   type TokenName,
   startEvmChain,
-} from "@payment-links/settlement-listener/testing";
+} from "@payment-links/local-chains/evm/start-evm-chain";
 import {
   type LocalBitcoinChain,
   startBitcoinChain,
-} from "@payment-links/settlement-listener/testing/start-bitcoin-chain";
+} from "@payment-links/local-chains/bitcoin/start-bitcoin-chain";
 import {
   freshAddress,
   startSolanaChain,
-} from "@payment-links/settlement-listener/testing/start-solana-chain";
-import { startTronChain } from "@payment-links/settlement-listener/testing/start-tron-chain";
+} from "@payment-links/local-chains/solana/start-solana-chain";
+import { startTronChain } from "@payment-links/local-chains/tron/start-tron-chain";
 import type { PaidChain, WatchSettings } from "./payment-system.ts";
 
 /**

@@ -24,7 +24,7 @@ import {
   settlementListenerConfig,
   settlementListenerMigration,
 } from "@payment-links/settlement-listener";
-import type { LocalEvmChain } from "@payment-links/settlement-listener/testing";
+import type { LocalEvmChain } from "@payment-links/local-chains/evm/start-evm-chain";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { createShiftedClock } from "@payment-links/runtime/testing/shifted-clock";
 

@@ -1,3 +1,4 @@
+import { RpcError } from "@payment-links/local-chains/serve-json-rpc";
 import type { Block, Transaction } from "./block.ts";
 import {
   serializeBlockBody,
@@ -7,13 +8,7 @@ import {
   hashHeader,
 } from "./bitcoin-bytes.ts";
 import type { BitcoinMempool } from "./bitcoin-mempool.ts";
-import {
-  type RpcCall,
-  NodeError,
-  type NodeView,
-  alterTransactions,
-  servesOtherChain,
-} from "./node-view.ts";
+import { type RpcCall, type NodeView, alterTransactions, servesOtherChain } from "./node-view.ts";
 
 /** Error codes from Bitcoin Core's `rpc/protocol.h`. btcd uses different codes for some errors. */
 const errorCodes = {
@@ -55,7 +50,7 @@ export const createBitcoinNode = (view: NodeView): ((call: RpcCall) => unknown) 
       case "gettxout":
         return serializeOutput(node, params as [string, number]);
       default:
-        throw new NodeError("Method not found", -32_601);
+        throw new RpcError(-32_601, "Method not found");
     }
   };
 };
@@ -136,8 +131,8 @@ const getBlockHash = (node: BitcoinNodeView, number: number): string => {
   const block = node.blocks[number];
   if (block !== undefined) return node.getHash(block);
   throw node.nodeProgram.isCore
-    ? new NodeError("Block height out of range", errorCodes.outOfRange)
-    : new NodeError("Block number out of range", errorCodes.btcdOutOfRange);
+    ? new RpcError(errorCodes.outOfRange, "Block height out of range")
+    : new RpcError(errorCodes.btcdOutOfRange, "Block number out of range");
 };
 
 /** Finds a block of the node's chain. Bitcoin Core also knows the orphaned blocks that it has received. */
@@ -147,15 +142,15 @@ const findKnownBlock = (node: BitcoinNodeView, hash: string): Block => {
     listOrphanedBlocks(node).find((block) => block.hash === hash);
   if (matchedBlock !== undefined) return matchedBlock;
   throw node.nodeProgram.isCore
-    ? new NodeError("Block not found", errorCodes.notFound)
-    : new NodeError("Block not found", errorCodes.btcdInternal);
+    ? new RpcError(errorCodes.notFound, "Block not found")
+    : new RpcError(errorCodes.btcdInternal, "Block not found");
 };
 
-const createPrunedError = ({ countPrunedRequest, nodeProgram }: BitcoinNodeView): NodeError => {
+const createPrunedError = ({ countPrunedRequest, nodeProgram }: BitcoinNodeView): RpcError => {
   countPrunedRequest();
   return nodeProgram.isCore
-    ? new NodeError("Block not available (pruned data)", errorCodes.misc)
-    : new NodeError("Block not found", errorCodes.notFound);
+    ? new RpcError(errorCodes.misc, "Block not available (pruned data)")
+    : new RpcError(errorCodes.notFound, "Block not found");
 };
 
 const listOrphanedBlocks = (view: NodeView): readonly Block[] => {
@@ -206,7 +201,7 @@ const serializeTransactionResult = (
     behavior.kind === "omits receipts" ||
     (block === undefined && unconfirmedTransaction === undefined)
   ) {
-    throw new NodeError("No such mempool or blockchain transaction", errorCodes.notFound);
+    throw new RpcError(errorCodes.notFound, "No such mempool or blockchain transaction");
   }
   const confirmedTransaction =
     block && getTransactions(block).find((candidate) => candidate.hash === hash);

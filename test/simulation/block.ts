@@ -1,3 +1,4 @@
+import type { ChainLog } from "@payment-links/local-chains/evm/encode-logs";
 import type { ModelTransfer } from "./model-transfer.ts";
 
 /** An output of a Bitcoin transaction: the base units, and the script in hex that receives them. */
@@ -16,8 +17,6 @@ export type SolanaTransfer = {
   baseUnits: number;
   reference: string | undefined;
 };
-
-export type ChainLog = { address: string; topics: readonly string[]; data: string };
 
 /** A transaction. It can be in a block or unconfirmed. */
 export type Transaction = TransactionBody & {

@@ -1,7 +1,7 @@
-import { keccak256Hex } from "@payment-links/contracts";
+import { computeBloom } from "@payment-links/local-chains/evm/compute-bloom";
+import { proxyTopic } from "@payment-links/local-chains/evm/encode-logs";
 import {
   type Block,
-  type ChainLog,
   type Mempool,
   type TransactionContent,
   type Transaction,
@@ -19,62 +19,6 @@ import type { SimulatedWorld } from "./simulated-world.ts";
  * event.
  */
 const forkBlocksMax = safeDepth - 1;
-
-const utf8ToHex = (text: string): string => Buffer.from(text).toString("hex");
-const proxyTopic = keccak256Hex(
-  utf8ToHex("TransferWithReferenceAndFee(address,address,uint256,bytes,uint256,address)"),
-);
-const transferTopic = keccak256Hex(utf8ToHex("Transfer(address,address,uint256)"));
-
-const encodeWord = (hex: string): string => hex.replace(/^0x/, "").toLowerCase().padStart(64, "0");
-const encodeNumber = (value: number): string => encodeWord(value.toString(16));
-const zeroWord = encodeWord("0x0");
-
-/** Returns the token contract's log of a transfer. */
-export const createTransferLog = (transfer: {
-  token: string;
-  from: string;
-  to: string;
-  baseUnits: number;
-}): ChainLog => ({
-  address: transfer.token,
-  topics: [transferTopic, `0x${encodeWord(transfer.from)}`, `0x${encodeWord(transfer.to)}`],
-  data: `0x${encodeNumber(transfer.baseUnits)}`,
-});
-
-/** Returns the fee proxy's log of a payment. It names the link but does not prove the payment. */
-export const createProxyLog = (payment: {
-  proxy: string;
-  token: string;
-  to: string;
-  baseUnits: number;
-  reference: string;
-}): ChainLog => ({
-  address: payment.proxy,
-  topics: [proxyTopic, keccak256Hex(payment.reference)],
-  data: `0x${encodeWord(payment.token)}${encodeWord(payment.to)}${encodeNumber(payment.baseUnits)}${zeroWord}${zeroWord}`,
-});
-
-const bloomBitsCache = new Map<string, readonly number[]>();
-
-/** Returns three of the 2,048 bits of a bloom filter. */
-const getBloomBits = (item: string): readonly number[] => {
-  const cachedBits = bloomBitsCache.get(item);
-  if (cachedBits !== undefined) return cachedBits;
-  const hash = Buffer.from(keccak256Hex(item).slice(2), "hex");
-  const bits = [0, 2, 4].map((byteOffset) => hash.readUInt16BE(byteOffset) % 2048);
-  bloomBitsCache.set(item, bits);
-  return bits;
-};
-
-const computeBloom = (items: readonly string[]): string => {
-  const bits = new Uint8Array(256);
-  for (const bit of items.flatMap(getBloomBits)) {
-    const byte = 255 - Math.floor(bit / 8);
-    bits[byte] = (bits[byte] ?? 0) | (1 << (bit % 8));
-  }
-  return `0x${Buffer.from(bits).toString("hex")}`;
-};
 
 /**
  * Computes a block's bloom filter. Excludes references, because they are not derived from the seed.

@@ -52,15 +52,6 @@ type NodeProgram = {
 
 export type Provider = { host: string; behavior: NodeBehavior; nodeProgram: NodeProgram };
 
-/** An error response of a node. */
-export class NodeError extends Error {
-  readonly code: number;
-  constructor(message: string, code = -32_000) {
-    super(message);
-    this.code = code;
-  }
-}
-
 /** A chain as reported by one provider. */
 export type NodeView = {
   kind: ChainKind;

@@ -1,10 +1,18 @@
 import { loadCatalogue } from "@payment-links/contracts";
-import { type Block, type ChainLog, type Transaction, finalDepth, safeDepth } from "./block.ts";
+import { callToken } from "@payment-links/local-chains/evm/call-token";
+import { type ChainLog, encodeWord } from "@payment-links/local-chains/evm/encode-logs";
+import { RpcError } from "@payment-links/local-chains/serve-json-rpc";
+import {
+  defaultBlockRangeMax,
+  invalidParamsError,
+  overloadedResponse,
+  unavailableMethodError,
+} from "@payment-links/local-chains/tron/tron-errors";
+import { type Block, type Transaction, finalDepth, safeDepth } from "./block.ts";
 import { type Chain, computeBlockBloom } from "./chain.ts";
 import {
   type RpcCall,
   type NodeBehavior,
-  NodeError,
   type Provider,
   type NodeView,
   findBlock,
@@ -21,18 +29,9 @@ import type { SimulatedWorld } from "./simulated-world.ts";
 export type NodeResponse = { traceText: string; status: number; body: string } | "never";
 
 const toQuantity = (value: number): string => `0x${value.toString(16)}`;
-const encodeWord = (value: number): string => value.toString(16).padStart(64, "0");
 
 /** geth's error for pruned history (EIP-4444). */
-const createPrunedError = () => new NodeError("pruned history unavailable", 4444);
-/** java-tron's error for invalid parameters. */
-const createInvalidParamsError = (message: string) => new NodeError(message, -32_602);
-const createMethodNotFoundError = (method: string) =>
-  new NodeError(`the method ${method} does not exist/is not available`, -32_601);
-const tronBusyResponse = {
-  Error: "class java.lang.IllegalAccessException : lack of computing resources",
-};
-const tronRangeMax = 5_000;
+const createPrunedError = () => new RpcError(4444, "pruned history unavailable");
 const zeroBloom = `0x${"0".repeat(512)}`;
 
 /**
@@ -51,7 +50,7 @@ export const handleNodeRequest = (
   if (behavior.kind === "rejects") {
     const isTronBusy = kind === tron && behavior.status === 429;
     const [status, body] = isTronBusy
-      ? [200, JSON.stringify(tronBusyResponse)]
+      ? [200, JSON.stringify(overloadedResponse)]
       : [behavior.status, ""];
     return { traceText: `${methods} ${behavior.status}`, status, body };
   }
@@ -61,7 +60,7 @@ export const handleNodeRequest = (
     try {
       return { jsonrpc: "2.0", id: call.id, result: handleCall(call) };
     } catch (error) {
-      if (!(error instanceof NodeError)) throw error;
+      if (!(error instanceof RpcError)) throw error;
       return { jsonrpc: "2.0", id: call.id, error: { code: error.code, message: error.message } };
     }
   });
@@ -95,7 +94,7 @@ const handleEvmCall = (view: NodeView, { method, params }: RpcCall): unknown => 
       return toQuantity(head);
     case "eth_getBlockByNumber":
       if (view.kind === tron && params[0] === "safe") {
-        throw createInvalidParamsError("TAG safe not supported");
+        throw invalidParamsError("TAG safe not supported");
       }
       return serializeBlock(view, view.blocks[resolveBlockNumber(params[0], head)]);
     case "eth_getBlockByHash":
@@ -109,7 +108,7 @@ const handleEvmCall = (view: NodeView, { method, params }: RpcCall): unknown => 
     case "eth_getTransactionByHash":
       return serializeTransaction(view, params[0]);
     case "eth_getTransactionCount":
-      if (view.kind === tron) throw createMethodNotFoundError(method);
+      if (view.kind === tron) throw unavailableMethodError(method);
       return toQuantity(
         countSentTransactions(view, String(params[0]), resolveBlockNumber(params[1], head)),
       );
@@ -119,7 +118,7 @@ const handleEvmCall = (view: NodeView, { method, params }: RpcCall): unknown => 
       if (servesOtherChain(view)) return "0x";
       return callTokenMethod(view.kind, params[0] as { to: string; data: string });
     default:
-      throw createMethodNotFoundError(method);
+      throw unavailableMethodError(method);
   }
 };
 
@@ -174,17 +173,17 @@ const listBlocks = (
     const head = view.blocks.length - 1;
     const [from, to] = [resolveBlockNumber(fromBlock, head), resolveBlockNumber(toBlock, head)];
     if (view.kind === tron && from > to)
-      throw createInvalidParamsError("please verify: fromBlock <= toBlock");
-    if (view.kind === tron && Math.min(to, head) - from > tronRangeMax) {
-      throw createInvalidParamsError(`exceed max block range: ${tronRangeMax}`);
+      throw invalidParamsError("please verify: fromBlock <= toBlock");
+    if (view.kind === tron && Math.min(to, head) - from > defaultBlockRangeMax) {
+      throw invalidParamsError(`exceed max block range: ${defaultBlockRangeMax}`);
     }
     return view.blocks.slice(from, to + 1);
   }
   const block = findBlock(view, blockHash);
   if (block === undefined) {
     throw view.kind === tron
-      ? createInvalidParamsError("invalid blockHash")
-      : new NodeError("unknown block");
+      ? invalidParamsError("invalid blockHash")
+      : new RpcError(-32_000, "unknown block");
   }
   return [block];
 };
@@ -311,7 +310,7 @@ const serializeTransaction = (view: NodeView, hash: unknown): unknown => {
 
 const countSentTransactions = (view: NodeView, address: string, toBlock: number): number => {
   const block = view.blocks[toBlock];
-  if (block !== undefined && view.isPruned(block)) throw new NodeError("missing trie node");
+  if (block !== undefined && view.isPruned(block)) throw new RpcError(-32_000, "missing trie node");
   return view.blocks
     .slice(0, toBlock + 1)
     .flatMap((block) => view.getTransactions(block))
@@ -319,7 +318,6 @@ const countSentTransactions = (view: NodeView, address: string, toBlock: number)
 };
 
 const catalogue = loadCatalogue();
-const decimalsSelector = "0x313ce567";
 
 /** Returns a token's decimals, or its symbol as an ABI string. */
 const callTokenMethod = (kind: ChainKind, { to, data }: { to: string; data: string }): string => {
@@ -327,10 +325,8 @@ const callTokenMethod = (kind: ChainKind, { to, data }: { to: string; data: stri
   const token = matchedToken === undefined ? undefined : catalogue.findToken(matchedToken.id);
   if (token === undefined) {
     throw kind === base
-      ? new NodeError("execution reverted")
-      : new NodeError("Smart contract is not exist.", -32_600);
+      ? new RpcError(-32_000, "execution reverted")
+      : new RpcError(-32_600, "Smart contract is not exist.");
   }
-  if (data.startsWith(decimalsSelector)) return `0x${encodeWord(token.decimals)}`;
-  const text = Buffer.from(token.symbol).toString("hex").padEnd(64, "0");
-  return `0x${encodeWord(32)}${encodeWord(token.symbol.length)}${text}`;
+  return callToken(token, data);
 };

@@ -1,13 +1,17 @@
+import { getTransferCheckedInstructionDataEncoder } from "@solana-program/token";
+import { getBase58Decoder } from "@solana/kit";
 import { loadCatalogue, deriveAssociatedTokenAccount } from "@payment-links/contracts";
+import { RpcError } from "@payment-links/local-chains/serve-json-rpc";
+import {
+  blockCleanedUpError,
+  blockNotAvailableError,
+  contextSlotNotReachedError,
+  slotSkippedError,
+} from "@payment-links/local-chains/solana/rpc-errors";
+import { serializeMint } from "@payment-links/local-chains/solana/token-account";
 import { type Block, type SolanaTransfer, type Transaction, finalDepth } from "./block.ts";
 import { getTokenProgram } from "./chain-kinds.ts";
-import {
-  type RpcCall,
-  NodeError,
-  type NodeView,
-  findTransaction,
-  servesOtherChain,
-} from "./node-view.ts";
+import { type RpcCall, type NodeView, findTransaction, servesOtherChain } from "./node-view.ts";
 
 type CallOptions = {
   commitment?: "confirmed" | "finalized";
@@ -41,9 +45,9 @@ export const handleSolanaCall = (view: NodeView, { method, params }: RpcCall): u
     case "getTransaction":
       return serializeTransaction(view, params[0] as string);
     case "getMultipleAccounts":
-      return { context: { slot: 0 }, value: (params[0] as string[]).map(serializeMint) };
+      return { context: { slot: 0 }, value: (params[0] as string[]).map(serializeCatalogueMint) };
     default:
-      throw new NodeError("Method not found", -32_601);
+      throw new RpcError(-32_601, "Method not found");
   }
 };
 
@@ -54,10 +58,8 @@ const getTopBlock = (
 ): Block => {
   const height = blocks.length - 1 - (commitment === "finalized" ? finalDepth : 0);
   const topBlock = blocks[Math.max(0, height)];
-  if (topBlock === undefined) throw new NodeError("Block not available", -32_004);
-  if (minContextSlot > topBlock.slot) {
-    throw new NodeError("Minimum context slot has not been reached", -32_016);
-  }
+  if (topBlock === undefined) throw blockNotAvailableError(0);
+  if (minContextSlot > topBlock.slot) throw contextSlotNotReachedError(topBlock.slot);
   return topBlock;
 };
 
@@ -82,17 +84,11 @@ const serializeBlock = (
 ): unknown => {
   const block = view.blocks.find((candidate) => candidate.slot === slot);
   if (block === undefined && slot > (view.blocks.at(-1)?.slot ?? 0)) {
-    throw new NodeError(`Block not available for slot ${slot}`, -32_004);
+    throw blockNotAvailableError(slot);
   }
   const firstSlot = listRetainedBlocks(view)[0]?.slot ?? 0;
-  if (slot < firstSlot) {
-    const availabilityText = `First available block: ${firstSlot}`;
-    throw new NodeError(
-      `Block ${slot} cleaned up, does not exist on node. ${availabilityText}`,
-      -32_001,
-    );
-  }
-  if (block === undefined) throw new NodeError(`Slot ${slot} was skipped`, -32_007);
+  if (slot < firstSlot) throw blockCleanedUpError(slot, firstSlot);
+  if (block === undefined) throw slotSkippedError(slot);
   const { number, parent, timestampSeconds } = block;
   return {
     blockhash: view.getHash(block),
@@ -236,35 +232,16 @@ const serializeTransaction = (view: NodeView, signature: string): unknown => {
 
 const decimals = 6;
 
-/** Encodes the data of `TransferChecked`: instruction 12, 8 bytes of little-endian amount, decimals. */
-const encodeTransferChecked = (baseUnits: bigint): string => {
-  const bytes = Buffer.alloc(10);
-  bytes[0] = 12;
-  bytes.writeBigUInt64LE(baseUnits, 1);
-  bytes[9] = decimals;
-  return encodeBase58(bytes);
-};
+const base58 = getBase58Decoder();
+const transferChecked = getTransferCheckedInstructionDataEncoder();
 
-const base58Digits = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
-
-/** Encodes bytes in base58. The first byte must not be 0. */
-const encodeBase58 = (bytes: Buffer): string => {
-  let text = "";
-  for (let remaining = BigInt(`0x${bytes.toString("hex")}`); remaining > 0n; remaining /= 58n) {
-    text = `${base58Digits[Number(remaining % 58n)]}${text}`;
-  }
-  return text;
-};
+const encodeTransferChecked = (amount: bigint): string =>
+  base58.decode(transferChecked.encode({ amount, decimals }));
 
 const catalogue = loadCatalogue();
-const mintBytes = 82;
 
-/** Serializes a mint of the catalogue as its program stores it. */
-const serializeMint = (address: string): unknown => {
+/** Serializes a mint of the catalogue. */
+const serializeCatalogueMint = (address: string): unknown => {
   const token = catalogue.tokens.find((candidate) => candidate.address === address);
-  if (token === undefined) return null;
-  const data = Buffer.alloc(mintBytes);
-  data[44] = token.decimals;
-  data[45] = 1;
-  return { data: [data.toString("base64"), "base64"], owner: getTokenProgram(token.id) };
+  return token === undefined ? null : serializeMint(token.decimals, getTokenProgram(token.id));
 };

@@ -6,7 +6,7 @@ import {
   publicActions,
   walletActions,
 } from "viem";
-import { waitForReceipt } from "@payment-links/settlement-listener/testing/deploy-contracts";
+import { waitForReceipt } from "@payment-links/local-chains/evm/deploy-contracts";
 import type { ContractCall } from "./local-chain.ts";
 
 type Hex = `0x${string}`;

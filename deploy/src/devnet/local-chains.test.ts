@@ -11,9 +11,9 @@ import {
 } from "@payment-links/contracts";
 import { createLog } from "@payment-links/runtime";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { requireBtcd } from "@payment-links/settlement-listener/testing/require-btcd";
-import { startBitcoinChain } from "@payment-links/settlement-listener/testing/start-bitcoin-chain";
-import { startSolanaChain } from "@payment-links/settlement-listener/testing/start-solana-chain";
+import { requireBtcd } from "@payment-links/local-chains/testing/require-btcd";
+import { startBitcoinChain } from "@payment-links/local-chains/bitcoin/start-bitcoin-chain";
+import { startSolanaChain } from "@payment-links/local-chains/solana/start-solana-chain";
 import {
   type LocalChainName,
   getChainId,

@@ -10,7 +10,7 @@ import { createPublicClient, createWalletClient, http, parseAbi } from "viem";
 import { devnet } from "@payment-links/contracts";
 import { type Log, createLog } from "@payment-links/runtime";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { waitForReceipt } from "@payment-links/settlement-listener/testing/deploy-contracts";
+import { waitForReceipt } from "@payment-links/local-chains/evm/deploy-contracts";
 import { type Devnet, startDevnet } from "./start-devnet.ts";
 
 const payer = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";

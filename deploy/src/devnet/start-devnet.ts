@@ -1,8 +1,8 @@
 import { rm } from "node:fs/promises";
 import { devnet } from "@payment-links/contracts";
 import type { Log } from "@payment-links/runtime";
-import { deployContracts } from "@payment-links/settlement-listener/testing/deploy-contracts";
-import { startAnvil } from "@payment-links/settlement-listener/testing/start-anvil";
+import { deployContracts } from "@payment-links/local-chains/evm/deploy-contracts";
+import { startAnvil } from "@payment-links/local-chains/evm/start-anvil";
 import { startConfirmationMiner } from "./start-confirmation-miner.ts";
 import { promoteDraft, waitForPreviousProcess, getPidFile, getStateArgs } from "./state-file.ts";
 

@@ -1,6 +1,6 @@
 import { startLoop, systemClock } from "@payment-links/runtime";
-import { findBtcd } from "@payment-links/settlement-listener/testing/find-btcd";
-import { startBitcoinChain } from "@payment-links/settlement-listener/testing/start-bitcoin-chain";
+import { findBtcd } from "@payment-links/local-chains/bitcoin/find-btcd";
+import { startBitcoinChain } from "@payment-links/local-chains/bitcoin/start-bitcoin-chain";
 import type { LocalChain, LocalChainOptions } from "./local-chain.ts";
 import { createConfirmationMiner } from "./confirmation-miner.ts";
 

@@ -1,5 +1,5 @@
 import { startLoop, systemClock } from "@payment-links/runtime";
-import { startSolanaChain } from "@payment-links/settlement-listener/testing/start-solana-chain";
+import { startSolanaChain } from "@payment-links/local-chains/solana/start-solana-chain";
 import type { LocalChain, LocalChainOptions } from "./local-chain.ts";
 
 /** The same as on mainnet. */

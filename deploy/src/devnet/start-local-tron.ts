@@ -1,5 +1,5 @@
 import { tronAddressToHex } from "@payment-links/contracts";
-import { startTronNode } from "@payment-links/settlement-listener/testing/start-tron-node";
+import { startTronNode } from "@payment-links/local-chains/tron/start-tron-node";
 import type { LocalChain, LocalChainOptions } from "./local-chain.ts";
 import { localTronChainId } from "./local-seeds.ts";
 import { createCallPayer } from "./create-call-payer.ts";

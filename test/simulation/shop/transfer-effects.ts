@@ -1,5 +1,10 @@
-import type { ChainLog, SolanaTransfer } from "../block.ts";
-import { createProxyLog, createTransferLog } from "../chain.ts";
+import { keccak256Hex } from "@payment-links/contracts";
+import {
+  type ChainLog,
+  createProxyLog,
+  createTransferLog,
+} from "@payment-links/local-chains/evm/encode-logs";
+import type { SolanaTransfer } from "../block.ts";
 import type { ChainKind } from "../chain-kinds.ts";
 
 /**
@@ -28,6 +33,12 @@ export const createPaymentEffects = (
   payment: TransferDetails & { reference: string },
 ): TransferEffects => {
   const { logs, transfers } = createTransferEffects(kind, payment);
-  const proxyPayment = { ...payment, proxy: kind.erc20Proxy, to: kind.toNodeAddress(payment.to) };
-  return { logs: kind.hasLogs ? [...logs, createProxyLog(proxyPayment)] : [], transfers };
+  if (!kind.hasLogs) return { logs: [], transfers };
+  const proxyLog = createProxyLog({
+    ...payment,
+    proxy: kind.erc20Proxy,
+    to: kind.toNodeAddress(payment.to),
+    referenceHash: keccak256Hex(payment.reference),
+  });
+  return { logs: [...logs, proxyLog], transfers };
 };

@@ -3,10 +3,10 @@ import * as z from "zod";
 import { SolanaAccountState } from "@payment-links/contracts";
 import { startTestListeners } from "@payment-links/process/testing";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
-import { callRpc } from "../testing/call-rpc.ts";
+import { callRpc } from "@payment-links/local-chains/call-rpc";
 import { startWatchRig } from "../testing/create-watch-rig.ts";
 import { startWatchedSolana } from "../testing/start-watched-solana.ts";
-import { freshAddress } from "../testing/solana/start-solana-chain.ts";
+import { freshAddress } from "@payment-links/local-chains/solana/start-solana-chain";
 
 /* What links-api requests before it builds a payer's transaction, with a real Solana VM. */
 

@@ -1,8 +1,8 @@
 import { expect, test } from "@jest/globals";
 import { startTestListeners } from "@payment-links/process/testing";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
-import { freshBitcoinAddress } from "../testing/bitcoin/fresh-address.ts";
-import { requireBtcd } from "../testing/bitcoin/require-btcd.ts";
+import { freshBitcoinAddress } from "@payment-links/local-chains/bitcoin/fresh-address";
+import { requireBtcd } from "@payment-links/local-chains/testing/require-btcd";
 import { startWatchedBitcoin } from "../testing/start-watched-bitcoin.ts";
 import { startWatchRig } from "../testing/create-watch-rig.ts";
 

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from "@jest/globals";
 import { type PaymentLinkState, computeReferenceHash } from "@payment-links/contracts";
 import { transact } from "@payment-links/postgres";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
-import { freshBitcoinAddress } from "../testing/bitcoin/fresh-address.ts";
+import { freshBitcoinAddress } from "@payment-links/local-chains/bitcoin/fresh-address";
 import { receiveLink } from "../testing/receive-link.ts";
 import { saveScannedHeight } from "../store/scanned-heights.ts";
 import { createRig } from "../testing/create-rig.ts";

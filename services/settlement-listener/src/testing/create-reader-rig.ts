@@ -9,7 +9,7 @@ import { createEvmReads } from "../families/evm/create-evm-reads.ts";
 import { evmDialect } from "../families/evm/evm-family.ts";
 import type { LogFilter } from "../families/evm/reads/read-logs.ts";
 import { createRpcMetrics } from "../rpc/rpc-metrics.ts";
-import { type LocalEvmChain, startEvmChain } from "./start-evm-chain.ts";
+import { type LocalEvmChain, startEvmChain } from "@payment-links/local-chains/evm/start-evm-chain";
 import { startScriptedRpc } from "./scripted-rpc.ts";
 
 /** A transaction that paid through the proxy, with its block. */

@@ -23,7 +23,7 @@ import {
   settlementListenerConfig,
   settlementListenerMigration,
 } from "../service.ts";
-import type { LocalEvmChain } from "./start-evm-chain.ts";
+import type { LocalEvmChain } from "@payment-links/local-chains/evm/start-evm-chain";
 import { owner, sampleLink } from "./samples.ts";
 import { withShortDelays } from "./short-delays.ts";
 

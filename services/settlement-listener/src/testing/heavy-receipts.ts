@@ -1,6 +1,11 @@
-import { type Hex, encodeFunctionData, encodeFunctionResult, erc20Abi, keccak256 } from "viem";
+import { type Hex, keccak256 } from "viem";
 import { loadCatalogue } from "@payment-links/contracts";
-import { erc20ProxyEvent, transferEvent } from "../families/evm/decode-event.ts";
+import { callToken } from "@payment-links/local-chains/evm/call-token";
+import {
+  createProxyLog,
+  createTransferLog,
+  encodeWord,
+} from "@payment-links/local-chains/evm/encode-logs";
 import { serveHeavyNode } from "./run-heavy-chain.ts";
 import { sampleLink } from "./samples.ts";
 
@@ -8,8 +13,7 @@ const blockNumber = 16;
 /** The first head. Each request for the head advances it by one block. */
 const firstHead = 15;
 const finalDepth = 5;
-const toWord = (value: number): string => value.toString(16).padStart(64, "0");
-const toBlockHash = (number: number): Hex => `0x${"ab".repeat(16)}${toWord(number).slice(32)}`;
+const toBlockHash = (number: number): Hex => `0x${"ab".repeat(16)}${encodeWord(number).slice(32)}`;
 const repeatBloomByte = (byte: string): string => `0x${byte.repeat(256)}`;
 const toQuantity = (value: number): string => `0x${value.toString(16)}`;
 
@@ -32,24 +36,16 @@ export const serveHeavyReceipts = async ({
   if (usdc === undefined || proxy === undefined) throw new Error("the catalogue has no Polygon");
   const token = usdc.address.toLowerCase();
   const link = sampleLink({ chainId: "137", tokenAddress: usdc.address });
-  const payeeWord = link.destinationAddress.slice(2).toLowerCase().padStart(64, "0");
   const data = `0x${"00".repeat(dataCharacters / 2)}`;
   const otherContract = `0x${"33".repeat(20)}`;
-  const proxyEventData = `0x${token.slice(2).padStart(64, "0")}${payeeWord}${toWord(1)}${toWord(0)}${toWord(0)}`;
-  const hashes = Array.from({ length: count }, (_, index) => `0x${toWord(index + 1)}`);
+  const payment = { token, to: link.destinationAddress, baseUnits: 1 };
+  const hashes = Array.from({ length: count }, (_, index) => `0x${encodeWord(index + 1)}`);
   const findReferenceHash = (hash: string) =>
     hash === hashes.at(-1) ? keccak256(`0x${link.paymentReference}`) : hash;
   const createLogs = (hash: string) => [
+    { ...createTransferLog({ ...payment, from: "0x1111" }), logIndex: "0x0" },
     {
-      address: token,
-      topics: [transferEvent.topic0, `0x${toWord(0x1111)}`, `0x${payeeWord}`],
-      data: `0x${toWord(1)}`,
-      logIndex: "0x0",
-    },
-    {
-      address: proxy,
-      topics: [erc20ProxyEvent.topic0, findReferenceHash(hash)],
-      data: proxyEventData,
+      ...createProxyLog({ ...payment, proxy, referenceHash: findReferenceHash(hash) }),
       logIndex: "0x1",
     },
     { address: otherContract, topics: [], data, logIndex: "0x2" },
@@ -79,11 +75,8 @@ export const serveHeavyReceipts = async ({
       createHeader(block === "safe" || block === "finalized" ? head - finalDepth : Number(block)),
     eth_getCode: () => "0x60",
     eth_call: ([call]) => {
-      const { data: callData, to } = call as { data: Hex; to: string };
-      const { decimals = 0, symbol = "" } = findToken(to.toLowerCase()) ?? {};
-      return callData === encodeFunctionData({ abi: erc20Abi, functionName: "decimals" })
-        ? encodeFunctionResult({ abi: erc20Abi, functionName: "decimals", result: decimals })
-        : encodeFunctionResult({ abi: erc20Abi, functionName: "symbol", result: symbol });
+      const { data: callData, to } = call as { data: string; to: string };
+      return callToken(findToken(to.toLowerCase()) ?? { decimals: 0, symbol: "" }, callData);
     },
     eth_getLogs: ([filter]) => {
       const { fromBlock, toBlock } = filter as { fromBlock: string; toBlock: string };

@@ -6,6 +6,7 @@ import {
   deriveAssociatedTokenAccount,
   solanaTokenPrograms,
 } from "@payment-links/contracts";
+import { serializeMint } from "@payment-links/local-chains/solana/token-account";
 import { getTokenProgram } from "../families/solana/solana-chain.ts";
 import { serveHeavyNode } from "./run-heavy-chain.ts";
 import { sampleLink } from "./samples.ts";
@@ -15,7 +16,6 @@ const headSlot = 400_000_000;
 /** The number of slots by which each request for the head advances it. They take 2 s. */
 const slotsPerPoll = 5;
 const finalDepth = 32;
-const mintLength = 82;
 /**
  * Slightly less than an hour. If an account has not been read before, the listener reads the last
  * hour.
@@ -106,10 +106,7 @@ export const serveHotAccount = async (transferCount: number) => {
   let head = headSlot;
   const createMintAccount = (address: string) => {
     const token = tokens.find((candidate) => candidate.address === address);
-    if (token === undefined) return null;
-    const bytes = Buffer.alloc(mintLength);
-    bytes.set([token.decimals, 1], 44);
-    return { data: [bytes.toString("base64"), "base64"], owner: getTokenProgram(token) };
+    return token === undefined ? null : serializeMint(token.decimals, getTokenProgram(token));
   };
   const handlers: Record<string, (params: readonly unknown[]) => unknown> = {
     getGenesisHash: () => "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d",

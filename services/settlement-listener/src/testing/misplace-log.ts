@@ -1,4 +1,4 @@
-import type { LocalEvmChain } from "./start-evm-chain.ts";
+import type { LocalEvmChain } from "@payment-links/local-chains/evm/start-evm-chain";
 
 type Reply = { id: unknown; result?: unknown };
 

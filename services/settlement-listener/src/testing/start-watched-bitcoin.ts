@@ -1,6 +1,9 @@
 import type { PaymentLinkState } from "@payment-links/contracts";
-import { freshBitcoinAddress } from "./bitcoin/fresh-address.ts";
-import { type LocalBitcoinChain, startBitcoinChain } from "./bitcoin/start-bitcoin-chain.ts";
+import { freshBitcoinAddress } from "@payment-links/local-chains/bitcoin/fresh-address";
+import {
+  type LocalBitcoinChain,
+  startBitcoinChain,
+} from "@payment-links/local-chains/bitcoin/start-bitcoin-chain";
 import type { WatchableChain } from "./create-watch-rig.ts";
 
 export const satoshisPerBitcoin = 100_000_000n;

@@ -1,5 +1,9 @@
 import { type PaymentLinkState, deriveSolanaReference } from "@payment-links/contracts";
-import { type SolanaOrder, freshAddress, startSolanaChain } from "./solana/start-solana-chain.ts";
+import {
+  type SolanaOrder,
+  freshAddress,
+  startSolanaChain,
+} from "@payment-links/local-chains/solana/start-solana-chain";
 
 /** The number of blocks between a confirmed and a finalized block. */
 export const finalizedLag = 4;

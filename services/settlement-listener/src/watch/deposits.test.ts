@@ -8,7 +8,7 @@ import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { createSettlementListener } from "../service.ts";
 import { recordTransfers } from "../payment-reports/record-transfers.ts";
 import { hideLogs } from "../testing/hide-logs.ts";
-import { startEvmChain } from "../testing/start-evm-chain.ts";
+import { startEvmChain } from "@payment-links/local-chains/evm/start-evm-chain";
 import { sampleTransfer } from "../testing/sample-transfer.ts";
 import { type WatchRig, createWatchRig } from "../testing/create-watch-rig.ts";
 import { type ScriptedRpc, startScriptedRpc } from "../testing/scripted-rpc.ts";

@@ -10,7 +10,7 @@ import {
   hostileResponse,
   plausibleResponse,
 } from "../testing/hostile-responses.ts";
-import { startEvmChain } from "../testing/start-evm-chain.ts";
+import { startEvmChain } from "@payment-links/local-chains/evm/start-evm-chain";
 import { type WatchRig, createWatchRig } from "../testing/create-watch-rig.ts";
 import { owner } from "../testing/samples.ts";
 import { type ScriptedRpc, startScriptedRpc } from "../testing/scripted-rpc.ts";

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from "@jest/globals";
 import { Decimal, type PaymentLinkState, toEip55 } from "@payment-links/contracts";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
-import { startEvmChain } from "../testing/start-evm-chain.ts";
+import { startEvmChain } from "@payment-links/local-chains/evm/start-evm-chain";
 import { type WatchRig, createWatchRig } from "../testing/create-watch-rig.ts";
 import { type ScriptedRpc, startScriptedRpc } from "../testing/scripted-rpc.ts";
 

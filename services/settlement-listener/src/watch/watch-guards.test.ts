@@ -11,7 +11,7 @@ import { recordTransfers } from "../payment-reports/record-transfers.ts";
 import { insertBlocks } from "../store/chain-blocks.ts";
 import { saveReadSpan } from "../store/read-spans.ts";
 import { listWatchers, moveCheckpoint, readProgress } from "../store/watchers.ts";
-import { type LocalEvmChain, startEvmChain } from "../testing/start-evm-chain.ts";
+import { type LocalEvmChain, startEvmChain } from "@payment-links/local-chains/evm/start-evm-chain";
 import { type WatchRig, createWatchRig } from "../testing/create-watch-rig.ts";
 import { sampleTransfer } from "../testing/sample-transfer.ts";
 import { owner } from "../testing/samples.ts";

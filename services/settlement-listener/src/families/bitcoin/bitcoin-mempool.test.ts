@@ -4,12 +4,15 @@ import * as z from "zod";
 import type { PaymentLinkState } from "@payment-links/contracts";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { useRig, useRigEach } from "@payment-links/runtime/testing/use-rig";
-import { freshBitcoinAddress } from "../../testing/bitcoin/fresh-address.ts";
-import { requireBtcd } from "../../testing/bitcoin/require-btcd.ts";
-import { type NodeProxy, startNodeProxy } from "../../testing/bitcoin/start-node-proxy.ts";
+import { freshBitcoinAddress } from "@payment-links/local-chains/bitcoin/fresh-address";
+import { requireBtcd } from "@payment-links/local-chains/testing/require-btcd";
+import {
+  type NodeProxy,
+  startNodeProxy,
+} from "@payment-links/local-chains/bitcoin/start-node-proxy";
 import { startWatchRig } from "../../testing/create-watch-rig.ts";
 import { startWatchedBitcoin, toPayee } from "../../testing/start-watched-bitcoin.ts";
-import { RpcError } from "../../testing/serve-json-rpc.ts";
+import { RpcError } from "@payment-links/local-chains/serve-json-rpc";
 
 const { describe, program } = await requireBtcd();
 

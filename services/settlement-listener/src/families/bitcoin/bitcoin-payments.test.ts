@@ -1,8 +1,8 @@
 import { expect, test } from "@jest/globals";
 import type { PaymentLinkState } from "@payment-links/contracts";
 import { useRig, useRigEach } from "@payment-links/runtime/testing/use-rig";
-import { freshBitcoinAddress } from "../../testing/bitcoin/fresh-address.ts";
-import { requireBtcd } from "../../testing/bitcoin/require-btcd.ts";
+import { freshBitcoinAddress } from "@payment-links/local-chains/bitcoin/fresh-address";
+import { requireBtcd } from "@payment-links/local-chains/testing/require-btcd";
 import { startWatchRig } from "../../testing/create-watch-rig.ts";
 import {
   type WatchedBitcoin,

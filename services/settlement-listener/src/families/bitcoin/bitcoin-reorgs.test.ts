@@ -2,9 +2,12 @@ import { beforeEach, expect, test } from "@jest/globals";
 import type { PaymentLinkState } from "@payment-links/contracts";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { closeAfterEach } from "@payment-links/runtime/testing/use-rig";
-import { requireBtcd } from "../../testing/bitcoin/require-btcd.ts";
-import { type NodeProxy, startNodeProxy } from "../../testing/bitcoin/start-node-proxy.ts";
-import { walletAddress } from "../../testing/bitcoin/wallet.ts";
+import { requireBtcd } from "@payment-links/local-chains/testing/require-btcd";
+import {
+  type NodeProxy,
+  startNodeProxy,
+} from "@payment-links/local-chains/bitcoin/start-node-proxy";
+import { walletAddress } from "@payment-links/local-chains/bitcoin/wallet";
 import { type WatchRig, startWatchRig } from "../../testing/create-watch-rig.ts";
 import {
   type WatchedBitcoin,
@@ -12,7 +15,7 @@ import {
   startWatchedBitcoin,
   toPayee,
 } from "../../testing/start-watched-bitcoin.ts";
-import { RpcError } from "../../testing/serve-json-rpc.ts";
+import { RpcError } from "@payment-links/local-chains/serve-json-rpc";
 
 const { describe, program } = await requireBtcd();
 

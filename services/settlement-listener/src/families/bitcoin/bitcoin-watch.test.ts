@@ -1,7 +1,7 @@
 import { expect, test } from "@jest/globals";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { useRig, useRigEach } from "@payment-links/runtime/testing/use-rig";
-import { requireBtcd } from "../../testing/bitcoin/require-btcd.ts";
+import { requireBtcd } from "@payment-links/local-chains/testing/require-btcd";
 import { createWatchRig, startWatchRig } from "../../testing/create-watch-rig.ts";
 import {
   satoshisPerBitcoin,

@@ -6,17 +6,17 @@ import { waitUntil } from "@payment-links/runtime/testing";
 import { closeAfterEach, useRig } from "@payment-links/runtime/testing/use-rig";
 import { createChainReaders } from "../../rpc/create-chain-readers.ts";
 import { createRpcMetrics } from "../../rpc/rpc-metrics.ts";
-import { requireBtcd } from "../../testing/bitcoin/require-btcd.ts";
-import { startBitcoinChain } from "../../testing/bitcoin/start-bitcoin-chain.ts";
+import { requireBtcd } from "@payment-links/local-chains/testing/require-btcd";
+import { startBitcoinChain } from "@payment-links/local-chains/bitcoin/start-bitcoin-chain";
 import {
   type NodeProxy,
   type Misreport,
   startNodeProxy,
-} from "../../testing/bitcoin/start-node-proxy.ts";
-import { walletAddress, signPayment } from "../../testing/bitcoin/wallet.ts";
+} from "@payment-links/local-chains/bitcoin/start-node-proxy";
+import { walletAddress, signPayment } from "@payment-links/local-chains/bitcoin/wallet";
 import { hostileResponse } from "../../testing/hostile-responses.ts";
-import { freshBitcoinAddress } from "../../testing/bitcoin/fresh-address.ts";
-import { RpcError } from "../../testing/serve-json-rpc.ts";
+import { freshBitcoinAddress } from "@payment-links/local-chains/bitcoin/fresh-address";
+import { RpcError } from "@payment-links/local-chains/serve-json-rpc";
 import { ChainUnreachableError } from "../../watch/chain-reader.ts";
 import { toBitcoinChain } from "./bitcoin-chain.ts";
 import { bitcoinDialect } from "./bitcoin-family.ts";

@@ -6,8 +6,11 @@ import { transact } from "@payment-links/postgres";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { useRig, useRigEach } from "@payment-links/runtime/testing/use-rig";
 import { watchReservedAddresses } from "../../events/watch-reserved-addresses.ts";
-import { requireBtcd } from "../../testing/bitcoin/require-btcd.ts";
-import { type NodeProxy, startNodeProxy } from "../../testing/bitcoin/start-node-proxy.ts";
+import { requireBtcd } from "@payment-links/local-chains/testing/require-btcd";
+import {
+  type NodeProxy,
+  startNodeProxy,
+} from "@payment-links/local-chains/bitcoin/start-node-proxy";
 import { startWatchRig } from "../../testing/create-watch-rig.ts";
 import { startWatchedBitcoin, toPayee } from "../../testing/start-watched-bitcoin.ts";
 

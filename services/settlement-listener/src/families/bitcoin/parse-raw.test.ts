@@ -10,7 +10,7 @@ import { getPropertyRunOptions } from "@payment-links/contracts/testing/property
 type Recorded = Record<"genesis" | "testnetCut", { hash: string; txid: string; hex: string }> & {
   bip143: { hex: string; txid: string; spends: string[] };
 };
-const recordedFile = new URL("../../testing/bitcoin/recorded/blocks.json", import.meta.url);
+const recordedFile = new URL("recorded/blocks.json", import.meta.url);
 const recorded = JSON.parse(readFileSync(recordedFile, "utf8")) as Recorded;
 const toBytes = (hex: string) => Buffer.from(hex, "hex");
 

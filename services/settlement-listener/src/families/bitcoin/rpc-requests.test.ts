@@ -12,7 +12,7 @@ type Recorded = {
   getrawtransaction: { txid: string; hash: string; hex: string; blockhash: string };
   unknownTransaction: { code: number; message: string };
 };
-const recordedFile = new URL("../../testing/bitcoin/recorded/core-answers.json", import.meta.url);
+const recordedFile = new URL("recorded/core-answers.json", import.meta.url);
 const recorded = JSON.parse(readFileSync(recordedFile, "utf8")) as Recorded;
 
 const reverseBytes = (hex: string) => Buffer.from(hex, "hex").reverse();

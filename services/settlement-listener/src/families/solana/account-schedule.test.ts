@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { loadCatalogue } from "@payment-links/contracts";
-import { freshAddress } from "../../testing/solana/start-solana-chain.ts";
+import { freshAddress } from "@payment-links/local-chains/solana/start-solana-chain";
 import {
   type AccountSchedule,
   type DueAccount,

@@ -3,7 +3,10 @@ import { type CatalogueData, createCatalogue } from "@payment-links/contracts";
 import { createLog, createMetrics, systemClock } from "@payment-links/runtime";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { createRpcMetrics } from "../../rpc/rpc-metrics.ts";
-import { freshAddress, startSolanaChain } from "../../testing/solana/start-solana-chain.ts";
+import {
+  freshAddress,
+  startSolanaChain,
+} from "@payment-links/local-chains/solana/start-solana-chain";
 import { noOwners } from "../../watch/chain/owners.ts";
 import { solanaFamily } from "./solana-family.ts";
 

@@ -9,13 +9,13 @@ import { closeAfterEach } from "@payment-links/runtime/testing/use-rig";
 import { provokedTimeoutMs } from "@payment-links/runtime/testing/time-limits";
 import { createChainReaders } from "../../rpc/create-chain-readers.ts";
 import { createRpcMetrics } from "../../rpc/rpc-metrics.ts";
-import { callRpc } from "../../testing/call-rpc.ts";
-import { RpcError, serveJsonRpc } from "../../testing/serve-json-rpc.ts";
+import { callRpc } from "@payment-links/local-chains/call-rpc";
+import { RpcError, serveJsonRpc } from "@payment-links/local-chains/serve-json-rpc";
 import {
   type LocalSolanaChain as LocalChain,
   freshAddress,
   startSolanaChain,
-} from "../../testing/solana/start-solana-chain.ts";
+} from "@payment-links/local-chains/solana/start-solana-chain";
 import { ChainUnreachableError } from "../../watch/chain-reader.ts";
 import { createAccountSchedule } from "./account-schedule.ts";
 import { usesDurableNonce } from "./durable-nonce.ts";

@@ -8,7 +8,10 @@ import {
   startWatchedSolana,
   createOrder,
 } from "../../testing/start-watched-solana.ts";
-import { type SolanaOrder, freshAddress } from "../../testing/solana/start-solana-chain.ts";
+import {
+  type SolanaOrder,
+  freshAddress,
+} from "@payment-links/local-chains/solana/start-solana-chain";
 
 const baseUnitsPerToken = 1_000_000n;
 

@@ -9,7 +9,7 @@ import {
   startWatchedSolana,
   createOrder,
 } from "../../testing/start-watched-solana.ts";
-import { freshAddress } from "../../testing/solana/start-solana-chain.ts";
+import { freshAddress } from "@payment-links/local-chains/solana/start-solana-chain";
 
 const chain = useRig(startWatchedSolana);
 const rig = useRigEach(() => startWatchRig(chain));

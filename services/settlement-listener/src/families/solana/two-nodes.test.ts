@@ -9,7 +9,7 @@ import {
   startWatchedSolana,
   createOrder,
 } from "../../testing/start-watched-solana.ts";
-import type { SolanaNode } from "../../testing/solana/start-solana-chain.ts";
+import type { SolanaNode } from "@payment-links/local-chains/solana/start-solana-chain";
 
 let chain: WatchedSolana;
 let secondNode: SolanaNode;

@@ -4,12 +4,12 @@ import {
   deriveSolanaReference,
   toSolanaReferenceHash,
 } from "@payment-links/contracts";
-import { callRpc } from "../../testing/call-rpc.ts";
+import { callRpc } from "@payment-links/local-chains/call-rpc";
 import {
   type LocalSolanaChain as LocalChain,
   freshAddress,
   startSolanaChain,
-} from "../../testing/solana/start-solana-chain.ts";
+} from "@payment-links/local-chains/solana/start-solana-chain";
 import { parseTransaction } from "./rpc-results.ts";
 import { toSolanaChain } from "./solana-chain.ts";
 import { type SolanaTransaction, verifyTransaction } from "./verify-transaction.ts";

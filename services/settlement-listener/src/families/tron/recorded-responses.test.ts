@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
 import { expect, test } from "@jest/globals";
 import {
   parseTransactionSender,
@@ -8,8 +9,9 @@ import {
   parseReceipt,
 } from "../evm/rpc-results.ts";
 
+const require = createRequire(import.meta.url);
 const text = await readFile(
-  new URL("../../testing/tron/recorded/nile-block.json", import.meta.url),
+  require.resolve("@payment-links/local-chains/tron/recorded/nile-block.json"),
   "utf8",
 );
 /** The documentation shortens long values. This restores their full length. */

@@ -4,7 +4,7 @@ import { Decimal, tronAddressFromHex } from "@payment-links/contracts";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { closeAfterEach, useRig } from "@payment-links/runtime/testing/use-rig";
 import { type WatchRig, createWatchRig, startWatchRig } from "../../testing/create-watch-rig.ts";
-import { startTronChain } from "../../testing/tron/start-tron-chain.ts";
+import { startTronChain } from "@payment-links/local-chains/tron/start-tron-chain";
 
 const finalizedLag = 4;
 const baseUnitsPerToken = 1_000_000n;

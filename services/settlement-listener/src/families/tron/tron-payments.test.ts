@@ -1,10 +1,13 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { Decimal, type PaymentLinkState, tronAddressFromHex } from "@payment-links/contracts";
 import { waitUntil } from "@payment-links/runtime/testing";
-import type { PaymentOrder, TokenName } from "../../testing/start-evm-chain.ts";
+import type { PaymentOrder, TokenName } from "@payment-links/local-chains/evm/start-evm-chain";
 import { type WatchRig, createWatchRig } from "../../testing/create-watch-rig.ts";
 import { owner } from "../../testing/samples.ts";
-import { type LocalTronChain, startTronChain } from "../../testing/tron/start-tron-chain.ts";
+import {
+  type LocalTronChain,
+  startTronChain,
+} from "@payment-links/local-chains/tron/start-tron-chain";
 
 const finalizedLag = 4;
 const baseUnitsPerToken = 1_000_000n;

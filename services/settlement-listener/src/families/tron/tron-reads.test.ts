@@ -19,7 +19,7 @@ import {
 } from "../../testing/hostile-responses.ts";
 import { owner } from "../../testing/samples.ts";
 import { type ScriptedRpc, startScriptedRpc } from "../../testing/scripted-rpc.ts";
-import { startTronChain } from "../../testing/tron/start-tron-chain.ts";
+import { startTronChain } from "@payment-links/local-chains/tron/start-tron-chain";
 import { ChainMovedError } from "../../watch/chain/watch-context.ts";
 import { ChainUnreachableError } from "../../watch/chain-reader.ts";
 import { findTransfers, readBlockTimes } from "../../watch/transfers/find-transfers.ts";

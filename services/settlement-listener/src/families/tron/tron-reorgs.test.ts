@@ -4,7 +4,10 @@ import { waitUntil } from "@payment-links/runtime/testing";
 import { type WatchRig, createWatchRig } from "../../testing/create-watch-rig.ts";
 import { owner } from "../../testing/samples.ts";
 import { type ScriptedRpc, startScriptedRpc } from "../../testing/scripted-rpc.ts";
-import { type LocalTronChain, startTronChain } from "../../testing/tron/start-tron-chain.ts";
+import {
+  type LocalTronChain,
+  startTronChain,
+} from "@payment-links/local-chains/tron/start-tron-chain";
 
 const finalizedLag = 8;
 const daySeconds = 24 * 60 * 60;

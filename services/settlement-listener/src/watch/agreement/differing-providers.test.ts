@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { closeAfterEach } from "@payment-links/runtime/testing/use-rig";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { requireBtcd } from "../../testing/bitcoin/require-btcd.ts";
-import { startEvmChain } from "../../testing/start-evm-chain.ts";
+import { requireBtcd } from "@payment-links/local-chains/testing/require-btcd";
+import { startEvmChain } from "@payment-links/local-chains/evm/start-evm-chain";
 import {
   type WatchRig,
   type WatchableChain,
@@ -12,8 +12,8 @@ import { startWatchedBitcoin } from "../../testing/start-watched-bitcoin.ts";
 import { startWatchedSolana } from "../../testing/start-watched-solana.ts";
 import { owner } from "../../testing/samples.ts";
 import { createAcceleratedClock } from "../../testing/short-delays.ts";
-import { RpcError, serveJsonRpc } from "../../testing/serve-json-rpc.ts";
-import { startTronChain } from "../../testing/tron/start-tron-chain.ts";
+import { RpcError, serveJsonRpc } from "@payment-links/local-chains/serve-json-rpc";
+import { startTronChain } from "@payment-links/local-chains/tron/start-tron-chain";
 
 const { program, describe: describeBitcoin } = await requireBtcd();
 const closeAfterTest = closeAfterEach();

@@ -4,7 +4,7 @@ import { sqlVoid } from "@payment-links/postgres";
 import { systemClock } from "@payment-links/runtime";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
-import { startEvmChain } from "../../testing/start-evm-chain.ts";
+import { startEvmChain } from "@payment-links/local-chains/evm/start-evm-chain";
 import { type WatchRig, createWatchRig } from "../../testing/create-watch-rig.ts";
 import { withShortDelays } from "../../testing/short-delays.ts";
 import { owner } from "../../testing/samples.ts";

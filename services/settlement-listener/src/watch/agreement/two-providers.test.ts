@@ -5,7 +5,7 @@ import { waitUntil } from "@payment-links/runtime/testing";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { createSettlementListener } from "../../service.ts";
 import { hideLogs } from "../../testing/hide-logs.ts";
-import { startEvmChain } from "../../testing/start-evm-chain.ts";
+import { startEvmChain } from "@payment-links/local-chains/evm/start-evm-chain";
 import { type WatchRig, createWatchRig } from "../../testing/create-watch-rig.ts";
 import { owner } from "../../testing/samples.ts";
 import { type ScriptedRpc, startScriptedRpc } from "../../testing/scripted-rpc.ts";

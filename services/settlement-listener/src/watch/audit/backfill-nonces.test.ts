@@ -3,7 +3,7 @@ import type { Hex } from "viem";
 import { sqlVoid } from "@payment-links/postgres";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
-import { startEvmChain } from "../../testing/start-evm-chain.ts";
+import { startEvmChain } from "@payment-links/local-chains/evm/start-evm-chain";
 import { type WatchRig, createWatchRig } from "../../testing/create-watch-rig.ts";
 import { owner } from "../../testing/samples.ts";
 import { createAcceleratedClock } from "../../testing/short-delays.ts";

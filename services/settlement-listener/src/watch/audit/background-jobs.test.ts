@@ -8,7 +8,7 @@ import { waitUntil } from "@payment-links/runtime/testing";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { createShiftedClock } from "@payment-links/runtime/testing/shifted-clock";
 import { readProgress } from "../../store/watchers.ts";
-import { startEvmChain } from "../../testing/start-evm-chain.ts";
+import { startEvmChain } from "@payment-links/local-chains/evm/start-evm-chain";
 import { type WatchRig, createWatchRig } from "../../testing/create-watch-rig.ts";
 import { owner } from "../../testing/samples.ts";
 import { type ScriptedRpc, startScriptedRpc } from "../../testing/scripted-rpc.ts";

@@ -5,12 +5,12 @@ import { transact } from "@payment-links/postgres";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { closeAfterEach, useRig } from "@payment-links/runtime/testing/use-rig";
 import { recordUnconfirmed } from "../../payment-reports/record-unconfirmed.ts";
-import { startEvmChain } from "../../testing/start-evm-chain.ts";
+import { startEvmChain } from "@payment-links/local-chains/evm/start-evm-chain";
 import { type WatchRig, startWatchRig } from "../../testing/create-watch-rig.ts";
 import { sampleTransfer } from "../../testing/sample-transfer.ts";
 import { owner } from "../../testing/samples.ts";
 import { createAcceleratedClock } from "../../testing/short-delays.ts";
-import { RpcError, serveJsonRpc } from "../../testing/serve-json-rpc.ts";
+import { RpcError, serveJsonRpc } from "@payment-links/local-chains/serve-json-rpc";
 
 /** `finalized` is eight blocks behind the head. */
 const finalBlocks = 8;

@@ -7,7 +7,7 @@ import { createRig } from "../../testing/create-rig.ts";
 import { recordTransfers } from "../../payment-reports/record-transfers.ts";
 import { sampleTransfer } from "../../testing/sample-transfer.ts";
 import { sampleLink } from "../../testing/samples.ts";
-import { freshAddress } from "../../testing/solana/start-solana-chain.ts";
+import { freshAddress } from "@payment-links/local-chains/solana/start-solana-chain";
 import { listOwnerAddresses } from "../../store/owner-addresses.ts";
 import { createPayees } from "../../families/evm/reads/payees.ts";
 import { createOwners } from "./owners.ts";

@@ -2,8 +2,8 @@ import { afterEach, describe, expect, test } from "@jest/globals";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { createShiftedClock } from "@payment-links/runtime/testing/shifted-clock";
 import { closeAfterEach } from "@payment-links/runtime/testing/use-rig";
-import { callRpc } from "../../testing/call-rpc.ts";
-import { startEvmChain } from "../../testing/start-evm-chain.ts";
+import { callRpc } from "@payment-links/local-chains/call-rpc";
+import { startEvmChain } from "@payment-links/local-chains/evm/start-evm-chain";
 import { type WatchRig, startWatchRig } from "../../testing/create-watch-rig.ts";
 import {
   finalizedLag,
@@ -12,7 +12,7 @@ import {
 } from "../../testing/start-watched-solana.ts";
 import { owner } from "../../testing/samples.ts";
 import { withShortDelays } from "../../testing/short-delays.ts";
-import { serveJsonRpc } from "../../testing/serve-json-rpc.ts";
+import { serveJsonRpc } from "@payment-links/local-chains/serve-json-rpc";
 
 const closeAfterTest = closeAfterEach();
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { transact } from "@payment-links/postgres";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { recordTransfers } from "../../payment-reports/record-transfers.ts";
-import { type LocalEvmChain, startEvmChain } from "../../testing/start-evm-chain.ts";
+import { type LocalEvmChain, startEvmChain } from "@payment-links/local-chains/evm/start-evm-chain";
 import { type WatchRig, createWatchRig } from "../../testing/create-watch-rig.ts";
 import { sampleTransfer } from "../../testing/sample-transfer.ts";
 import { owner } from "../../testing/samples.ts";

@@ -1,6 +1,7 @@
 import { expect, test } from "@jest/globals";
 import { type Hex, keccak256 } from "viem";
-import { type Bloom } from "./bloom.ts";
+import { computeBloom } from "@payment-links/local-chains/evm/compute-bloom";
+import { type Bloom, parseBloom } from "./bloom.ts";
 import { createPayees } from "./payees.ts";
 
 const addresses = Array.from(
@@ -9,18 +10,7 @@ const addresses = Array.from(
 );
 const toTopic = (address: Hex | undefined): Hex => `0x${"0".repeat(24)}${address?.slice(2) ?? ""}`;
 
-/** Creates the bloom of a block with these topics, as a node does (Yellow Paper, §4.4.3). */
-const createBloom = (topics: readonly Hex[]): Bloom => {
-  const bits = new Uint8Array(256);
-  for (const topic of topics) {
-    const hash = Buffer.from(keccak256(topic, "bytes"));
-    for (const byteOffset of [0, 2, 4]) {
-      const bit = hash.readUInt16BE(byteOffset) % 2048;
-      bits[255 - (bit >> 3)] = (bits[255 - (bit >> 3)] ?? 0) | (1 << (bit & 7));
-    }
-  }
-  return bits;
-};
+const createBloom = (topics: readonly Hex[]): Bloom => parseBloom(computeBloom(topics));
 
 const readPayees = async (ownerAddresses: readonly string[] = addresses) => {
   const readOwners = async () => ownerAddresses;

@@ -1,5 +1,8 @@
 import { describe, expect, test } from "@jest/globals";
-import { freshAddress, startSolanaChain } from "../../../testing/solana/start-solana-chain.ts";
+import {
+  freshAddress,
+  startSolanaChain,
+} from "@payment-links/local-chains/solana/start-solana-chain";
 import { createCatalogue } from "@payment-links/contracts";
 import { toSolanaChain } from "../solana-chain.ts";
 import { createReadAccountState } from "./read-account-state.ts";

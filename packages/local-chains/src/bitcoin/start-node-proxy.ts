@@ -21,7 +21,7 @@ export const startNodeProxy = async (chain: Pick<LocalBitcoinChain, "callRpc">) 
         throw new RpcError(-5, "No such mempool or blockchain transaction");
       }
       try {
-        return misreport(method, params, await callNode(chain, method, params));
+        return misreport(method, params, await chain.callRpc(method, ...params));
       } catch (error) {
         const result = orphanedResults.get(`${method} ${String(params[0])}`);
         if (result === undefined) throw error;
@@ -63,16 +63,3 @@ export const startNodeProxy = async (chain: Pick<LocalBitcoinChain, "callRpc">) 
   };
 };
 export type NodeProxy = Awaited<ReturnType<typeof startNodeProxy>>;
-
-const callNode = async (
-  { callRpc }: Pick<LocalBitcoinChain, "callRpc">,
-  method: string,
-  params: readonly unknown[],
-): Promise<unknown> => {
-  try {
-    return await callRpc(method, ...params);
-  } catch (error) {
-    const { code, message } = error as { code?: unknown; message: string };
-    throw typeof code === "number" ? new RpcError(code, message) : error;
-  }
-};

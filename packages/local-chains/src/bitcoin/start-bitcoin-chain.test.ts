@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { NETWORK, p2wpkh } from "@scure/btc-signer";
 import { CatalogueData, createCatalogue, parseBitcoinAddress } from "@payment-links/contracts";
-import { requireBtcd } from "./require-btcd.ts";
+import { requireBtcd } from "../testing/require-btcd.ts";
 import { type LocalBitcoinChain, startBitcoinChain } from "./start-bitcoin-chain.ts";
 import { walletAddress, regtest } from "./wallet.ts";
 

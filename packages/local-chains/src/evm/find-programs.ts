@@ -1,8 +1,7 @@
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 
-// anvil is a devDependency, so a production image does not contain it. If it is missing, the error
-// message says so.
+// A production image does not contain anvil. If it is missing, the error message says so.
 
 const architectures: Readonly<Record<string, string>> = { x64: "amd64", arm64: "arm64" };
 

@@ -1,4 +1,5 @@
 import type { Log } from "@payment-links/runtime";
+import { RpcError } from "../serve-json-rpc.ts";
 import { startProgram } from "../start-program.ts";
 
 /** The credentials for the node's RPC. */
@@ -68,15 +69,6 @@ export const startBtcd = async ({
   };
 };
 
-/** An error that the node returned. */
-class BitcoinError extends Error {
-  readonly code: number;
-  constructor({ code, message }: { code: number; message: string }) {
-    super(message);
-    this.code = code;
-  }
-}
-
 const callBitcoinRpc = async (
   { url, authorization }: { url: string; authorization: string },
   method: string,
@@ -91,6 +83,6 @@ const callBitcoinRpc = async (
     result: unknown;
     error: { code: number; message: string } | null;
   };
-  if (error !== null) throw new BitcoinError(error);
+  if (error !== null) throw new RpcError(error.code, error.message);
   return result;
 };

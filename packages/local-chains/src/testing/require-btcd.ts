@@ -1,5 +1,5 @@
 import { describe } from "@jest/globals";
-import { findOrBuildBtcd } from "./find-btcd.ts";
+import { findOrBuildBtcd } from "../bitcoin/find-btcd.ts";
 
 /**
  * Finds a Bitcoin node for a test file, or builds it if it is missing. If that fails, the returned

@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { compileContracts } from "../compile-contracts.ts";
+import { compileContracts } from "./compile-contracts.ts";
 import { testUsdcCode } from "./test-usdc-code.ts";
 
 test("testUsdcCode is the compiled bytecode of test-usdc.sol", async () => {

@@ -13,9 +13,8 @@ import {
 } from "@solana-program/token";
 import type { LiteSVM } from "litesvm";
 import { createAccountInstruction, createSigner } from "./sign-transaction.ts";
-import { tokenPrograms } from "./token-account.ts";
+import { mintLength, tokenPrograms } from "./token-account.ts";
 
-const mintLength = 82;
 /** The length of a mint with the fee extension. It includes the bytes before the extensions. */
 const feeMintLength = 278;
 /** The fee on each transfer, in basis points (0.01%). */

@@ -1,6 +1,6 @@
 import type { Log } from "@payment-links/runtime";
 import { type CatalogueData, tronAddressFromHex } from "@payment-links/contracts";
-import { startEvmChain } from "../start-evm-chain.ts";
+import { startEvmChain } from "../evm/start-evm-chain.ts";
 import { type TronNode, startTronNode } from "./start-tron-node.ts";
 
 /** The chain id of the local chain. No public network uses it. */

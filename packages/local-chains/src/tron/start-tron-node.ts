@@ -8,7 +8,12 @@ import {
   serializeTransaction,
 } from "./serialize-responses.ts";
 import { resolveLogQuery } from "./log-query.ts";
-import { invalidParamsError } from "./tron-errors.ts";
+import {
+  defaultBlockRangeMax,
+  invalidParamsError,
+  overloadedResponse,
+  unavailableMethodError,
+} from "./tron-errors.ts";
 
 /** A node that uses java-tron's dialect of JSON-RPC. */
 export type TronNode = {
@@ -37,12 +42,6 @@ const unavailableMethods: ReadonlySet<string> = new Set([
 ]);
 
 const batchMax = 100;
-const tooManyRequests = {
-  Error: "class java.lang.IllegalAccessException : lack of computing resources",
-};
-
-/** java-tron's own limit. Hosts have lower limits. */
-const defaultBlockRange = 5_000;
 
 type Context = { callRpc: CallRpc; finalizedLag: number; blockRangeMax: number };
 type MethodHandler = (context: Context, params: readonly unknown[]) => unknown;
@@ -54,7 +53,7 @@ type MethodHandler = (context: Context, params: readonly unknown[]) => unknown;
 export const startTronNode = async ({
   target,
   finalizedLag,
-  blockRangeMax = defaultBlockRange,
+  blockRangeMax = defaultBlockRangeMax,
   port,
 }: {
   target: string;
@@ -75,16 +74,14 @@ export const startTronNode = async ({
     rejectRequest: (callCount) => {
       if (limitedTimes > 0) {
         limitedTimes -= 1;
-        return tooManyRequests;
+        return overloadedResponse;
       }
       return callCount > batchMax
         ? new RpcError(-32005, `Batch size ${callCount} exceeds the limit of ${batchMax}`)
         : undefined;
     },
     handleCall: (method, params) => {
-      if (unavailableMethods.has(method)) {
-        throw new RpcError(-32601, `the method ${method} does not exist/is not available`, "{}");
-      }
+      if (unavailableMethods.has(method)) throw unavailableMethodError(method);
       const handler =
         isOldVersion && method === "eth_getBlockReceipts" ? undefined : methods[method];
       if (handler === undefined) throw new RpcError(-32601, "method not found");

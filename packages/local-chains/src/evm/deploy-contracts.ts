@@ -1,3 +1,5 @@
+// oxlint-disable-next-line reliability/no-fixed-wait -- waits between two polls
+import { setTimeout as sleep } from "node:timers/promises";
 import {
   type Hex,
   type PublicActions,
@@ -7,7 +9,6 @@ import {
   publicActions,
 } from "viem";
 import { devnet } from "@payment-links/contracts";
-import { waitUntil } from "@payment-links/runtime/testing";
 import { feeProxyCodes } from "./fee-proxy-codes.ts";
 import { testUsdcCode } from "./test-usdc-code.ts";
 
@@ -15,6 +16,9 @@ import { testUsdcCode } from "./test-usdc-code.ts";
  * The first of anvil's well-known accounts. anvil can sign for it, and it deploys all contracts.
  */
 const deployer = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266";
+
+const receiptMsMax = 180_000;
+const receiptPollMsMax = 500;
 
 /**
  * Deploys the fee proxies and the test USDC to a development chain, unless they already exist.
@@ -56,7 +60,18 @@ const deploy = async (client: Client, address: string, data: Hex): Promise<void>
  * checks one block, it ignores the next one, and on a chain that mines one block per transaction no
  * further block follows.
  */
-export const waitForReceipt = (client: Pick<PublicActions, "getTransactionReceipt">, hash: Hex) =>
-  waitUntil(`transaction ${hash} has a receipt`, () =>
-    client.getTransactionReceipt({ hash }).catch(() => false as const),
-  );
+export const waitForReceipt = async (
+  client: Pick<PublicActions, "getTransactionReceipt">,
+  hash: Hex,
+) => {
+  const startedAtMs = performance.now();
+  for (;;) {
+    const receipt = await client.getTransactionReceipt({ hash }).catch(() => undefined);
+    if (receipt !== undefined) return receipt;
+    const waitedMs = performance.now() - startedAtMs;
+    if (waitedMs > receiptMsMax) {
+      throw new Error(`timed out after ${receiptMsMax} ms: transaction ${hash} has a receipt`);
+    }
+    await sleep(Math.min(5 + waitedMs / 20, receiptPollMsMax));
+  }
+};

@@ -8,7 +8,7 @@ import {
   tronAddressToHex,
 } from "@payment-links/contracts";
 import { createLog } from "@payment-links/runtime";
-import { startAnvil } from "../anvil/start-anvil.ts";
+import { startAnvil } from "../evm/start-anvil.ts";
 import { callRpc } from "../call-rpc.ts";
 import { type LocalTronChain, startTronChain } from "./start-tron-chain.ts";
 import { startTronNode } from "./start-tron-node.ts";

@@ -19,8 +19,8 @@ import {
   toEip55,
 } from "@payment-links/contracts";
 import { type Log, createLog } from "@payment-links/runtime";
-import { deployContracts } from "./anvil/deploy-contracts.ts";
-import { startAnvil } from "./anvil/start-anvil.ts";
+import { deployContracts } from "./deploy-contracts.ts";
+import { startAnvil } from "./start-anvil.ts";
 import { compileContracts } from "./compile-contracts.ts";
 
 const mnemonicAccounts = [

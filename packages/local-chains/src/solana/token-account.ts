@@ -19,7 +19,8 @@ export type TokenHolding = { mint: Address; owner: Address; amount: bigint; isFr
 const accountLength = 165;
 const tokenAccountType = 2;
 const mintType = 1;
-const mintLength = 82;
+/** The length of a mint without extensions. */
+export const mintLength = 82;
 const frozenState = 2;
 
 export const isTokenProgram = (address: string): boolean =>
@@ -51,6 +52,13 @@ export const decodeDecimals = (account: StoredAccount | undefined): number | und
   const isMint =
     data.length === mintLength || (data.length > accountLength && data[accountLength] === mintType);
   return isMint ? data[44] : undefined;
+};
+
+/** Serializes the account of a mint as a node does. Only the decimals are set. */
+export const serializeMint = (decimals: number, program: string) => {
+  const data = Buffer.alloc(mintLength);
+  data.set([decimals, 1], 44);
+  return { data: [data.toString("base64"), "base64"], owner: program };
 };
 
 const toDataView = (data: Uint8Array): DataView =>
