@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { createCatalogue, keccak256Hex, newId } from "@payment-links/contracts";
+import { keccak256Hex } from "@payment-links/chains";
+import { createCatalogue, newId } from "@payment-links/contracts";
 import { type LocalEvmChain, startEvmChain } from "@payment-links/local-chains/evm/start-evm-chain";
 import { type Rig, createRig } from "../services/links-api/src/testing/create-rig.ts";
 import { sampleAccount, shopAddress } from "../services/links-api/src/testing/samples.ts";

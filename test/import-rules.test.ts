@@ -82,6 +82,12 @@ const violations: [string, string, string][] = [
   ],
   ["a folder has no import rules", unknownLayer, `import "../store/links.ts";`],
   [
+    "chains imports contracts",
+    "packages/chains/src",
+    `import type {} from "@payment-links/contracts";`,
+  ],
+  ["chains imports a library of the services", "packages/chains/src/evm", `import "zod";`],
+  [
     "contracts imports a package",
     "packages/contracts/src",
     `import type {} from "@payment-links/runtime";`,

@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
 import type { Bus } from "@payment-links/bus";
-import { createCatalogue, keccak256Hex, newId } from "@payment-links/contracts";
+import { keccak256Hex } from "@payment-links/chains";
+import { createCatalogue, newId } from "@payment-links/contracts";
 import { createTestContext } from "@payment-links/process/testing";
 import { createLog, createMetrics, parseConfig, systemClock } from "@payment-links/runtime";
 import {

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { newId, toEip55 } from "@payment-links/contracts";
+import { toEip55 } from "@payment-links/chains";
+import { newId } from "@payment-links/contracts";
 import { createSampleAccount } from "@payment-links/contracts/testing/sample-account";
 import { type LocalEvmChain, startEvmChain } from "@payment-links/local-chains/evm/start-evm-chain";
 import {

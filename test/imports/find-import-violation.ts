@@ -16,10 +16,11 @@ export const findImportViolation = (path: string, specifier: string): string | u
   if (scope !== "@payment-links") return findLibraryViolation(importer, specifier);
   if (subpath[0] === "testing") return testingMessage;
   if (importer.workspace === "deploy") return undefined;
-  return subpath.length > 0 ? notIndexMessage : requireListed(importer, "packages", name);
+  const isEntry = subpath.length === 0 || isListed(subpath.join("/"), packages[name]?.entries);
+  return isEntry ? requireListed(importer, "packages", name) : notIndexMessage;
 };
 
-const notIndexMessage = "Import a package only through its index.";
+const notIndexMessage = "Import a package only through its index or a listed entry.";
 const testingMessage = "Only tests may import from testing folders.";
 
 const locateFile = (path: string) => {

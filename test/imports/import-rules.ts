@@ -1,5 +1,7 @@
 /** What a package or layer is allowed to import, as names separated by spaces. */
 export type ImportRules = {
+  /** What other packages can import from this package besides its index. */
+  entries?: string;
   packages?: string;
   /** Layers of the same service. */
   layers?: string;
@@ -17,12 +19,16 @@ export type ImportRules = {
 export const packages: Record<string, ImportRules> = {
   console: {},
   sdk: {},
+  chains: {
+    libraries: "@noble/hashes @scure/base @scure/bip32 @scure/btc-signer viem",
+    entries: "build-instructions",
+  },
   contracts: {
-    libraries:
-      "node:crypto node:fs node:zlib zod decimal.js typeid-js @noble/hashes @scure/base @scure/bip32 @scure/btc-signer",
+    packages: "chains",
+    libraries: "node:crypto node:fs node:zlib zod decimal.js typeid-js",
   },
   runtime: {},
-  "local-chains": { packages: "contracts runtime" },
+  "local-chains": { packages: "chains contracts runtime" },
   postgres: { packages: "contracts runtime" },
   "rate-limit": { packages: "runtime" },
   identity: { packages: "contracts runtime" },
@@ -34,24 +40,24 @@ export const packages: Record<string, ImportRules> = {
 /** The folders and top-level files of a service, also in dependency order. */
 export const serviceLayers: Record<string, ImportRules> = {
   domain: {
-    packages: "contracts",
+    packages: "chains contracts",
     libraries: "node:crypto zod viem @noble/hashes @simplewebauthn/server",
   },
   guard: { packages: "runtime" },
-  store: { packages: "contracts postgres bus", layers: "domain" },
-  config: { packages: "contracts runtime", layers: "domain guard" },
+  store: { packages: "chains contracts postgres bus", layers: "domain" },
+  config: { packages: "chains contracts runtime", layers: "domain guard" },
   metrics: { packages: "contracts runtime", layers: "domain store" },
   issuer: { packages: "contracts runtime", layers: "domain config" },
-  "payment-reports": { packages: "contracts postgres bus", layers: "domain store" },
+  "payment-reports": { packages: "chains contracts postgres bus", layers: "domain store" },
   delivery: { packages: "runtime postgres bus", layers: "domain guard store" },
   images: { packages: "runtime", layers: "domain guard delivery" },
   watch: {
-    packages: "contracts runtime postgres",
+    packages: "chains contracts runtime postgres",
     layers: "domain store payment-reports",
   },
   rpc: { packages: "contracts runtime", layers: "domain watch" },
   families: {
-    packages: "contracts runtime process",
+    packages: "chains contracts runtime process",
     layers: "domain config watch rpc",
   },
   dependencies: {
@@ -61,14 +67,14 @@ export const serviceLayers: Record<string, ImportRules> = {
   introspect: { packages: "identity bus", layers: "domain store dependencies" },
   jobs: { packages: "runtime process", layers: "domain store dependencies" },
   events: {
-    packages: "contracts runtime postgres bus",
+    packages: "chains contracts runtime postgres bus",
     layers: "domain store payment-reports delivery dependencies",
   },
   http: {
-    packages: "contracts postgres identity bus http",
+    packages: "chains contracts postgres identity bus http",
     layers: "domain guard store metrics payment-reports images dependencies",
   },
-  pages: { packages: "console contracts http", layers: "domain store dependencies" },
+  pages: { packages: "console chains contracts http", layers: "domain store dependencies" },
   routes: { packages: "contracts http", layers: "dependencies http pages" },
   "create-dependencies": {
     packages: "contracts http process",

@@ -1,10 +1,6 @@
 import { randomBytes } from "node:crypto";
-import {
-  deriveSolanaReference,
-  tronAddressFromHex,
-  tronAddressToHex,
-} from "@payment-links/contracts";
-import { generateDescriptor } from "@payment-links/contracts/testing/generate-descriptor";
+import { deriveSolanaReference, tronAddressFromHex, tronAddressToHex } from "@payment-links/chains";
+import { generateDescriptor } from "@payment-links/chains/testing/generate-descriptor";
 import {
   type LocalEvmChain,
   type PaymentOrder,

@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { Client } from "pg";
 import { formatUnits } from "viem";
 import { type Bus, createLocalBus } from "@payment-links/bus";
+import type { ChainType } from "@payment-links/chains";
 import {
   type Account,
-  type ChainType,
   type IntrospectionResponse,
   createCatalogue,
   hashSecret,

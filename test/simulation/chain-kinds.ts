@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import {
-  loadCatalogue,
   deriveSolanaReference,
   solanaTokenPrograms,
   tronAddressFromHex,
   tronAddressToHex,
-} from "@payment-links/contracts";
+} from "@payment-links/chains";
+import { loadCatalogue } from "@payment-links/contracts";
 import { type Block, type Transaction, finalDepth } from "./block.ts";
 import {
   serializeHeader,

@@ -1,6 +1,7 @@
 import { getTransferCheckedInstructionDataEncoder } from "@solana-program/token";
 import { getBase58Decoder } from "@solana/kit";
-import { loadCatalogue, deriveAssociatedTokenAccount } from "@payment-links/contracts";
+import { deriveAssociatedTokenAccount } from "@payment-links/chains";
+import { loadCatalogue } from "@payment-links/contracts";
 import { RpcError } from "@payment-links/local-chains/serve-json-rpc";
 import {
   blockCleanedUpError,

@@ -3,12 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { encodeFunctionData, erc20Abi, keccak256, parseAbi, zeroAddress } from "viem";
-import {
-  createCatalogue,
-  devnet,
-  tronAddressFromHex,
-  tronAddressToHex,
-} from "@payment-links/contracts";
+import { tronAddressFromHex, tronAddressToHex } from "@payment-links/chains";
+import { createCatalogue, devnet } from "@payment-links/contracts";
 import { createLog } from "@payment-links/runtime";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { requireBtcd } from "@payment-links/local-chains/testing/require-btcd";

@@ -1,4 +1,5 @@
-import { type CatalogueData, devnet, tronAddressFromHex } from "@payment-links/contracts";
+import { tronAddressFromHex } from "@payment-links/chains";
+import { type CatalogueData, devnet } from "@payment-links/contracts";
 
 const testUsdc = {
   decimals: 6,

@@ -1,10 +1,9 @@
 import * as z from "zod";
+import { chainTypes } from "@payment-links/chains";
 import { Id } from "./ids.ts";
 import { Instant } from "./instant.ts";
 
-export const chainTypes = ["EVM", "SVM", "TVM", "BVM"] as const;
 export const ChainType = z.enum(chainTypes);
-export type ChainType = z.output<typeof ChainType>;
 
 /** A wallet of an account, as services exchange it. `tokenId` is the id of a catalogue entry. */
 export const Wallet = z.object({

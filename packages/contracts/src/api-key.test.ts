@@ -2,7 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import { createHash } from "node:crypto";
 import * as fc from "fast-check";
 import { hashSecret, isApiKey, generateApiKey, apiKeyPrefixLength } from "./api-key.ts";
-import { getPropertyRunOptions } from "./testing/property-runs.ts";
+import { getPropertyRunOptions } from "@payment-links/runtime/testing/property-runs";
 
 const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 

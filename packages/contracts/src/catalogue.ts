@@ -1,13 +1,9 @@
 import { readFileSync } from "node:fs";
 import * as z from "zod";
-import type { ChainType } from "./account.ts";
+import { getFamily } from "@payment-links/chains";
 import { type CatalogueChain, CatalogueData } from "./catalogue-data.ts";
 import { seed } from "./catalogue-seed.ts";
-import { isBitcoinChainId } from "./bitcoin-address.ts";
-import { parseAddress } from "./chain-address.ts";
 import type { TokenData } from "./payment-link.ts";
-
-const evmChainIdPattern = /^[1-9]\d*$/;
 
 /** A token with its chain. */
 export type CatalogueToken = CatalogueData["tokens"][number] & { chain: CatalogueChain };
@@ -58,26 +54,19 @@ const addLocalChains = (data: CatalogueData, localData: CatalogueData): Catalogu
  * Builds a catalogue from data. Throws on:
  * - a duplicate chain, token or address
  * - a token on an unknown chain
- * - an EVM chain whose id is not its decimal chain id
- * - an unknown Bitcoin network
+ * - a chain whose id or CAIP-2 id does not fit its family
  * - an address that is not in the canonical form of its family
  * - fee proxies on a family that has none
  * - suffix support on a family without calldata
- * - a look-alike on Solana, or one that does not name an accepted token of its own chain
+ * - a look-alike on a family without look-alikes, or one that does not name an accepted token of
+ *   its own chain
  */
 export const createCatalogue = (data: CatalogueData): Catalogue => {
   const chains = new Map<string, CatalogueChain>();
   for (const chain of data.chains) {
     if (chains.has(chain.id)) throw new Error(`catalogue: duplicate chain ${chain.id}`);
-    const isMisnamed = !evmChainIdPattern.test(chain.id) || chain.caip2 !== `eip155:${chain.id}`;
-    if (chain.chainType === "EVM" && isMisnamed) {
-      throw new Error(
-        `catalogue: id and caip2 of EVM chain ${chain.id} must name its decimal chain id`,
-      );
-    }
-    if (chain.chainType === "BVM" && !isBitcoinChainId(chain.id)) {
-      throw new Error(`catalogue: chain ${chain.id} is not a supported Bitcoin network`);
-    }
+    const fault = getFamily(chain.chainType).findEntryFault(chain);
+    if (fault !== undefined) throw new Error(`catalogue: ${fault}`);
     checkFeeProxies(chain);
     chains.set(chain.id, chain);
   }
@@ -120,7 +109,7 @@ const checkLookalike = (
   if (lookalikeOf === undefined) return;
   const originalToken = tokens.get(lookalikeOf);
   const isValid =
-    (chain.chainType === "EVM" || chain.chainType === "TVM") &&
+    getFamily(chain.chainType).hasLookalikes &&
     originalToken?.chainId === chain.id &&
     originalToken.lookalikeOf === undefined &&
     !isNative &&
@@ -132,67 +121,38 @@ const checkLookalike = (
 const checkFeeProxies = (chain: CatalogueChain): void => {
   if (chain.feeProxies === undefined) return;
   const { erc20, ethereum } = chain.feeProxies;
-  const isEvm = chain.chainType === "EVM";
+  const { feeProxies } = getFamily(chain.chainType);
   const isValid =
-    (isEvm || chain.chainType === "TVM") &&
+    feeProxies !== "none" &&
     isCanonical(chain, erc20) &&
-    (ethereum === null || (isEvm && isCanonical(chain, ethereum)));
+    (ethereum === null || (feeProxies === "tokens and coin" && isCanonical(chain, ethereum)));
   if (!isValid) {
     throw new Error(`catalogue: the fee proxies of chain ${chain.id} are not valid on that chain`);
   }
 };
 
 const checkToken = (token: CatalogueData["tokens"][number], chain: CatalogueChain): void => {
-  const isAddressedBySymbol = chain.chainType !== "EVM" && token.isNative;
+  const family = getFamily(chain.chainType);
+  const isAddressedBySymbol = family.isCoinNamedBySymbol && token.isNative;
   const isValid = isAddressedBySymbol
     ? token.address === chain.symbol
-    : chain.chainType !== "BVM" && isCanonical(chain, token.address);
-  if (!isValid)
-    throw new Error(`catalogue: address of ${token.id} is not ${addressForms[chain.chainType]}`);
-  if (token.takesSuffix !== undefined && (token.isNative || chain.chainType !== "EVM")) {
+    : family.hasTokens && isCanonical(chain, token.address);
+  if (!isValid) throw new Error(`catalogue: address of ${token.id} is not ${family.addressForm}`);
+  if (token.takesSuffix !== undefined && (token.isNative || !family.hasTransferSuffix)) {
     throw new Error(`catalogue: ${token.id} has no calldata for a suffix: remove takesSuffix`);
   }
-  if (token.tokenProgram !== undefined && (isAddressedBySymbol || chain.chainType !== "SVM")) {
+  if (token.tokenProgram !== undefined && (isAddressedBySymbol || !family.hasTokenPrograms)) {
     throw new Error(`catalogue: ${token.id} is not a Solana token: remove tokenProgram`);
   }
 };
 
-const addressForms: Readonly<Record<ChainType, string>> = {
-  EVM: "an EIP-55 address",
-  SVM: "a Solana address",
-  TVM: "a Tron address",
-  BVM: "the chain's symbol, or the token is not the chain's coin",
-};
-
 const isCanonical = (chain: CatalogueChain, address: string): boolean => {
-  const result = parseAddress(chain, address);
+  const result = getFamily(chain.chainType).parseAddress(chain.id, address);
   return "address" in result && result.address === address;
 };
 
 const addressKey = (chain: CatalogueChain, address: string): string =>
-  `${chain.id}/${chain.chainType === "EVM" ? address.toLowerCase() : address}`;
-
-/**
- * Returns the explorer's URL of a transaction, or undefined if the chain has no explorer or the
- * text is not a transaction hash.
- */
-export const buildExplorerUrl = (
-  { chainType, explorer }: Pick<CatalogueChain, "chainType" | "explorer">,
-  transactionHash: string,
-): string | undefined => {
-  if (explorer === undefined || !transactionHashPatterns[chainType].test(transactionHash))
-    return undefined;
-  // Tron nodes prefix hashes with 0x in their Ethereum-compatible API, but Tron's explorers do not.
-  const explorerHash = chainType === "TVM" ? transactionHash.replace(/^0x/, "") : transactionHash;
-  return explorer.url + (explorer.paths?.transactions ?? "/tx/{}").replace("{}", explorerHash);
-};
-
-const transactionHashPatterns: Readonly<Record<ChainType, RegExp>> = {
-  EVM: /^0x[0-9a-f]{64}$/i,
-  SVM: /^[1-9A-HJ-NP-Za-km-z]{64,88}$/,
-  TVM: /^(?:0x)?[0-9a-f]{64}$/i,
-  BVM: /^[0-9a-f]{64}$/,
-};
+  `${chain.id}/${getFamily(chain.chainType).foldAddress(address)}`;
 
 /** Serializes a catalogue token for API responses (rules API-7 and API-8). */
 export const serializeToken = (token: CatalogueToken, checkoutUrl: string): TokenData => ({

@@ -57,7 +57,6 @@ export {
   checkoutOperations,
   consoleLinkOperations,
   type noInstructionsReasons,
-  type paymentWays,
   publicLinkOperations,
   timelineEntryKinds,
   unappliedReasons,
@@ -92,8 +91,7 @@ export {
   type endpointOutcomes,
   webhookEndpointOperations,
 } from "./api/webhook-endpoints.ts";
-export { Account, ChainType, Wallet, chainTypes, findDefaultWallet } from "./account.ts";
-export type { AddressFault, AddressParseResult } from "./address-parse-result.ts";
+export { Account, Wallet, findDefaultWallet } from "./account.ts";
 export {
   type Actor,
   type AuditAction,
@@ -110,29 +108,13 @@ export {
   apiKeyPrefixLength,
 } from "./api-key.ts";
 export {
-  type BitcoinChainId,
-  toBitcoinScriptPubKey,
-  isBitcoinChainId,
-  parseBitcoinAddress,
-} from "./bitcoin-address.ts";
-export {
-  type BitcoinKeyFault,
-  deriveBitcoinAddresses,
-  computeBitcoinKeyId,
-  isBitcoinDescriptor,
-  parseBitcoinKey,
-} from "./bitcoin-key.ts";
-export { buildBitcoinUri } from "./bitcoin-uri.ts";
-export {
   type Catalogue,
   type CatalogueToken,
   createCatalogue,
-  buildExplorerUrl,
   loadCatalogue,
   serializeToken,
 } from "./catalogue.ts";
 export { type CatalogueChain, CatalogueData } from "./catalogue-data.ts";
-export { isSameAddress, parseAddress } from "./chain-address.ts";
 export { devnetSeed } from "./catalogue-seed.ts";
 export { devnet } from "./devnet.ts";
 export {
@@ -173,7 +155,6 @@ export {
   topicUsage,
   topics,
 } from "./events.ts";
-export { hasValidEip55, isEvmAddress, keccak256Hex, toEip55 } from "./evm-address.ts";
 export {
   Id,
   type IdPrefix,
@@ -190,10 +171,7 @@ export {
   type SessionService,
   sessionServices,
 } from "./introspection.ts";
-export { getChainSource } from "./chain-source.ts";
 export { type RpcUrls, chainIdPattern, parseHosts, parseRpcUrls } from "./rpc-urls.ts";
-export { mayBePrivateKey } from "./private-key.ts";
-export { computeReferenceHash } from "./reference-hash.ts";
 export { parseJson } from "./json.ts";
 export { LinkTexts, pickLinkTexts } from "./link-texts.ts";
 export {
@@ -229,19 +207,8 @@ export {
   getApiErrorStatus,
 } from "./api-error.ts";
 export { type Scope, scopes } from "./scope.ts";
-export {
-  decodeBase58,
-  parseSolanaAddress,
-  deriveSolanaReference,
-  toSolanaReferenceHash,
-} from "./solana-address.ts";
 export { SignUp, getDefaultSignUp } from "./sign-up.ts";
 export { getSmallestDeposit } from "./smallest-deposit.ts";
-export { deriveAssociatedTokenAccount, solanaTokenPrograms } from "./solana-token-account.ts";
-export {
-  buildSolanaTransferRequestUrl,
-  buildSolanaTransactionRequestUrl,
-} from "./solana-pay-url.ts";
 export {
   type FetchUsedAddresses,
   UsedAddresses,
@@ -253,7 +220,6 @@ export {
   SolanaAccountState,
   SolanaAccountStateRequest,
 } from "./solana-account-state.ts";
-export { parseTronAddress, tronAddressFromHex, tronAddressToHex } from "./tron-address.ts";
 export {
   type Parser,
   type ValidationCode,

@@ -9,7 +9,7 @@ import {
   formatAmount,
   parseDecimal,
 } from "./money.ts";
-import { getPropertyRunOptions } from "./testing/property-runs.ts";
+import { getPropertyRunOptions } from "@payment-links/runtime/testing/property-runs";
 import { measureCpuMs } from "./testing/cpu-time.ts";
 
 const parseAndFormat = (text: string): string => {

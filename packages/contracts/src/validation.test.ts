@@ -5,7 +5,7 @@ import { parseJson } from "./json.ts";
 import { formatAmount } from "./money.ts";
 import { ApiError } from "./api-error.ts";
 import * as validation from "./validation.ts";
-import { getPropertyRunOptions } from "./testing/property-runs.ts";
+import { getPropertyRunOptions } from "@payment-links/runtime/testing/property-runs";
 
 /** Parses one JSON text as a field. Returns the value, or the error codes if it is rejected. */
 const parseField = (field: z.ZodType, json: string | undefined): unknown => {

@@ -14,7 +14,7 @@ import { createLastUses } from "./domain/last-uses.ts";
 import { getRelyingPartyId } from "./domain/passkey.ts";
 import { createRejectedSignIns } from "./domain/rejected-sign-ins.ts";
 import type { SignInMethod } from "./domain/session.ts";
-import { getEvmChainIds } from "./domain/siwe.ts";
+import { getSignInChainIds } from "./domain/siwe.ts";
 import { saveAuditEvents } from "./events/save-audit-events.ts";
 import { createIntrospect } from "./introspect.ts";
 import { createContractSignatureVerifier } from "./issuer/contract-wallets.ts";
@@ -157,7 +157,7 @@ const getAvailableMethods = (
 ): readonly SignInMethod[] => {
   const isAvailable: Record<SignInMethod, boolean> = {
     link: true,
-    siwe: getEvmChainIds(catalogue).length > 0,
+    siwe: getSignInChainIds(catalogue).length > 0,
     oidc: oidc !== undefined,
     passkey: getRelyingPartyId(baseUrl) !== undefined,
   };

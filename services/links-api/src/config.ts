@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { getFamily } from "@payment-links/chains";
 import {
   type Catalogue,
   SignUp,
@@ -53,8 +54,10 @@ export const parseSettlementChains = (
 ): ReadonlySet<string> => {
   for (const chainId of settlementChains) {
     const chain = chains.find(({ id }) => id === chainId);
-    const needsProxies = chain?.chainType !== "SVM" && chain?.chainType !== "BVM";
-    if (chain !== undefined && (chain.feeProxies !== undefined || !needsProxies)) continue;
+    const isPayable =
+      chain !== undefined &&
+      (chain.feeProxies !== undefined || getFamily(chain.chainType).feeProxies === "none");
+    if (isPayable) continue;
     throw createConfigError([
       `SETTLEMENT_CHAINS: chain ${chainId} has no fee proxies in the catalogue`,
     ]);
@@ -71,7 +74,8 @@ export const parseTransferChains = (
   { chains }: Pick<Catalogue, "chains">,
 ): ReadonlySet<string> => {
   for (const chainId of transferChains) {
-    if (chains.some(({ id, chainType }) => id === chainId && chainType === "EVM")) continue;
+    const chain = chains.find(({ id }) => id === chainId);
+    if (chain !== undefined && getFamily(chain.chainType).hasTransferTracking) continue;
     throw createConfigError([`TRANSFER_CHAINS: ${chainId} is not an EVM chain in the catalogue`]);
   }
   return new Set(transferChains);

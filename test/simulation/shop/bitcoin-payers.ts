@@ -1,4 +1,5 @@
-import { Decimal, deriveBitcoinAddresses, toBitcoinScriptPubKey } from "@payment-links/contracts";
+import { deriveBitcoinAddresses, toBitcoinScriptPubKey } from "@payment-links/chains";
+import { Decimal } from "@payment-links/contracts";
 import type { Output } from "../block.ts";
 import { bitcoin } from "../chain-kinds.ts";
 import {

@@ -1,4 +1,4 @@
-import { keccak256Hex } from "@payment-links/contracts";
+import { keccak256Hex } from "@payment-links/chains";
 import {
   type ChainLog,
   createProxyLog,

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { parseSolanaAddress, paymentWays } from "@payment-links/chains";
 import { LinkStatus, PaymentStatus, linkStatuses } from "../events.ts";
 import { isId } from "../ids.ts";
 import {
@@ -10,7 +11,6 @@ import {
   RetrievedPaymentLink,
   TokenData,
 } from "../payment-link.ts";
-import { parseSolanaAddress } from "../solana-address.ts";
 import {
   type Parser,
   body,
@@ -164,9 +164,6 @@ const PaymentStep = z
       }),
   })
   .meta({ id: "PaymentStep" });
-
-/** The ways to pay through contracts, ordered from the least to the most effort for the payer. */
-export const paymentWays = ["batch", "suffix", "approve_and_pay", "pay"] as const;
 
 const PaymentWay = z
   .object({

@@ -1,4 +1,4 @@
-import { keccak256Hex } from "@payment-links/contracts";
+import { keccak256Hex } from "@payment-links/chains";
 
 const bloomBitsCache = new Map<string, readonly number[]>();
 

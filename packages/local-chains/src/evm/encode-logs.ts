@@ -1,4 +1,4 @@
-import { keccak256Hex } from "@payment-links/contracts";
+import { keccak256Hex } from "@payment-links/chains";
 
 /** A log as a node returns it, without its position in a block. */
 export type ChainLog = { address: string; topics: readonly string[]; data: string };

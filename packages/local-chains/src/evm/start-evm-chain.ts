@@ -10,13 +10,13 @@ import {
   maxUint256,
   parseAbi,
 } from "viem";
+import { toEip55 } from "@payment-links/chains";
 import {
   type CatalogueData,
   type CatalogueToken,
   devnet,
   devnetSeed,
   loadCatalogue,
-  toEip55,
 } from "@payment-links/contracts";
 import { type Log, createLog } from "@payment-links/runtime";
 import { deployContracts } from "./deploy-contracts.ts";

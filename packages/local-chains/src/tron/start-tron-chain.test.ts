@@ -1,12 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import {
-  CatalogueData,
-  createCatalogue,
-  devnet,
-  parseTronAddress,
-  tronAddressToHex,
-} from "@payment-links/contracts";
+import { parseTronAddress, tronAddressToHex } from "@payment-links/chains";
+import { CatalogueData, createCatalogue, devnet } from "@payment-links/contracts";
 import { createLog } from "@payment-links/runtime";
 import { startAnvil } from "../evm/start-anvil.ts";
 import { callRpc } from "../call-rpc.ts";

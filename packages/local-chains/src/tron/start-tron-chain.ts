@@ -1,5 +1,6 @@
 import type { Log } from "@payment-links/runtime";
-import { type CatalogueData, tronAddressFromHex } from "@payment-links/contracts";
+import { tronAddressFromHex } from "@payment-links/chains";
+import type { CatalogueData } from "@payment-links/contracts";
 import { startEvmChain } from "../evm/start-evm-chain.ts";
 import { type TronNode, startTronNode } from "./start-tron-node.ts";
 

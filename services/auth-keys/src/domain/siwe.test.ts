@@ -3,7 +3,7 @@ import { type SiweMessage, parseSiweMessage } from "viem/siwe";
 import { loadCatalogue } from "@payment-links/contracts";
 import { createWallet, createTestSiweMessage } from "../testing/siwe.ts";
 import {
-  getEvmChainIds,
+  getSignInChainIds,
   verifySiwe,
   parseClaimedSigner,
   siweAgeMsMax,
@@ -196,9 +196,9 @@ test("parseClaimedSigner returns a checksummed address for an address in any cas
   expect(parseClaimedSigner("no message")).toBeUndefined();
 });
 
-test("getEvmChainIds returns only the catalog's EVM chains", () => {
+test("getSignInChainIds returns only the catalog's EVM chains", () => {
   const { chains } = loadCatalogue();
-  const ids = getEvmChainIds({ chains: chains.toReversed() });
+  const ids = getSignInChainIds({ chains: chains.toReversed() });
   expect(ids).toContain("8453");
   for (const id of ids) expect(id).toMatch(/^\d+$/);
 });

@@ -1,5 +1,6 @@
 import { recoverMessageAddress } from "viem/utils";
-import { type Catalogue, parseInstant, toEip55 } from "@payment-links/contracts";
+import { getFamily, toEip55 } from "@payment-links/chains";
+import { type Catalogue, parseInstant } from "@payment-links/contracts";
 
 /** The maximum age of a message (rule CALLER-11). */
 export const siweAgeMsMax = 5 * 60 * 1000;
@@ -175,6 +176,6 @@ const recoverSigner = async (message: string, signature: string): Promise<string
   }
 };
 
-/** Returns the chains that a message may name: every EVM chain of the catalog. */
-export const getEvmChainIds = ({ chains }: Pick<Catalogue, "chains">): string[] =>
-  chains.filter(({ chainType }) => chainType === "EVM").map(({ id }) => id);
+/** Returns the chains that a message may name: every chain of the catalog with such messages. */
+export const getSignInChainIds = ({ chains }: Pick<Catalogue, "chains">): string[] =>
+  chains.filter(({ chainType }) => getFamily(chainType).hasSignInMessages).map(({ id }) => id);

@@ -108,7 +108,7 @@ describe("parseWalletAddress", () => {
 
 describe("deriveFirstAddresses", () => {
   test("derives the first addresses of a Bitcoin key", () => {
-    expect(deriveFirstAddresses("bitcoin", descriptor)).toEqual([
+    expect(deriveFirstAddresses({ id: "bitcoin", chainType: "BVM" }, descriptor)).toEqual([
       "bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu",
       "bc1qnjg0jd8228aq7egyzacy8cys3knf9xvrerkf9g",
       expect.stringMatching(/^bc1q/),
@@ -118,6 +118,6 @@ describe("deriveFirstAddresses", () => {
   });
 
   test("returns null for other chains", () => {
-    expect(deriveFirstAddresses("8453", eip55)).toBeNull();
+    expect(deriveFirstAddresses({ id: "8453", chainType: "EVM" }, eip55)).toBeNull();
   });
 });

@@ -1,3 +1,4 @@
+import { getFamily } from "@payment-links/chains";
 import {
   type OwnWallet,
   type Catalogue,
@@ -48,7 +49,9 @@ export const buildWallet = (
     isDefault: isDefault ?? otherWallets.length === 0,
     isChainDefault: isFirstOnChain,
     provider: null,
-    ...(token.chain.chainType === "BVM" && { firstAddressIndex: firstAddressIndex ?? 0 }),
+    ...(getFamily(token.chain.chainType).needsAddressPerLink && {
+      firstAddressIndex: firstAddressIndex ?? 0,
+    }),
   };
 };
 

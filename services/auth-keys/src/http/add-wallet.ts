@@ -32,7 +32,7 @@ export const addWallet = (dependencies: Dependencies) => {
       firstAddressIndex: firstAddressIndex ?? undefined,
     };
     await requireWalletAddress(dependencies, newWallet);
-    const firstAddresses = deriveFirstAddresses(token.chain.id, newWallet.walletAddress);
+    const firstAddresses = deriveFirstAddresses(token.chain, newWallet.walletAddress);
     const now = dependencies.clock.now();
     const actor = createSessionActor(req, caller.credential);
     const { wallet, pendingDefault } = await transact(dependencies.pool, async (tx) => {

@@ -1,15 +1,10 @@
 import type { Request, Response } from "express";
-import {
-  hashSecret,
-  NonceQuery,
-  isEvmAddress,
-  createApiError,
-  toEip55,
-} from "@payment-links/contracts";
+import { isEvmAddress, toEip55 } from "@payment-links/chains";
+import { hashSecret, NonceQuery, createApiError } from "@payment-links/contracts";
 import { sendJson, parseQuery, rejectCrossSiteRequest } from "@payment-links/http";
 import type { Dependencies } from "../dependencies.ts";
 import { generateNonce, nonceLifetimeMs } from "../domain/sign-in-attempt.ts";
-import { getEvmChainIds, buildSiweMessage } from "../domain/siwe.ts";
+import { getSignInChainIds, buildSiweMessage } from "../domain/siwe.ts";
 import { insertSignInAttempt } from "../store/sign-in-attempts.ts";
 import { requireEnabledMethod } from "./list-sign-in-methods.ts";
 import { setBrowserCookie } from "./sign-in-browser.ts";
@@ -21,7 +16,7 @@ import { setBrowserCookie } from "./sign-in-browser.ts";
  * because wallets differ.
  */
 export const getNonce = (dependencies: Dependencies) => {
-  const [chainId] = getEvmChainIds(dependencies.catalogue);
+  const [chainId] = getSignInChainIds(dependencies.catalogue);
   return async (req: Request, res: Response) => {
     rejectCrossSiteRequest(req, dependencies.cookie);
     const { address } = parseQuery(req, NonceQuery);

@@ -3,7 +3,7 @@ import { hashSecret, createApiError } from "@payment-links/contracts";
 import type { Transaction } from "@payment-links/postgres";
 import type { Dependencies } from "../dependencies.ts";
 import { type ProvenIdentity, toEthereumIdentity } from "../domain/identity.ts";
-import { getEvmChainIds, verifySiwe } from "../domain/siwe.ts";
+import { getSignInChainIds, verifySiwe } from "../domain/siwe.ts";
 import { consumeSignInAttempt } from "../store/sign-in-attempts.ts";
 import { readBrowserToken } from "./sign-in-browser.ts";
 
@@ -32,7 +32,7 @@ export const verifySiweSignIn = async (
 ): Promise<ProvenSiwe> => {
   const { catalogue, clock, cookie, log } = dependencies;
   const now = clock.now();
-  const expectation = { origin: cookie.origin, chainIds: getEvmChainIds(catalogue), now };
+  const expectation = { origin: cookie.origin, chainIds: getSignInChainIds(catalogue), now };
   const proof = await verifySiwe(siwe, expectation, dependencies.verifyContractSignature);
   const reject = (rule: string) => {
     log.info({ method: "siwe", rule }, "sign-in rejected");

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from "@jest/globals";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { base58, createBase58check } from "@scure/base";
 import * as z from "zod";
-import type { ChainType } from "@payment-links/contracts";
+import type { ChainType } from "@payment-links/chains";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { getAccount } from "../store/accounts.ts";
 import { createRig, summarizeResponse } from "../testing/create-rig.ts";

@@ -1,3 +1,4 @@
+import { isSameAddress } from "@payment-links/chains";
 import {
   type CatalogueToken,
   type DepositState,
@@ -5,7 +6,6 @@ import {
   type depositDecisions,
   type likelyLinkReasons,
   createDeterministicId,
-  isSameAddress,
   createApiError,
 } from "@payment-links/contracts";
 import { type Link, statusAt } from "./link.ts";

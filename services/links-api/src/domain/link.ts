@@ -1,3 +1,4 @@
+import { getFamily } from "@payment-links/chains";
 import {
   type Account,
   type Catalogue,
@@ -11,7 +12,6 @@ import {
   fitsBaseUnits,
   fitsDecimals,
   createValidationError,
-  isBitcoinDescriptor,
   pickLinkTexts,
   createApiError,
   type Wallet,
@@ -57,8 +57,7 @@ export type PayableAccount = { id: string; handle: string; wallet: Wallet; token
 
 /**
  * Returns how an account is paid. Throws a 409 error if the account does not have a handle or a
- * default wallet, or if its default wallet is a single Bitcoin address instead of an extended
- * public key.
+ * default wallet, or if its default wallet is a single address although each link needs its own.
  */
 export const requirePayableAccount = (account: Account, catalogue: Catalogue): PayableAccount => {
   const wallet = findDefaultWallet(account);
@@ -66,14 +65,14 @@ export const requirePayableAccount = (account: Account, catalogue: Catalogue): P
   if (account.handle === null || wallet === undefined || token === undefined) {
     throw createApiError("PAYMENT_LINK_ACCOUNT_NOT_READY");
   }
-  const isSingleAddress =
-    token.chain.chainType === "BVM" && !isBitcoinDescriptor(wallet.walletAddress);
+  const { linkAddresses } = getFamily(token.chain.chainType);
+  const isSingleAddress = linkAddresses?.isKey(wallet.walletAddress) === false;
   if (isSingleAddress) throw createApiError("PAYMENT_LINK_ACCOUNT_NOT_READY");
   return { id: account.id, handle: account.handle, wallet, token };
 };
 
 /**
- * Builds a link from a request. The caller adds the destination, because a Bitcoin address is not
+ * Builds a link from a request. The caller adds the destination, because a link's own address is not
  * allocated until the link is stored. Rejects an amount with too many decimals or digits for the
  * owner's token (rule API-14), and an amount that payments on the token's chain can never add up to
  * (rule API-36).

@@ -1,15 +1,13 @@
 import { createRequire } from "node:module";
 import { describe, expect, test } from "@jest/globals";
 import { type Abi, decodeFunctionData, erc20Abi, toFunctionSelector, zeroAddress } from "viem";
+import { deriveSolanaReference, toEip55, tronAddressToHex } from "@payment-links/chains";
 import {
   type CatalogueToken,
   Decimal,
   ApiError,
   devnetSeed,
   loadCatalogue,
-  deriveSolanaReference,
-  toEip55,
-  tronAddressToHex,
   pickLinkTexts,
 } from "@payment-links/contracts";
 import type { LinkView } from "./link-view.ts";

@@ -1,15 +1,15 @@
+import type { ContractCalls, Instructions } from "@payment-links/chains";
+import { buildInstructions } from "@payment-links/chains/build-instructions";
 import {
   type CatalogueToken,
   Decimal,
-  buildBitcoinUri,
   fitsDecimals,
+  formatAmount,
   createValidationError,
+  getSmallestDeposit,
   type noInstructionsReasons,
   createApiError,
-  buildSolanaTransferRequestUrl,
-  deriveSolanaReference,
 } from "@payment-links/contracts";
-import { type ContractCalls, buildContractCalls } from "./contract-instructions.ts";
 import type { LinkView, OwnerView } from "./link-view.ts";
 import { statusAt } from "./link.ts";
 import {
@@ -21,37 +21,11 @@ import {
 
 type PaymentAmount = { amount: Decimal; amountBaseUnits: bigint };
 
-/**
- * A Solana transfer, as a transfer request URL and as its parts. The `reference` key identifies the
- * link.
- */
-type SolanaTransfer = {
-  transferRequestUrl: string;
-  recipient: string;
-  splToken: string | null;
-  tokenProgram: "token" | "token-2022" | null;
-  reference: string;
-};
-
-/** A payment on Bitcoin to the link's own address. */
-type BitcoinPayment = { uri: string; address: string };
-
 /** The amount and the calls that a payer sends through a fee proxy. */
 export type CallInstructions = PaymentAmount & ContractCalls;
 
 /** Everything that a payer needs to pay a link, in a form that depends on the chain family. */
-export type PaymentInstructions =
-  | CallInstructions
-  | (PaymentAmount & (SolanaTransfer | BitcoinPayment));
-
-/**
- * Returns the payment URI that a wallet opens or scans. Returns undefined if the chain family does
- * not have one.
- */
-export const getPaymentUri = (instructions: PaymentInstructions): string | undefined => {
-  if ("uri" in instructions) return instructions.uri;
-  return "transferRequestUrl" in instructions ? instructions.transferRequestUrl : undefined;
-};
+export type PaymentInstructions = PaymentAmount & Instructions;
 
 /** Why there are no payment instructions. */
 export type NoInstructionsReason = (typeof noInstructionsReasons)[number];
@@ -107,23 +81,20 @@ export const buildPaymentInstructions = (
   const isPaidAgain = isEndedLinkAllowed && remaining.eq(0);
   const amount = requestedAmount ?? (isPaidAgain ? new Decimal(link.toAmount) : remaining);
   const amountBaseUnits = toBaseUnits(amount, token.decimals);
-  const paymentAmount = { amount, amountBaseUnits };
-  if (!canSendAmount(token.chain.chainType, amountBaseUnits))
-    return { reason: "amount_not_payable" };
-  switch (token.chain.chainType) {
-    case "EVM":
-    case "TVM": {
-      const isTransferTracked = transferChains.has(token.chain.id);
-      const calls = buildContractCalls({ link, token, isTransferTracked, ...paymentAmount });
-      return calls === undefined
-        ? { reason: "no_fee_proxy" }
-        : { instructions: { ...paymentAmount, ...calls } };
-    }
-    case "SVM":
-      return { instructions: { ...paymentAmount, ...buildSolanaTransfer(link, token, amount) } };
-    case "BVM":
-      return { instructions: { ...paymentAmount, ...buildBitcoinPayment(link, amount) } };
-  }
+  const { chainType, id: chainId } = token.chain;
+  if (!canSendAmount(chainType, amountBaseUnits)) return { reason: "amount_not_payable" };
+  const instructions = buildInstructions(chainType, {
+    link,
+    token,
+    amount: formatAmount(amount),
+    amountBaseUnits,
+    label: [...link.owner.username].slice(0, labelCharsMax).join(""),
+    message: getPayerMessage(link),
+    isSuffixFound: transferChains.has(chainId) && amount.gte(getSmallestDeposit(token)),
+  });
+  return instructions === undefined
+    ? { reason: "no_fee_proxy" }
+    : { instructions: { amount, amountBaseUnits, ...instructions } };
 };
 
 /**
@@ -139,39 +110,6 @@ export const getPayerMessage = ({
   description,
 }: Pick<LinkView, "description">): string | undefined =>
   description === null ? undefined : [...description].slice(0, messageCharsMax).join("");
-
-const getPayerTexts = (link: PayableLink) => ({
-  label: [...link.owner.username].slice(0, labelCharsMax).join(""),
-  message: getPayerMessage(link),
-});
-
-const buildSolanaTransfer = (
-  link: PayableLink,
-  token: CatalogueToken,
-  amount: Decimal,
-): SolanaTransfer => {
-  const recipient = link.destinationAddress;
-  const splToken = token.isNative ? null : token.address;
-  const reference = deriveSolanaReference(link.paymentReference);
-  const transferRequest = { recipient, amount, splToken: splToken ?? undefined, reference };
-  return {
-    // The memo lets a person who looks at the chain identify the link.
-    transferRequestUrl: buildSolanaTransferRequestUrl({
-      ...transferRequest,
-      ...getPayerTexts(link),
-      memo: link.id,
-    }),
-    recipient,
-    splToken,
-    tokenProgram: token.isNative ? null : (token.tokenProgram ?? "token"),
-    reference,
-  };
-};
-
-const buildBitcoinPayment = (link: PayableLink, amount: Decimal): BitcoinPayment => ({
-  uri: buildBitcoinUri({ address: link.destinationAddress, amount, ...getPayerTexts(link) }),
-  address: link.destinationAddress,
-});
 
 /** The remaining amount of a link, and the smallest amount that can be sent on its chain. */
 export type UnsendableRemainder = { amount: Decimal; smallestPayment: Decimal };

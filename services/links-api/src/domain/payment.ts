@@ -1,10 +1,10 @@
+import { isSameAddress } from "@payment-links/chains";
 import {
   type CatalogueToken,
   type LinkTransaction,
   type PaymentStatus,
   type SettlementState,
   fitsDecimals,
-  isSameAddress,
   type unappliedReasons,
   type Decimal,
 } from "@payment-links/contracts";

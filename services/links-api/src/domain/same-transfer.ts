@@ -1,4 +1,5 @@
-import { Decimal, type CatalogueToken, isSameAddress } from "@payment-links/contracts";
+import { isSameAddress } from "@payment-links/chains";
+import { Decimal, type CatalogueToken } from "@payment-links/contracts";
 import type { Payment } from "./payment.ts";
 
 /** The fields of a payment that identify the transfer it reports. */

@@ -1,19 +1,10 @@
-import { type Decimal, buildSolanaTransactionRequestUrl } from "@payment-links/contracts";
+import {
+  type SolanaTokenTransfer,
+  buildSolanaTransactionRequestUrl,
+  isSolanaTokenTransfer,
+} from "@payment-links/chains";
+import type { Decimal } from "@payment-links/contracts";
 import type { PaymentInstructions } from "./payment-instructions.ts";
-
-/** The instructions for a link that is paid in a Solana token. */
-export type SolanaInstructions = Extract<PaymentInstructions, { splToken: string | null }> & {
-  splToken: string;
-  tokenProgram: "token" | "token-2022";
-};
-
-/** Returns whether a link can be paid by a transaction request. */
-export const isSolanaTokenPayment = (
-  instructions: PaymentInstructions,
-): instructions is SolanaInstructions =>
-  "splToken" in instructions &&
-  instructions.splToken !== null &&
-  instructions.tokenProgram !== null;
 
 /**
  * Returns the Solana Pay transaction request URL for a link. Returns null if wallets cannot use it,
@@ -24,7 +15,7 @@ export const buildTransactionRequestUrl = (
   linkId: string,
   instructions: PaymentInstructions,
 ): string | null =>
-  checkoutUrl.startsWith("https:") && isSolanaTokenPayment(instructions)
+  checkoutUrl.startsWith("https:") && isSolanaTokenTransfer(instructions)
     ? buildSolanaTransactionRequestUrl(`${checkoutUrl}/checkout/solana/${linkId}`)
     : null;
 
@@ -36,7 +27,7 @@ export type NoTransactionReason = "own_account" | "payment_seen" | "balance_too_
  * `pendingAmount` is the sum of all pending payments.
  */
 export const findNoTransactionReason = (
-  { amount, recipient }: SolanaInstructions,
+  { amount, recipient }: PaymentInstructions & SolanaTokenTransfer,
   { account, pendingAmount }: { account: string; pendingAmount: Decimal },
 ): NoTransactionReason | undefined => {
   if (account === recipient) return "own_account";

@@ -1,4 +1,4 @@
-import { getChainSource } from "@payment-links/contracts";
+import { getChainSource } from "@payment-links/chains";
 
 /**
  * The source and the common prefix of the `sourceId` of all payments that one transaction makes on

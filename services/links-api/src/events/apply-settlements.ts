@@ -1,11 +1,7 @@
 import assert from "node:assert/strict";
 import { type AfterCommitHook, type ChunkEvent, type ChunkHandler } from "@payment-links/bus";
-import {
-  type SettlementState,
-  isBitcoinChainId,
-  type settlementSettled,
-  topics,
-} from "@payment-links/contracts";
+import { needsAddressPerLink } from "@payment-links/chains";
+import { type SettlementState, type settlementSettled, topics } from "@payment-links/contracts";
 import type { Transaction } from "@payment-links/postgres";
 import type { Dependencies } from "../dependencies.ts";
 import type { Link } from "../domain/link.ts";
@@ -16,7 +12,7 @@ import {
   isStale,
   evaluateSettlement,
 } from "../domain/evaluate-settlement.ts";
-import { markAddressesUsed } from "../store/bitcoin-addresses.ts";
+import { markAddressesUsed } from "../store/link-addresses.ts";
 import { createCreditEvents } from "../store/credit-events.ts";
 import { saveCredits } from "../store/save-credits.ts";
 import { lockLinks } from "../store/links.ts";
@@ -64,7 +60,7 @@ export const applySettlements =
         createCreditEvents(step, { now, traceparent: step.event.traceparent }),
       ),
     });
-    await markAddressesUsed(tx, listBitcoinAddresses(appliedSettlements));
+    await markAddressesUsed(tx, listLinkAddresses(appliedSettlements));
     return createReportHook(dependencies, appliedSettlements);
   };
 
@@ -166,10 +162,10 @@ const withStoredIdentity = (storedPayment: Payment, updatedPayment: Payment): Pa
   firstSeenAt: storedPayment.firstSeenAt,
 });
 
-/** Returns the Bitcoin addresses of the links for which payments were seen. */
-const listBitcoinAddresses = (appliedSettlements: readonly AppliedSettlement[]): string[] =>
+/** Returns the own addresses of the links for which payments were seen. */
+const listLinkAddresses = (appliedSettlements: readonly AppliedSettlement[]): string[] =>
   appliedSettlements.flatMap(({ linkBefore }) =>
-    isBitcoinChainId(linkBefore.chainId) ? [linkBefore.destinationAddress] : [],
+    needsAddressPerLink(linkBefore.chainId) ? [linkBefore.destinationAddress] : [],
   );
 
 /** Returns the latest state for each id. */

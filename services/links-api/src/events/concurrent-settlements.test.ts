@@ -18,7 +18,7 @@ import { createRig } from "../testing/create-rig.ts";
 import { sampleAccount, sampleSettlement, testStartTime, usdcOnBase } from "../testing/samples.ts";
 import { applySettlements } from "./apply-settlements.ts";
 import { createEventHandlers } from "./event-handlers.ts";
-import { getPropertyRunOptions } from "@payment-links/contracts/testing/property-runs";
+import { getPropertyRunOptions } from "@payment-links/runtime/testing/property-runs";
 
 const rig = useRig(createRig);
 let keyHeaders: Record<string, string>;

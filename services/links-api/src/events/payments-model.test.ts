@@ -4,7 +4,7 @@ import { Decimal, type LinkStatus } from "@payment-links/contracts";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { createRig } from "../testing/create-rig.ts";
 import { sampleAccount, sampleSettlement } from "../testing/samples.ts";
-import { getPropertyRunOptions } from "@payment-links/contracts/testing/property-runs";
+import { getPropertyRunOptions } from "@payment-links/runtime/testing/property-runs";
 
 const rig = useRig(createRig);
 let keyHeaders: Record<string, string>;

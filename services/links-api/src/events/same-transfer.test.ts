@@ -1,12 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, test } from "@jest/globals";
+import { toEip55 } from "@payment-links/chains";
 import {
   type Account,
   Decimal,
   type DepositState,
   type SettlementState,
   newId,
-  toEip55,
 } from "@payment-links/contracts";
 import { type Transaction, sqlVoid } from "@payment-links/postgres";
 import { useRig } from "@payment-links/runtime/testing/use-rig";

@@ -1,24 +1,22 @@
 import { type EventHandler, toLatestPublished } from "@payment-links/bus";
+import { getFamily } from "@payment-links/chains";
 import {
   type Account,
   accountSnapshot,
   type accountUpdated,
-  computeBitcoinKeyId,
-  isBitcoinChainId,
-  isBitcoinDescriptor,
   topics,
 } from "@payment-links/contracts";
 import type { Transaction } from "@payment-links/postgres";
 import type { Dependencies } from "../dependencies.ts";
 import { findAccountVersion, upsertAccount } from "../store/accounts.ts";
-import { saveKey } from "../store/bitcoin-addresses.ts";
+import { saveKey } from "../store/link-addresses.ts";
 import { reserveAddresses } from "../store/reserve-addresses.ts";
 
 /**
  * Stores an account's published state. It replaces the stored state if its version is higher. A
  * snapshot that was published much later also replaces it, because auth-keys may have been restored
- * from a backup (rule EVENT-7). Also reserves the first addresses of a new Bitcoin key before any
- * link gets one of them.
+ * from a backup (rule EVENT-7). Also reserves the first addresses of a new key before any link gets
+ * one of them.
  */
 export const saveAccount =
   (dependencies: Dependencies): EventHandler<typeof accountUpdated> =>
@@ -37,11 +35,13 @@ const reserveAddressesForNewKeys = async (
   { wallets }: Account,
 ): Promise<void> => {
   const keys = wallets.flatMap(
-    ({ firstAddressIndex: firstIndex = 0, tokenId, walletAddress: descriptor }) => {
-      const chainId = catalogue.findToken(tokenId)?.chain.id;
-      if (chainId === undefined || !isBitcoinChainId(chainId)) return [];
-      if (!isBitcoinDescriptor(descriptor)) return [];
-      return { chainId, descriptor, firstIndex, keyId: computeBitcoinKeyId(chainId, descriptor) };
+    ({ firstAddressIndex: firstIndex = 0, tokenId, walletAddress: key }) => {
+      const chain = catalogue.findToken(tokenId)?.chain;
+      if (chain === undefined) return [];
+      const { linkAddresses } = getFamily(chain.chainType);
+      if (linkAddresses?.isKey(key) !== true) return [];
+      const keyId = linkAddresses.computeKeyId(chain.id, key);
+      return { chainId: chain.id, key, keyId, linkAddresses, firstIndex };
     },
   );
   // A fixed order prevents deadlocks between two transactions.

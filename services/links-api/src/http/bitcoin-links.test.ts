@@ -1,14 +1,10 @@
 import { describe, expect, test } from "@jest/globals";
-import {
-  type Account,
-  deriveBitcoinAddresses,
-  computeBitcoinKeyId,
-  newId,
-} from "@payment-links/contracts";
-import { generateDescriptor } from "@payment-links/contracts/testing/generate-descriptor";
+import { deriveBitcoinAddresses, computeBitcoinKeyId } from "@payment-links/chains";
+import { type Account, newId } from "@payment-links/contracts";
+import { generateDescriptor } from "@payment-links/chains/testing/generate-descriptor";
 import { transact } from "@payment-links/postgres";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
-import { allocateAddressIndex } from "../store/bitcoin-addresses.ts";
+import { allocateAddressIndex } from "../store/link-addresses.ts";
 import { createRig } from "../testing/create-rig.ts";
 import { sampleAccount, sampleSettlement } from "../testing/samples.ts";
 

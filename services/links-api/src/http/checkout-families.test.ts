@@ -1,6 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
-import { type Account, type ChainType, newId } from "@payment-links/contracts";
-import { generateDescriptor } from "@payment-links/contracts/testing/generate-descriptor";
+import type { ChainType } from "@payment-links/chains";
+import { type Account, newId } from "@payment-links/contracts";
+import { generateDescriptor } from "@payment-links/chains/testing/generate-descriptor";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { createRig } from "../testing/create-rig.ts";
 import { sampleAccount, samplePaymentIdentity, sampleSettlement } from "../testing/samples.ts";

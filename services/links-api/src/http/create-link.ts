@@ -32,8 +32,8 @@ import {
 
 /**
  * POST /v1/payment-link and POST /console/api/payment-links: creates a link whose payments go to
- * the owner's default wallet. This takes one statement, except with an idempotency key and on
- * Bitcoin. The audit log records links that a person creates, but not links that are created with
+ * the owner's default wallet. This takes one statement, except with an idempotency key and
+ * for a link that needs its own address. The audit log records links that a person creates, but not links that are created with
  * an API key.
  */
 export const createLink =

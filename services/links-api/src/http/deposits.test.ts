@@ -2,15 +2,8 @@ import { randomBytes } from "node:crypto";
 import { describe, expect, test } from "@jest/globals";
 import { sql } from "slonik";
 import * as z from "zod";
-import {
-  type Account,
-  Decimal,
-  type DepositState,
-  newId,
-  deriveSolanaReference,
-  toEip55,
-  tronAddressFromHex,
-} from "@payment-links/contracts";
+import { deriveSolanaReference, toEip55, tronAddressFromHex } from "@payment-links/chains";
+import { type Account, Decimal, type DepositState, newId } from "@payment-links/contracts";
 import { sqlVoid } from "@payment-links/postgres";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { saveDeposits } from "../events/save-deposits.ts";

@@ -1,12 +1,13 @@
 import type { Request, Response } from "express";
-import { formatAmount, isBitcoinChainId } from "@payment-links/contracts";
+import { getFamily } from "@payment-links/chains";
+import { formatAmount } from "@payment-links/contracts";
 import { sendJson } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import type { Dependencies } from "../dependencies.ts";
 import type { LinkView } from "../domain/link-view.ts";
 import { statusAt } from "../domain/link.ts";
 import { getUnsendableRemainder } from "../domain/payment-instructions.ts";
-import { findAddressGap } from "../store/bitcoin-addresses.ts";
+import { findAddressGap } from "../store/link-addresses.ts";
 import { listPayments } from "../store/payments.ts";
 import { getOwnLink } from "./get-own-link.ts";
 import { requireHandle, serializeLink } from "./serialize-link.ts";
@@ -25,8 +26,9 @@ export const getConsoleLink =
     const page = { linkId: link.id, offset: 0, limit: paymentsMax };
     const payments = await listPayments(dependencies.pool, page);
     const { token } = dependencies.getToken(link.tokenId);
-    const isOnBitcoin = isBitcoinChainId(token.chain.id);
-    const addressGap = isOnBitcoin ? await findAddressGap(dependencies.pool, link.id) : undefined;
+    const addressGap = getFamily(token.chain.chainType).needsAddressPerLink
+      ? await findAddressGap(dependencies.pool, link.id)
+      : undefined;
     const now = dependencies.clock.now();
     const serializationContext = { handle: requireHandle(caller.account), now };
     sendJson(res, 200, {

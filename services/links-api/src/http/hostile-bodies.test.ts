@@ -3,7 +3,7 @@ import * as fc from "fast-check";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { createRig } from "../testing/create-rig.ts";
 import { sampleAccount } from "../testing/samples.ts";
-import { getPropertyRunOptions } from "@payment-links/contracts/testing/property-runs";
+import { getPropertyRunOptions } from "@payment-links/runtime/testing/property-runs";
 
 const rig = useRig(createRig);
 let keyHeaders: Record<string, string>;

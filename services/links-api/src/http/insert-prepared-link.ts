@@ -1,12 +1,8 @@
 import assert from "node:assert/strict";
-import {
-  deriveBitcoinAddresses,
-  computeBitcoinKeyId,
-  isBitcoinChainId,
-} from "@payment-links/contracts";
+import { getFamily } from "@payment-links/chains";
 import type { Transaction } from "@payment-links/postgres";
 import type { PayableAccount } from "../domain/link.ts";
-import { insertAddress, allocateAddressIndex } from "../store/bitcoin-addresses.ts";
+import { insertAddress, allocateAddressIndex } from "../store/link-addresses.ts";
 import type { StoredResponse } from "../store/idempotency-keys.ts";
 import { type NewLink, insertLink } from "../store/links.ts";
 import { reserveAddresses } from "../store/reserve-addresses.ts";
@@ -25,32 +21,34 @@ export type PreparedLink = {
  * inserts the link.
  */
 export const needsOwnAddress = ({ owner }: PreparedLink): boolean =>
-  isBitcoinChainId(owner.token.chain.id);
+  getFamily(owner.token.chain.chainType).needsAddressPerLink;
 
 /**
- * Inserts a link. On Bitcoin, allocates an address of the owner's key that no other link has had or
- * will get (rule API-33).
+ * Inserts a link. If the link needs its own address, allocates an address of the owner's key that no
+ * other link has had or will get (rule API-33).
  */
 export const insertPreparedLink = async (
   tx: Transaction,
   { owner, buildNewLink }: PreparedLink,
 ): Promise<NewLinkWithResponse> => {
   const { firstAddressIndex: firstIndex = 0, walletAddress } = owner.wallet;
-  const chainId = owner.token.chain.id;
-  if (!isBitcoinChainId(chainId)) {
+  const { chainType, id: chainId } = owner.token.chain;
+  const { linkAddresses } = getFamily(chainType);
+  if (linkAddresses === undefined) {
     const newLink = buildNewLink(walletAddress);
     await insertLink(tx, newLink);
     return newLink;
   }
-  const keyId = computeBitcoinKeyId(chainId, walletAddress);
+  const keyId = linkAddresses.computeKeyId(chainId, walletAddress);
   const { index, reservedTo } = await allocateAddressIndex(tx, { keyId, firstIndex });
-  const [address] = deriveBitcoinAddresses(chainId, walletAddress, { startIndex: index, count: 1 });
-  assert.ok(address !== undefined, "no address was derived from the Bitcoin key");
+  const range = { startIndex: index, count: 1 };
+  const [address] = linkAddresses.deriveAddresses(chainId, walletAddress, range);
+  assert.ok(address !== undefined, "no address was derived from the wallet's key");
   const newLink = buildNewLink(address);
   await insertLink(tx, newLink);
   const { createdAt: now, id: linkId } = newLink.link;
   await insertAddress(tx, { keyId, index, address, linkId });
-  const key = { chainId, descriptor: walletAddress, keyId };
+  const key = { chainId, key: walletAddress, keyId, linkAddresses };
   await reserveAddresses(tx, key, { nextIndex: index + 1, reservedTo, now });
   return newLink;
 };

@@ -1,6 +1,6 @@
+import type { PaymentStep, TronCall } from "@payment-links/chains";
 import { type CheckoutLink, buildCheckoutPageUrl, formatAmount } from "@payment-links/contracts";
 import type { Dependencies } from "../dependencies.ts";
-import type { PaymentStep, TronCall } from "../domain/contract-instructions.ts";
 import { type OwnedLinkView, isVerifiedSeller } from "../domain/link-view.ts";
 import { statusAt } from "../domain/link.ts";
 import type { Payment } from "../domain/payment.ts";

@@ -1,9 +1,5 @@
-import {
-  type DepositData,
-  buildExplorerUrl,
-  formatAmount,
-  serializeToken,
-} from "@payment-links/contracts";
+import { buildExplorerUrl } from "@payment-links/chains";
+import { type DepositData, formatAmount, serializeToken } from "@payment-links/contracts";
 import type { Dependencies } from "../dependencies.ts";
 import {
   type Deposit,

@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, describe, expect, test } from "@jest/globals";
 import { Decimal, newId } from "@payment-links/contracts";
-import { generateDescriptor } from "@payment-links/contracts/testing/generate-descriptor";
+import { generateDescriptor } from "@payment-links/chains/testing/generate-descriptor";
 import { connectPool } from "@payment-links/postgres";
 import { startTestListeners } from "@payment-links/process/testing";
 import { afterMs, createMetrics, parseConfig } from "@payment-links/runtime";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { type Account, newId } from "@payment-links/contracts";
-import { generateDescriptor } from "@payment-links/contracts/testing/generate-descriptor";
+import { generateDescriptor } from "@payment-links/chains/testing/generate-descriptor";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { createRig } from "../testing/create-rig.ts";
 import { sampleAccount, sampleSettlement } from "../testing/samples.ts";

@@ -1,5 +1,11 @@
 import type { Request, Response } from "express";
 import {
+  type SolanaTokenTransfer,
+  encodeSolanaPayment,
+  getFamily,
+  isSolanaTokenTransfer,
+} from "@payment-links/chains";
+import {
   type CatalogueToken,
   Decimal,
   type ApiErrorCode,
@@ -8,14 +14,12 @@ import {
 } from "@payment-links/contracts";
 import { sendJson, readJsonBody, parsePathParameter } from "@payment-links/http";
 import type { Dependencies } from "../dependencies.ts";
-import { type NoInstructionsReason, getPayerMessage } from "../domain/payment-instructions.ts";
 import {
-  type NoTransactionReason,
-  type SolanaInstructions,
-  isSolanaTokenPayment,
-  findNoTransactionReason,
-} from "../domain/solana-request.ts";
-import { encodeSolanaPayment } from "../domain/solana-transaction.ts";
+  type NoInstructionsReason,
+  type PaymentInstructions,
+  getPayerMessage,
+} from "../domain/payment-instructions.ts";
+import { type NoTransactionReason, findNoTransactionReason } from "../domain/solana-request.ts";
 import { sumPendingPayments } from "../store/payments.ts";
 import { readLink } from "../store/read-link.ts";
 import { createWalletError, getWalletTexts } from "./send-wallet-error.ts";
@@ -40,11 +44,12 @@ export const createSolanaTransaction =
     const instructionsResult = await dependencies.getPaymentInstructions(link, {
       now: dependencies.clock.now(),
     });
-    if (token.chain.chainType !== "SVM") throw createWalletError("NOT_FOUND", texts.elsewhere);
+    if (!getFamily(token.chain.chainType).hasTransactionRequests)
+      throw createWalletError("NOT_FOUND", texts.elsewhere);
     if ("reason" in instructionsResult)
       throw createInstructionsError(instructionsResult.reason, texts);
     const { instructions } = instructionsResult;
-    if (!isSolanaTokenPayment(instructions)) throw createWalletError("NOT_FOUND", texts.elsewhere);
+    if (!isSolanaTokenTransfer(instructions)) throw createWalletError("NOT_FOUND", texts.elsewhere);
     const reason = findNoTransactionReason(instructions, { account, pendingAmount });
     if (reason !== undefined) throw createWalletError(payerErrorCodes[reason], texts[reason]);
     const accountState = await fetchAccountState(dependencies, instructions, {
@@ -70,7 +75,7 @@ export const createSolanaTransaction =
 
 const fetchAccountState = async (
   { fetchSolanaAccountState, log }: Dependencies,
-  { amount, amountBaseUnits, recipient, splToken }: SolanaInstructions,
+  { amount, amountBaseUnits, recipient, splToken }: PaymentInstructions & SolanaTokenTransfer,
   { account, token, texts }: { account: string; token: CatalogueToken; texts: WalletTexts },
 ) => {
   const { chainId } = token;

@@ -1,4 +1,5 @@
 import type { Request, Response } from "express";
+import { getFamily } from "@payment-links/chains";
 import {
   type CatalogueChain,
   type LinkStatus,
@@ -111,14 +112,7 @@ const buildPaymentView = (
   const isTransferTracked = dependencies.transferChains.has(chain.id);
   const exchangeOptions = { ...link, instructions, token, chain, isTransferTracked };
   const requestUrl = buildTransactionRequestUrl(checkoutUrl, linkId, instructions);
-  const manualPaymentOptions = {
-    linkId,
-    pageUrl,
-    chainId: chain.id,
-    requestUrl,
-    instructions,
-    token,
-  };
+  const manualPaymentOptions = { linkId, pageUrl, chain, requestUrl, instructions, token };
   if (!("steps" in instructions)) {
     const paymentSection = html`${renderFollowSection({ ...followOptions, reason: null }, localization)}
     ${renderManualPayment(manualPaymentOptions, localization)}
@@ -127,13 +121,13 @@ const buildPaymentView = (
   }
   const state = `${status} ${link.receivedAmount} null`;
   const paymentOptions = { linkId, pageUrl, state, instructions, pendingPayments, token, chain };
-  const isTron = chain.chainType === "TVM";
+  const isTronWeb = getFamily(chain.chainType).browserWallets === "TronWeb";
   const paymentSection = html`${renderPaymentSection(paymentOptions, localization)}
-  ${isTron ? renderManualPayment(manualPaymentOptions, localization) : undefined}
+  ${isTronWeb ? renderManualPayment(manualPaymentOptions, localization) : undefined}
   ${renderExchangeInstructions(exchangeOptions, localization)}`;
   return {
     paymentSection,
-    script: isTron ? "tron.js" : "checkout.js",
+    script: isTronWeb ? "tron.js" : "checkout.js",
     policy: "checkout",
     connectSources: getWalletOrigins(chain),
   };

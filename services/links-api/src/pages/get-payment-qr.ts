@@ -1,8 +1,8 @@
 import type { Request, Response } from "express";
+import { getPaymentUri } from "@payment-links/chains";
 import { createApiError } from "@payment-links/contracts";
 import { parsePathParameter } from "@payment-links/http";
 import type { Dependencies } from "../dependencies.ts";
-import { getPaymentUri } from "../domain/payment-instructions.ts";
 import { readLink } from "../store/read-link.ts";
 import { sendQr } from "./get-qr.ts";
 

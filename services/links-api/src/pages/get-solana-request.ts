@@ -1,4 +1,5 @@
 import type { Request, Response } from "express";
+import { getFamily } from "@payment-links/chains";
 import { createApiError } from "@payment-links/contracts";
 import { sendJson, parsePathParameter } from "@payment-links/http";
 import type { Dependencies } from "../dependencies.ts";
@@ -17,7 +18,7 @@ export const getSolanaRequest =
       parsePathParameter(req, "id", "CANNOT_FIND_PAYMENT_LINK"),
     );
     const { chain } = dependencies.getToken(link.tokenId).token;
-    if (chain.chainType !== "SVM") throw createApiError("NOT_FOUND");
+    if (!getFamily(chain.chainType).hasTransactionRequests) throw createApiError("NOT_FOUND");
     const icon = `${dependencies.checkoutUrl}/favicon.svg`;
     sendJson(res, 200, { label: link.owner.username, icon });
   };

@@ -1,3 +1,4 @@
+import { getFamily } from "@payment-links/chains";
 import { type CatalogueChain, type TokenData, formatAmount } from "@payment-links/contracts";
 import { type Html, fillHtml, html } from "@payment-links/http";
 import type { PaymentInstructions } from "../domain/payment-instructions.ts";
@@ -16,8 +17,8 @@ type ExchangeOptions = {
 
 /**
  * Renders instructions for payers whose money is at an exchange. An exchange can only make plain
- * transfers. On Bitcoin, the address identifies the link. On other chains, a plain transfer does
- * not identify a link, so the owner has to assign it to one. This is only possible if plain
+ * transfers. If the link has its own address, it identifies the link. Otherwise, a plain transfer
+ * does not identify a link, so the owner has to assign it to one. This is only possible if plain
  * transfers are tracked.
  */
 export const renderExchangeInstructions = (
@@ -31,7 +32,7 @@ export const renderExchangeInstructions = (
     chain: chain.name,
     address: html`<code>${destinationAddress}</code>`,
   };
-  const addressNamesLink = "uri" in instructions;
+  const addressNamesLink = getFamily(chain.chainType).needsAddressPerLink;
   const paragraphs =
     addressNamesLink || isTransferTracked
       ? [

@@ -1,4 +1,5 @@
-import { type CatalogueChain, getChainSource, buildExplorerUrl } from "@payment-links/contracts";
+import { getChainSource, buildExplorerUrl } from "@payment-links/chains";
+import type { CatalogueChain } from "@payment-links/contracts";
 import { type Html, html } from "@payment-links/http";
 import type { Payment } from "../domain/payment.ts";
 import { type Localization, fillPlaceholders } from "./localization.ts";

@@ -1,7 +1,12 @@
-import { Decimal, type TokenData, formatAmount } from "@payment-links/contracts";
+import { type TronCall, getPaymentUri } from "@payment-links/chains";
+import {
+  type CatalogueChain,
+  Decimal,
+  type TokenData,
+  formatAmount,
+} from "@payment-links/contracts";
 import { type Html, fillHtml, html } from "@payment-links/http";
-import type { TronCall } from "../domain/contract-instructions.ts";
-import { type PaymentInstructions, getPaymentUri } from "../domain/payment-instructions.ts";
+import type { PaymentInstructions } from "../domain/payment-instructions.ts";
 import type { ManualPaymentTexts } from "./manual-payment-texts.ts";
 import { getManualPaymentTexts } from "./get-manual-payment-texts.ts";
 import { renderAmount } from "./render-amount.ts";
@@ -11,7 +16,7 @@ import { type Localization, fillPlaceholders } from "./localization.ts";
 type ManualPaymentOptions = {
   linkId: string;
   pageUrl: string;
-  chainId: string;
+  chain: CatalogueChain;
   /**
    * The Solana transaction request URL, or null if wallets cannot use it. It is offered first
    * because of its advantages (rule CHAIN-23).

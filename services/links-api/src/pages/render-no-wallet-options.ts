@@ -1,8 +1,13 @@
+import { listWalletApps } from "@payment-links/chains";
+import type { CatalogueChain } from "@payment-links/contracts";
 import { type Html, html } from "@payment-links/http";
-import { listWalletApps } from "./wallet-apps.ts";
 import { type Localization, fillPlaceholders } from "./localization.ts";
 
-type NoWalletOptions = { linkId: string; pageUrl: string; chainId: string };
+type NoWalletOptions = {
+  linkId: string;
+  pageUrl: string;
+  chain: Pick<CatalogueChain, "id" | "chainType">;
+};
 
 /**
  * Renders options for visitors whose browser does not have a wallet: a QR code for the phone's
@@ -10,7 +15,7 @@ type NoWalletOptions = { linkId: string; pageUrl: string; chainId: string };
  * fit the device. Hidden images are not loaded.
  */
 export const renderNoWalletOptions = (
-  { linkId, pageUrl, chainId }: NoWalletOptions,
+  { linkId, pageUrl, chain }: NoWalletOptions,
   localization: Localization,
 ): Html =>
   html`<figure class="qr">
@@ -23,17 +28,17 @@ export const renderNoWalletOptions = (
       />
       <figcaption>${localization.texts.qr.caption}</figcaption>
     </figure>
-    ${renderWalletApps({ pageUrl, chainId }, localization)}`;
+    ${renderWalletApps({ pageUrl, chain }, localization)}`;
 
 /**
  * Renders links that open the page in wallet apps. Renders nothing if no known app supports the
  * chain.
  */
 export const renderWalletApps = (
-  { pageUrl, chainId }: Pick<NoWalletOptions, "pageUrl" | "chainId">,
+  { pageUrl, chain }: Pick<NoWalletOptions, "pageUrl" | "chain">,
   { texts }: Localization,
 ): Html | undefined => {
-  const apps = listWalletApps(chainId);
+  const apps = listWalletApps(chain);
   if (apps.length === 0) return undefined;
   return html`<div class="apps">
     <p>${texts.apps.title}</p>

@@ -1,6 +1,6 @@
+import { type PaymentStep, getFamily } from "@payment-links/chains";
 import { type CatalogueChain, type TokenData, formatAmount } from "@payment-links/contracts";
 import { type Html, fillHtml, html } from "@payment-links/http";
-import type { PaymentStep } from "../domain/contract-instructions.ts";
 import type { CallInstructions } from "../domain/payment-instructions.ts";
 import type { PendingPayment } from "../store/payments.ts";
 import { buildAssetUrl } from "./assets.ts";
@@ -35,12 +35,9 @@ export const renderPaymentSection = (
   const { language, texts } = localization;
   const amount = formatAmount(instructions.amount);
   const { symbol } = token;
-  const noWalletOptions = renderNoWalletOptions(
-    { linkId, pageUrl, chainId: chain.id },
-    localization,
-  );
-  const scriptTexts =
-    chain.chainType === "TVM" ? { ...texts.script, ...getTronTexts(localization) } : texts.script;
+  const noWalletOptions = renderNoWalletOptions({ linkId, pageUrl, chain }, localization);
+  const isTronWeb = getFamily(chain.chainType).browserWallets === "TronWeb";
+  const scriptTexts = isTronWeb ? { ...texts.script, ...getTronTexts(localization) } : texts.script;
   const pendingData = pendingPayments.map((payment) => ({
     id: payment.id,
     amount: formatAmount(payment.amount),

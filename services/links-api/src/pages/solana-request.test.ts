@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { afterEach, describe, expect, test } from "@jest/globals";
-import { type Account, getChainSource, newId } from "@payment-links/contracts";
+import { getChainSource } from "@payment-links/chains";
+import { type Account, newId } from "@payment-links/contracts";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { getAddressDecoder, getTransactionDecoder } from "@solana/kit";
 import { createRig } from "../testing/create-rig.ts";

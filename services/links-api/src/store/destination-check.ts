@@ -1,4 +1,5 @@
 import { LRUCache } from "lru-cache";
+import { getFamily } from "@payment-links/chains";
 import type { FetchSolanaAccountState, CatalogueToken } from "@payment-links/contracts";
 
 type Destination = { token: CatalogueToken; destinationAddress: string };
@@ -68,7 +69,7 @@ export const createDestinationCheck = ({
   };
   return async (destination) => {
     const { token, destinationAddress } = destination;
-    if (token.chain.chainType !== "SVM" || token.isNative) return false;
+    if (token.isNative || !getFamily(token.chain.chainType).hasTokenPrograms) return false;
     const key = `${token.chainId} ${destinationAddress}`;
     const cachedResult = cachedResults.get(key);
     if (cachedResult !== undefined && clock.elapsedMs() < cachedResult.expiresAtMs)

@@ -1,11 +1,8 @@
 import { createOutgoingEvent, publish } from "@payment-links/bus";
-import {
-  type BitcoinChainId,
-  deriveBitcoinAddresses,
-  bitcoinAddressesReserved,
-} from "@payment-links/contracts";
+import type { LinkAddresses } from "@payment-links/chains";
+import { bitcoinAddressesReserved } from "@payment-links/contracts";
 import type { Transaction } from "@payment-links/postgres";
-import { saveReservedTo } from "./bitcoin-addresses.ts";
+import { saveReservedTo } from "./link-addresses.ts";
 
 /**
  * The minimum number of a key's addresses that are watched before links get them. Most wallets look
@@ -18,7 +15,15 @@ const reservedMin = 20;
  */
 const reservedMax = 40;
 
-type BitcoinKey = { chainId: BitcoinChainId; descriptor: string; keyId: string };
+/** The key of a wallet, from which the addresses of its links are derived. */
+type WalletKey = {
+  chainId: string;
+  /** In the form in which the wallet stores it. */
+  key: string;
+  /** The id of the key's sequence of addresses. */
+  keyId: string;
+  linkAddresses: LinkAddresses;
+};
 
 /**
  * Reserves the next addresses of a key if too few are reserved. settlement-listener watches
@@ -27,13 +32,13 @@ type BitcoinKey = { chainId: BitcoinChainId; descriptor: string; keyId: string }
  */
 export const reserveAddresses = async (
   tx: Transaction,
-  { chainId, descriptor, keyId }: BitcoinKey,
+  { chainId, key, keyId, linkAddresses }: WalletKey,
   { nextIndex, reservedTo, now }: { nextIndex: number; reservedTo: number; now: Date },
 ): Promise<void> => {
   if (reservedTo - nextIndex >= reservedMin) return;
   const startIndex = Math.max(nextIndex, reservedTo);
   const count = nextIndex + reservedMax - startIndex;
-  const addresses = deriveBitcoinAddresses(chainId, descriptor, { startIndex, count });
+  const addresses = linkAddresses.deriveAddresses(chainId, key, { startIndex, count });
   const [partitionKey = ""] = addresses;
   await saveReservedTo(tx, keyId, startIndex + count);
   await publish(tx, [

@@ -1,9 +1,9 @@
 import { type FragmentSqlToken, sql } from "slonik";
+import { getChainSource } from "@payment-links/chains";
 import {
   type Account,
   type SettlementState,
   Decimal,
-  getChainSource,
   createDeterministicId,
   newId,
 } from "@payment-links/contracts";

@@ -1,6 +1,6 @@
+import { getChainSource } from "@payment-links/chains";
 import {
   type DepositState,
-  getChainSource,
   depositOrphaned,
   depositSeen,
   depositSettled,

@@ -1,18 +1,17 @@
 import type * as z from "zod";
+import { isEvmAddress, toEip55 } from "@payment-links/chains";
 import {
   type CatalogueToken,
   body,
   dateTime,
   fitsBaseUnits,
   createValidationError,
-  isEvmAddress,
   nullable,
   oneOf,
   paymentStatuses,
   positiveDecimal,
   required,
   text,
-  toEip55,
 } from "@payment-links/contracts";
 import type { PaymentReport } from "./payment.ts";
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
-import { Decimal, getChainSource, createDeterministicId } from "@payment-links/contracts";
+import { getChainSource } from "@payment-links/chains";
+import { Decimal, createDeterministicId } from "@payment-links/contracts";
 import { samplePaymentReport } from "../testing/samples.ts";
 import {
   type EvaluationContext,

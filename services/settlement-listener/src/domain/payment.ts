@@ -1,6 +1,6 @@
+import { getChainSource } from "@payment-links/chains";
 import {
   type SettlementState,
-  getChainSource,
   fitsDecimals,
   createDeterministicId,
   settlementFailed,

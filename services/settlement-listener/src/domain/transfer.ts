@@ -1,4 +1,5 @@
-import { type Decimal, getChainSource } from "@payment-links/contracts";
+import { getChainSource } from "@payment-links/chains";
+import type { Decimal } from "@payment-links/contracts";
 import type { PaymentReport } from "./payment.ts";
 
 /** A payment or deposit in one block, as proved by its receipt. */

@@ -1,9 +1,5 @@
-import {
-  type Catalogue,
-  type ChainType,
-  type PaymentLinkState,
-  computeReferenceHash,
-} from "@payment-links/contracts";
+import { type ChainFamily, getFamily } from "@payment-links/chains";
+import type { Catalogue, PaymentLinkState } from "@payment-links/contracts";
 import type { Transaction } from "@payment-links/postgres";
 import type { Clock } from "@payment-links/runtime";
 import { claimTransfers } from "../payment-reports/claim-transfers.ts";
@@ -28,9 +24,11 @@ export const receiveLinks =
     const links = [...selectNewestVersions(events.map(({ data }) => data.link)).values()].map(
       (link) => toWatchedLink(catalogue, link, now),
     );
-    // Only Solana is polled by owner account, and it polls some accounts more often than others.
-    const solanaLinks = links.filter(({ chainId }) => getChainType(catalogue, chainId) === "SVM");
-    await saveLinkOwners(tx, solanaLinks, now);
+    // A chain that is polled by owner account polls some accounts more often than others.
+    const polledLinks = links.filter(
+      ({ chainId }) => findFamily(catalogue, chainId).isPolledByAccount,
+    );
+    await saveLinkOwners(tx, polledLinks, now);
     const newLinks = await saveReceivedLinks(tx, links);
     if (newLinks.length === 0) return;
     await publishDeferredPayments(
@@ -78,13 +76,13 @@ const selectNewestVersions = (
 };
 
 const toWatchedLink = (catalogue: Catalogue, link: PaymentLinkState, now: Date): WatchedLink => {
-  const chainType = getChainType(catalogue, link.chainId);
+  const family = findFamily(catalogue, link.chainId);
   return {
     ...link,
-    referenceHash: computeReferenceHash(chainType, link),
+    referenceHash: family.computeReferenceHash(link),
     // The clocks of the two services can differ. Money that arrives from now on pays the link in
     // any case.
-    paidFrom: chainType === "BVM" ? (link.dateCreated < now ? link.dateCreated : now) : null,
+    paidFrom: family.needsAddressPerLink ? (link.dateCreated < now ? link.dateCreated : now) : null,
   };
 };
 
@@ -92,5 +90,5 @@ const toWatchedLink = (catalogue: Catalogue, link: PaymentLinkState, now: Date):
  * Returns the chain's family, which determines how payments identify a link. A chain that is not in
  * the catalogue is not watched, so any value works for it.
  */
-const getChainType = ({ chains }: Catalogue, chainId: string): ChainType =>
-  chains.find(({ id }) => id === chainId)?.chainType ?? "EVM";
+const findFamily = ({ chains }: Catalogue, chainId: string): ChainFamily =>
+  getFamily(chains.find(({ id }) => id === chainId)?.chainType ?? "EVM");

@@ -1,8 +1,5 @@
-import type {
-  FetchSolanaAccountState,
-  FetchUsedAddresses,
-  ChainType,
-} from "@payment-links/contracts";
+import type { ChainType } from "@payment-links/chains";
+import type { FetchSolanaAccountState, FetchUsedAddresses } from "@payment-links/contracts";
 import type { ServiceContext } from "@payment-links/process";
 import type { SettlementListenerConfig } from "../config.ts";
 import type { Payment } from "../domain/payment.ts";

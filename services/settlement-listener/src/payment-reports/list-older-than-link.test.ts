@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
-import { type PaymentLinkState, computeReferenceHash } from "@payment-links/contracts";
+import { computeReferenceHash } from "@payment-links/chains";
+import type { PaymentLinkState } from "@payment-links/contracts";
 import { transact } from "@payment-links/postgres";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { freshBitcoinAddress } from "@payment-links/local-chains/bitcoin/fresh-address";

@@ -1,5 +1,6 @@
 import { expect, test } from "@jest/globals";
-import { getChainSource, newId } from "@payment-links/contracts";
+import { getChainSource } from "@payment-links/chains";
+import { newId } from "@payment-links/contracts";
 import { sqlVoid, transact } from "@payment-links/postgres";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { acquireLeadership } from "../store/watchers.ts";

@@ -1,6 +1,6 @@
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { type OutboxRow, toOutboxRow, insertOutboxRows } from "@payment-links/bus";
-import { isBitcoinChainId } from "@payment-links/contracts";
+import { needsAddressPerLink } from "@payment-links/chains";
 import type { Transaction } from "@payment-links/postgres";
 import {
   type PaymentReportResult,
@@ -73,7 +73,7 @@ const evaluateReports = (
   reports.flatMap((report) => {
     const storedPayment = knownPayments.get(report.sourceId);
     if (storedPayment === undefined && report.isOrphaned === true) return [];
-    const shouldPublishBlockChanges = isBitcoinChainId(report.chainId);
+    const shouldPublishBlockChanges = needsAddressPerLink(report.chainId);
     const evaluationContext = {
       now,
       isLinkKnown: true,

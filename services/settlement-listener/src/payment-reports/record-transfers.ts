@@ -1,4 +1,4 @@
-import { parseSolanaAddress } from "@payment-links/contracts";
+import { parseSolanaAddress } from "@payment-links/chains";
 import type { Transaction } from "@payment-links/postgres";
 import {
   type Transfer,

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { sql } from "slonik";
 import type { Transaction } from "@payment-links/postgres";
-import { getChainSource } from "@payment-links/contracts";
+import { getChainSource } from "@payment-links/chains";
 
 /** The minimum time between two reports of one chain's progress. */
 const advanceIntervalMs = 2_000;

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { sql } from "slonik";
-import { PaymentStatus, getChainSource, formatAmount } from "@payment-links/contracts";
+import { getChainSource } from "@payment-links/chains";
+import { PaymentStatus, formatAmount } from "@payment-links/contracts";
 import {
   type Pool,
   type Transaction,

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { sql } from "slonik";
 import { type Pool, type Transaction, sqlVoid } from "@payment-links/postgres";
-import { getChainSource } from "@payment-links/contracts";
+import { getChainSource } from "@payment-links/chains";
 
 const BacklogCount = z.object({ count: z.int(), oldestAt: z.date().nullable() });
 /**

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { type FragmentSqlToken, sql } from "slonik";
-import { getChainSource } from "@payment-links/contracts";
+import { getChainSource } from "@payment-links/chains";
 import { type Db, type Pool, type Transaction, sqlVoid } from "@payment-links/postgres";
 import type { StoredTransfer } from "../domain/transfer.ts";
 import { TransferRow, transferColumns } from "./transfer-row.ts";

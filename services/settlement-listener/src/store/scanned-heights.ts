@@ -1,22 +1,22 @@
 import * as z from "zod";
 import { sql } from "slonik";
-import { isBitcoinChainId } from "@payment-links/contracts";
+import { needsAddressPerLink } from "@payment-links/chains";
 import { type Db, type Transaction, sqlVoid } from "@payment-links/postgres";
 import { BlockNumber } from "./block-number.ts";
 
 const ScannedHeightRow = z.object({ height: BlockNumber, scannedAt: z.date() });
 
 /**
- * Stores when a Bitcoin chain was scanned up to a height. Deletes the entries of greater heights,
- * whose blocks will be scanned again. Other chains do not need these times, because their payments
- * identify the link.
+ * Stores when a chain with an address per link was scanned up to a height. Deletes the entries of
+ * greater heights, whose blocks will be scanned again. Other chains do not need these times, because
+ * their payments identify the link.
  */
 export const saveScannedHeight = async (
   tx: Transaction,
   chainId: string,
   { height, now }: { height: number; now: Date },
 ): Promise<void> => {
-  if (!isBitcoinChainId(chainId)) return;
+  if (!needsAddressPerLink(chainId)) return;
   await deleteScannedHeightsAbove(tx, chainId, height);
   await tx.query(sqlVoid`
     INSERT INTO scanned_heights (chain_id, height, scanned_at)

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type * as z from "zod";
 import { transact } from "@payment-links/postgres";
+import { tronAddressFromHex } from "@payment-links/chains";
 import {
   type DepositState,
   type PaymentLinkState,
@@ -11,7 +12,6 @@ import {
   type chainAdvanced,
   createCatalogue,
   topics,
-  tronAddressFromHex,
 } from "@payment-links/contracts";
 import { createTestContext, startTestListeners } from "@payment-links/process/testing";
 import { type Clock, parseConfig, systemClock } from "@payment-links/runtime";

@@ -1,11 +1,11 @@
 import { createHash, randomBytes } from "node:crypto";
 import { getBase58Decoder } from "@solana/kit";
 import {
-  loadCatalogue,
   deriveSolanaReference,
   deriveAssociatedTokenAccount,
   solanaTokenPrograms,
-} from "@payment-links/contracts";
+} from "@payment-links/chains";
+import { loadCatalogue } from "@payment-links/contracts";
 import { serializeMint } from "@payment-links/local-chains/solana/token-account";
 import { getTokenProgram } from "../families/solana/solana-chain.ts";
 import { serveHeavyNode } from "./run-heavy-chain.ts";

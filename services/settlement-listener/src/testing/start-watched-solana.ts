@@ -1,4 +1,5 @@
-import { type PaymentLinkState, deriveSolanaReference } from "@payment-links/contracts";
+import { deriveSolanaReference } from "@payment-links/chains";
+import type { PaymentLinkState } from "@payment-links/contracts";
 import {
   type SolanaOrder,
   freshAddress,

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { afterEach, describe, expect, test } from "@jest/globals";
-import { Decimal, toEip55 } from "@payment-links/contracts";
+import { toEip55 } from "@payment-links/chains";
+import { Decimal } from "@payment-links/contracts";
 import { transact } from "@payment-links/postgres";
 import { createMetrics } from "@payment-links/runtime";
 import { waitUntil } from "@payment-links/runtime/testing";

@@ -14,7 +14,7 @@ import { startEvmChain } from "@payment-links/local-chains/evm/start-evm-chain";
 import { type WatchRig, createWatchRig } from "../testing/create-watch-rig.ts";
 import { owner } from "../testing/samples.ts";
 import { type ScriptedRpc, startScriptedRpc } from "../testing/scripted-rpc.ts";
-import { getCaseCount, getCaseSeed } from "@payment-links/contracts/testing/property-runs";
+import { getCaseCount, getCaseSeed } from "@payment-links/runtime/testing/property-runs";
 
 const seed = getCaseSeed();
 

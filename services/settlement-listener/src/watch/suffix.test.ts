@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { afterEach, describe, expect, test } from "@jest/globals";
-import { Decimal, type PaymentLinkState, toEip55 } from "@payment-links/contracts";
+import { toEip55 } from "@payment-links/chains";
+import { Decimal, type PaymentLinkState } from "@payment-links/contracts";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { startEvmChain } from "@payment-links/local-chains/evm/start-evm-chain";

@@ -1,10 +1,5 @@
-import {
-  type BitcoinChainId,
-  type Catalogue,
-  type CatalogueChain,
-  type CatalogueToken,
-  isBitcoinChainId,
-} from "@payment-links/contracts";
+import { type BitcoinChainId, isBitcoinChainId } from "@payment-links/chains";
+import type { Catalogue, CatalogueChain, CatalogueToken } from "@payment-links/contracts";
 import { chainConfigError } from "../chain-config-error.ts";
 
 /** A Bitcoin network and its coin. */

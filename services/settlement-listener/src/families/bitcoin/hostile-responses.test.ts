@@ -24,7 +24,7 @@ import { type BitcoinReader, createBitcoinReader } from "./bitcoin-reader.ts";
 import { bitcoinSettings } from "./bitcoin-settings.ts";
 import { findChainFault } from "./find-chain-fault.ts";
 import { createPayees } from "./payees.ts";
-import { getPropertyRunOptions } from "@payment-links/contracts/testing/property-runs";
+import { getPropertyRunOptions } from "@payment-links/runtime/testing/property-runs";
 
 const { describe, program } = await requireBtcd();
 

@@ -5,7 +5,7 @@ import { RawTx, Transaction } from "@scure/btc-signer";
 import * as fc from "fast-check";
 import { RpcFault } from "../../rpc/rpc-fault.ts";
 import { parseRawBlock, parseRawTransaction } from "./parse-raw.ts";
-import { getPropertyRunOptions } from "@payment-links/contracts/testing/property-runs";
+import { getPropertyRunOptions } from "@payment-links/runtime/testing/property-runs";
 
 type Recorded = Record<"genesis" | "testnetCut", { hash: string; txid: string; hex: string }> & {
   bip143: { hex: string; txid: string; spends: string[] };

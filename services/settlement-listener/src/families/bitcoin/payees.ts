@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { type BitcoinChainId, toBitcoinScriptPubKey } from "@payment-links/contracts";
+import { type BitcoinChainId, toBitcoinScriptPubKey } from "@payment-links/chains";
 import type { Owners } from "../../watch/chain/owners.ts";
 import type { FindPayee } from "./verify-transaction.ts";
 

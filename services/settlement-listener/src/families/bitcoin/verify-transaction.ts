@@ -1,4 +1,5 @@
-import { Decimal, computeReferenceHash } from "@payment-links/contracts";
+import { computeReferenceHash } from "@payment-links/chains";
+import { Decimal } from "@payment-links/contracts";
 import type { VerifiedTransfer } from "../../watch/chain-reader.ts";
 import type { BitcoinChain } from "./bitcoin-chain.ts";
 import type { BitcoinOutput, BitcoinTransaction } from "./parse-raw.ts";

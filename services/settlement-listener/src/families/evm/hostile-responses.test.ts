@@ -21,7 +21,7 @@ import { createEvmReader } from "./evm-reader.ts";
 import { findTransfers, readBlockTimes } from "../../watch/transfers/find-transfers.ts";
 import { ChainUnreachableError } from "../../watch/chain-reader.ts";
 import type { EvmReads } from "./evm-reads.ts";
-import { getPropertyRunOptions } from "@payment-links/contracts/testing/property-runs";
+import { getPropertyRunOptions } from "@payment-links/runtime/testing/property-runs";
 
 const runs = getPropertyRunOptions({ commit: 500, soak: 5_000 });
 

@@ -12,7 +12,8 @@ import {
   parseAbi,
   slice,
 } from "viem";
-import { type CatalogueToken, loadCatalogue, toEip55 } from "@payment-links/contracts";
+import { toEip55 } from "@payment-links/chains";
+import { type CatalogueToken, loadCatalogue } from "@payment-links/contracts";
 import type { EventLog } from "./decode-event.ts";
 import { decodeSuffixedTransfer } from "./transfer-suffix.ts";
 import { type PayableChain, mayHaveSuffix, pairReceipt, verifyReceipt } from "./verify-receipt.ts";

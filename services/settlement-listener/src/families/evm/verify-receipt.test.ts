@@ -1,6 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { type Hex, encodeAbiParameters, encodeEventTopics, keccak256, pad, parseAbi } from "viem";
-import { type CatalogueToken, loadCatalogue, toEip55 } from "@payment-links/contracts";
+import { toEip55 } from "@payment-links/chains";
+import { type CatalogueToken, loadCatalogue } from "@payment-links/contracts";
 import type { EventLog } from "./decode-event.ts";
 import { type PayableChain, pairReceipt, verifyReceipt } from "./verify-receipt.ts";
 

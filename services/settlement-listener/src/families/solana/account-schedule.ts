@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import { deriveAssociatedTokenAccount } from "@payment-links/contracts";
+import { deriveAssociatedTokenAccount } from "@payment-links/chains";
 import type { Owners } from "../../watch/chain/owners.ts";
 import { type SolanaChain, getTokenProgram } from "./solana-chain.ts";
 

@@ -1,4 +1,4 @@
-import { decodeBase58 } from "@payment-links/contracts";
+import { decodeBase58 } from "@payment-links/chains";
 
 /**
  * An instruction of a transaction, or one that a program called (an inner instruction). Accounts

@@ -1,4 +1,4 @@
-import { decodeBase58 } from "@payment-links/contracts";
+import { decodeBase58 } from "@payment-links/chains";
 import type { SolanaTransaction } from "./verify-transaction.ts";
 
 const systemProgram = "11111111111111111111111111111111";

@@ -1,9 +1,6 @@
 import { beforeEach, describe, expect, test } from "@jest/globals";
-import {
-  createCatalogue,
-  deriveSolanaReference,
-  deriveAssociatedTokenAccount,
-} from "@payment-links/contracts";
+import { deriveSolanaReference, deriveAssociatedTokenAccount } from "@payment-links/chains";
+import { createCatalogue } from "@payment-links/contracts";
 import { createLog, createMetrics, systemClock } from "@payment-links/runtime";
 import { closeAfterEach } from "@payment-links/runtime/testing/use-rig";
 import { provokedTimeoutMs } from "@payment-links/runtime/testing/time-limits";

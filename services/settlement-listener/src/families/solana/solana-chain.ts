@@ -1,9 +1,5 @@
-import {
-  type Catalogue,
-  type CatalogueChain,
-  type CatalogueToken,
-  solanaTokenPrograms,
-} from "@payment-links/contracts";
+import { solanaTokenPrograms } from "@payment-links/chains";
+import type { Catalogue, CatalogueChain, CatalogueToken } from "@payment-links/contracts";
 import { chainConfigError } from "../chain-config-error.ts";
 
 /** A Solana network and its payable tokens. */

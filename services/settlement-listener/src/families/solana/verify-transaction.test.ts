@@ -1,9 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
-import {
-  createCatalogue,
-  deriveSolanaReference,
-  toSolanaReferenceHash,
-} from "@payment-links/contracts";
+import { deriveSolanaReference, toSolanaReferenceHash } from "@payment-links/chains";
+import { createCatalogue } from "@payment-links/contracts";
 import { callRpc } from "@payment-links/local-chains/call-rpc";
 import {
   type LocalSolanaChain as LocalChain,

@@ -1,10 +1,9 @@
 import {
-  type CatalogueToken,
-  Decimal,
   toSolanaReferenceHash,
   deriveAssociatedTokenAccount,
   solanaTokenPrograms,
-} from "@payment-links/contracts";
+} from "@payment-links/chains";
+import { type CatalogueToken, Decimal } from "@payment-links/contracts";
 import { deriveDepositReference } from "../../domain/deposit.ts";
 import type { VerifiedTransfer } from "../../watch/chain-reader.ts";
 import { type SolanaInstruction, decodeTransfers } from "./decode-transfers.ts";

@@ -1,10 +1,6 @@
 import type { Hex } from "viem";
-import {
-  type Catalogue,
-  type CatalogueChain,
-  tronAddressFromHex,
-  tronAddressToHex,
-} from "@payment-links/contracts";
+import { tronAddressFromHex, tronAddressToHex } from "@payment-links/chains";
+import type { Catalogue, CatalogueChain } from "@payment-links/contracts";
 import { chainConfigError } from "../chain-config-error.ts";
 import type { EvmChain } from "../evm/evm-chain.ts";
 

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { expect, test } from "@jest/globals";
-import { Decimal, tronAddressFromHex } from "@payment-links/contracts";
+import { tronAddressFromHex } from "@payment-links/chains";
+import { Decimal } from "@payment-links/contracts";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { closeAfterEach, useRig } from "@payment-links/runtime/testing/use-rig";
 import { type WatchRig, createWatchRig, startWatchRig } from "../../testing/create-watch-rig.ts";

@@ -1,5 +1,5 @@
 import type { Hex } from "viem";
-import { parseTronAddress, tronAddressToHex } from "@payment-links/contracts";
+import { parseTronAddress, tronAddressToHex } from "@payment-links/chains";
 import { createChainReaders } from "../../rpc/create-chain-readers.ts";
 import { listContracts, listProxyEvents } from "../evm/evm-chain.ts";
 import { createEvmReader } from "../evm/evm-reader.ts";

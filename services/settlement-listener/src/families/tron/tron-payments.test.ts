@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { Decimal, type PaymentLinkState, tronAddressFromHex } from "@payment-links/contracts";
+import { tronAddressFromHex } from "@payment-links/chains";
+import { Decimal, type PaymentLinkState } from "@payment-links/contracts";
 import { waitUntil } from "@payment-links/runtime/testing";
 import type { PaymentOrder, TokenName } from "@payment-links/local-chains/evm/start-evm-chain";
 import { type WatchRig, createWatchRig } from "../../testing/create-watch-rig.ts";

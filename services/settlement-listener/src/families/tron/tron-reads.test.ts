@@ -29,7 +29,7 @@ import { findChainFault } from "../evm/find-chain-fault.ts";
 import { createTronReads } from "./create-tron-reads.ts";
 import { toTronChain } from "./tron-chain.ts";
 import { classifyTronError, tronDialect } from "./tron-dialect.ts";
-import { getPropertyRunOptions } from "@payment-links/contracts/testing/property-runs";
+import { getPropertyRunOptions } from "@payment-links/runtime/testing/property-runs";
 
 const blockRangeMax = 8;
 const blockCount = 30;

@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
 import type { Hex } from "viem";
 import { afterEach, beforeAll, describe, expect, test } from "@jest/globals";
-import { keccak256Hex, topics } from "@payment-links/contracts";
+import { keccak256Hex } from "@payment-links/chains";
+import { topics } from "@payment-links/contracts";
 import { sqlVoid } from "@payment-links/postgres";
 import type { Clock } from "@payment-links/runtime";
 import { waitUntil } from "@payment-links/runtime/testing";

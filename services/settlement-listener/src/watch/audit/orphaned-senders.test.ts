@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from "@jest/globals";
 import type { Hex } from "viem";
-import { keccak256Hex } from "@payment-links/contracts";
+import { keccak256Hex } from "@payment-links/chains";
 import { transact } from "@payment-links/postgres";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { closeAfterEach, useRig } from "@payment-links/runtime/testing/use-rig";

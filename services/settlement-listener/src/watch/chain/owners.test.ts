@@ -1,5 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
-import { newId, toEip55 } from "@payment-links/contracts";
+import { toEip55 } from "@payment-links/chains";
+import { newId } from "@payment-links/contracts";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { sqlVoid, transact } from "@payment-links/postgres";
 import { receiveLink } from "../../testing/receive-link.ts";

@@ -1,4 +1,4 @@
-import { getChainSource } from "@payment-links/contracts";
+import { getChainSource } from "@payment-links/chains";
 import { transact } from "@payment-links/postgres";
 import type { StoredTransfer } from "../../domain/transfer.ts";
 import {

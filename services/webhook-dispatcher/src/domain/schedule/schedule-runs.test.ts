@@ -3,7 +3,7 @@ import { describe, expect, test } from "@jest/globals";
 import * as fc from "fast-check";
 import { type ScheduleWorld, createScheduleWorld } from "../../testing/create-schedule-world.ts";
 import type { Destination, SlotLimits } from "./slots.ts";
-import { getPropertyRunOptions } from "@payment-links/contracts/testing/property-runs";
+import { getPropertyRunOptions } from "@payment-links/runtime/testing/property-runs";
 
 const arbitraryLimits: fc.Arbitrary<SlotLimits> = fc.record({
   slotsMax: fc.integer({ min: 1, max: 40 }),

@@ -1,9 +1,5 @@
-import {
-  type FetchSolanaAccountState,
-  type SolanaAccountState,
-  deriveAssociatedTokenAccount,
-  solanaTokenPrograms,
-} from "@payment-links/contracts";
+import { deriveAssociatedTokenAccount, solanaTokenPrograms } from "@payment-links/chains";
+import type { FetchSolanaAccountState, SolanaAccountState } from "@payment-links/contracts";
 import type { RpcRequest } from "../../../rpc/json-rpc.ts";
 import type { ReaderContext } from "../../../rpc/create-chain-readers.ts";
 import { parseObject } from "../../../rpc/parse-result.ts";

@@ -1,0 +1,29 @@
+import type { ChainFamily } from "../chain-family.ts";
+import { hashPaymentReference } from "../payment-reference.ts";
+import { parseSolanaAddress } from "./address.ts";
+import { solanaWalletApps } from "./wallet-apps.ts";
+
+/** Solana. A payment identifies its link by a key in its transfer (Solana Pay's `reference`). */
+export const solana: ChainFamily = {
+  findEntryFault: () => undefined,
+  parseAddress: (_chainId, input) => parseSolanaAddress(input),
+  foldAddress: (address) => address,
+  addressForm: "a Solana address",
+  transactionHashPattern: /^([1-9A-HJ-NP-Za-km-z]{64,88})$/,
+  isCoinNamedBySymbol: true,
+  hasTokens: true,
+  feeProxies: "none",
+  hasTransferSuffix: false,
+  hasTokenPrograms: true,
+  hasLookalikes: false,
+  // A uint64.
+  amounts: { smallest: 1n, largest: 2n ** 64n - 1n },
+  computeReferenceHash: hashPaymentReference,
+  hasTransactionRequests: true,
+  browserWallets: "none",
+  walletApps: solanaWalletApps,
+  hasSignInMessages: false,
+  hasTransferTracking: false,
+  isPolledByAccount: true,
+  needsAddressPerLink: false,
+};
