@@ -94,9 +94,10 @@ test("no image installs packages that build the console or run a local chain", (
   const localChainPackages = ["@payment-links/local-chains"].concat(
     Object.keys({ ...localChains.dependencies, ...localChains.devDependencies }),
   );
-  // Services also import these packages directly: links-api renders QR codes, contracts derives
-  // Bitcoin addresses, and settlement-listener decodes EVM events.
+  // Services also import these packages: links-api renders QR codes, chains derives Bitcoin
+  // addresses, and settlement-listener decodes EVM events.
   const sharedPackages = new Set([
+    "@payment-links/chains",
     "@payment-links/contracts",
     "@payment-links/runtime",
     "@scure/btc-signer",
