@@ -1,26 +1,22 @@
-import { createHash } from "node:crypto";
 import type { Request, Response } from "express";
-import { Redis } from "ioredis";
 import { Pool } from "pg";
 import { createCookiePolicy, createApp, keyRoute, listen, publicRoute } from "@payment-links/http";
 import { createIdentity } from "@payment-links/identity";
-import { type Limiter, createLocalLimiter, createRedisLimiter } from "@payment-links/rate-limit";
-import { takeScript } from "@payment-links/rate-limit/take-script";
+import { type Limiter, createRedisLimiter } from "@payment-links/rate-limit";
 import { createLog, createMetrics, systemClock } from "@payment-links/runtime";
 import { createKeyIntrospection } from "../rig/create-key-introspection.ts";
 import { floorOwner } from "./floor-statements.ts";
 
 // Serves one handler with the setup that every service uses. `GATE` selects the variant:
-// - `redis` and `local`: API key authorization, with rate limits in Redis or in the process
+// - `redis`: API key authorization, with rate limits in Redis
 // - `none`: a public route without authorization and rate limits
-// - `bare`: the public route, plus one call to Redis through the bare client
 //
 // The handler is a minimal version of the cheaper of the two routes that require an API key. It
 // lists an owner's ten newest links with one prepared query and responds in one write.
 // `HANDLER=memory` responds from memory, which shows the cost of authorization for a handler that
 // does almost no work.
 const { env } = process;
-const variant = env["GATE"] ?? "";
+const isFloor = env["GATE"] === "none";
 const log = createLog({ service: "bench", level: "warn" });
 const metrics = createMetrics("bench");
 const limit = { tokensPerSecond: 900_000, burst: 900_000 };
@@ -40,34 +36,7 @@ const sendLinks = async (_req: Request, res: Response): Promise<void> => {
   res.end(text);
 };
 
-/**
- * Connects a bare Redis client. The returned function runs the limiter's script with the arguments
- * of a request from one key and one address.
- */
-const connectBareRedis = async () => {
-  const redis = new Redis(env["REDIS_URL"] ?? "");
-  await redis.script("LOAD", takeScript);
-  const sha = createHash("sha1").update(takeScript).digest("hex");
-  const bucket = [1, limit.burst, 0];
-  return () => redis.evalsha(sha, 2, "{bare}:key", "{bare}:ip", 1, 2, ...bucket, ...bucket);
-};
-const callRedis = variant === "bare" ? await connectBareRedis() : undefined;
-const callRedisAndSendLinks = async (req: Request, res: Response): Promise<void> => {
-  await callRedis?.();
-  await sendLinks(req, res);
-};
-
-const authorizedRoute = keyRoute({
-  method: "get",
-  path: "/links",
-  scope: "payment_link:read",
-  handle: sendLinks,
-});
-const openRoute = publicRoute({
-  method: "get",
-  path: "/links",
-  handle: variant === "bare" ? callRedisAndSendLinks : sendLinks,
-});
+const route = { method: "get", path: "/links", handle: sendLinks } as const;
 
 /** A cached key is introspected at auth-keys once every five seconds. */
 const introspect = createKeyIntrospection([env["API_KEY"] ?? ""]);
@@ -80,22 +49,19 @@ const unlimitedLimiter: Limiter = {
   }),
   close: async () => {},
 };
-const isFloor = variant === "none" || variant === "bare";
 
 const createCountingLimiter = () =>
-  variant === "redis"
-    ? createRedisLimiter({
-        url: env["REDIS_URL"] ?? "",
-        secret: "of this bench",
-        clock: systemClock,
-        replicas: 1,
-        metrics,
-        log,
-      })
-    : createLocalLimiter({ clock: systemClock, metrics });
+  createRedisLimiter({
+    url: env["REDIS_URL"] ?? "",
+    secret: "of this bench",
+    clock: systemClock,
+    replicas: 1,
+    metrics,
+    log,
+  });
 
 const app = createApp({
-  routes: [isFloor ? openRoute : authorizedRoute],
+  routes: [isFloor ? publicRoute(route) : keyRoute({ ...route, scope: "payment_link:read" })],
   authorizer: {
     limiter: isFloor ? unlimitedLimiter : createCountingLimiter(),
     limits: { perKey: limit, perAddress: limit },

@@ -1,5 +1,7 @@
+import { startChild, waitUntilListening } from "../rig/child.ts";
 import { startServers } from "../servers/start-servers.ts";
 import { startBenchPostgres, printProgress } from "./bench-postgres.ts";
+import type { OnEnd } from "./harness.ts";
 
 /**
  * Starts the servers that a benchmark needs and that are not provided already. Postgres runs with
@@ -27,4 +29,15 @@ export const startBenchServers = async (
       await postgres.close();
     },
   };
+};
+
+/** Starts a program of this folder. Resolves when it listens. */
+export const startServer = async (
+  onEnd: OnEnd,
+  program: string,
+  env: Record<string, string>,
+): Promise<void> => {
+  const child = startChild(`test/bench/${program}`, { NODE_ENV: "production", ...env });
+  onEnd(() => child.terminate("SIGTERM"));
+  await waitUntilListening(child);
 };

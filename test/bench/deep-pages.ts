@@ -1,11 +1,11 @@
 import { Client } from "pg";
 import { Pool } from "undici";
-import { createMerchant } from "../rig/client.ts";
+import { type Merchant, createMerchant } from "../rig/client.ts";
 import { percentile } from "../rig/percentile.ts";
-import { fillLinks } from "./fill-links.ts";
-import { type Call, median } from "./load.ts";
-import type { BenchResult } from "./rounds.ts";
-import type { BenchSetup } from "./bench-setup.ts";
+import { copyRow } from "./copy-links.ts";
+import { type Bench, compare, findWorst, median, print, round, takeTurns } from "./harness.ts";
+import { startLinkServers } from "./link-servers.ts";
+import { type Call, createLink, runWorkers } from "./load.ts";
 
 const linkCount = Number(process.env["LINKS"] ?? 1_200_000);
 const neighborLinkCount = 1_000;
@@ -30,85 +30,83 @@ const deepPaths = [
   `?status=inactive&offset=${Math.floor(linkCount * 0.3)}`,
 ];
 
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
 /**
  * Measures the p99 of list and create calls of an account while another account continuously
  * requests deep pages. `ours` is the p99 in milliseconds with this load and `floor` the p99 without
  * it. Both are from the call with the worse ratio. `ratio` is the median over the rounds and should
  * stay under 1.5.
  */
-export const benchDeepPages = async (setup: BenchSetup): Promise<BenchResult> => {
-  const neighbor = await createMerchant(setup.ours, "neighbour");
-  const manyLinksAccount = await createMerchant(setup.ours, "many_links");
-  await fillAccounts(setup, [
-    { ...neighbor, count: neighborLinkCount },
-    { ...manyLinksAccount, count: linkCount },
-  ]);
-  const headers = { "x-api-key": neighbor.apiKey };
+export const benchDeepPages: Bench = async (onEnd) => {
+  const { adminUrl, ours } = await startLinkServers(onEnd);
+  const neighbor = await createMerchant(ours, "neighbour");
+  const manyLinksAccount = await createMerchant(ours, "many_links");
+  const admin = new Client({ connectionString: adminUrl });
+  await admin.connect();
+  onEnd(() => admin.end());
+  await fillLinks(admin, ours.baseUrl, neighbor, neighborLinkCount);
+  await fillLinks(admin, ours.baseUrl, manyLinksAccount, linkCount);
+  await admin.query("VACUUM ANALYZE links_api.links");
+  const headers = { "x-api-key": neighbor.apiKey, "content-type": "application/json" };
+  const path = "/v1/payment-link";
   const calls: Record<string, Call> = {
-    list: { method: "GET", path: "/v1/payment-link", headers },
-    create: {
-      method: "POST",
-      path: "/v1/payment-link",
-      headers: { ...headers, "content-type": "application/json" },
-      body: JSON.stringify({ toAmount: "25.5" }),
-    },
+    list: { method: "GET", path, headers },
+    create: { method: "POST", path, headers, body: JSON.stringify({ toAmount: "25.5" }) },
   };
-  const results: BenchResult[] = [];
+  const results = [];
   for (const [name, call] of Object.entries(calls)) {
-    const times = { ours: [] as number[], floor: [] as number[], ratios: [] as number[] };
     const responseCounts: Record<string, number> = {};
-    await measureP99Ms(setup, call);
-    for (let round = 0; round < roundCount; round += 1) {
-      const floor = await measureP99Ms(setup, call);
-      const pagers = startPagers(setup, manyLinksAccount.apiKey, responseCounts);
-      await new Promise((resolve) => setTimeout(resolve, headStartMs));
-      const ours = await measureP99Ms(setup, call);
-      await pagers.stop();
-      times.floor.push(floor);
-      times.ours.push(ours);
-      times.ratios.push(ours / floor);
-    }
-    const { ours, floor, ratios } = times;
-    const result = { ours: median(ours), floor: median(floor), ratio: median(ratios) };
-    process.stdout.write(
-      `${name}: ratio ${result.ratio.toFixed(2)} (with: ${formatTimes(ours)} ms; without: ` +
-        `${formatTimes(floor)} ms); responses of deep pages ${JSON.stringify(responseCounts)}\n`,
+    const measure = () => measureP99Ms(ours.baseUrl, call);
+    await measure();
+    const times = await takeTurns(
+      roundCount,
+      {
+        floor: measure,
+        ours: async () => {
+          const stop = startPagers(ours.baseUrl, manyLinksAccount.apiKey, responseCounts);
+          await pause(headStartMs);
+          return measure().finally(stop);
+        },
+      },
+      (ms) => `${ms.toFixed(1)} ms`,
     );
-    results.push({ ...result, call: name });
+    print(`${name}: responses of deep pages ${JSON.stringify(responseCounts)}`);
+    const ratios = times.ours.map((ms, index) => ms / (times.floor[index] ?? Number.NaN));
+    const medians = compare(median(times.ours), median(times.floor));
+    results.push({ ...medians, ratio: round(median(ratios), 3), call: name });
   }
-  const worst = results.toSorted((a, b) => b.ratio - a.ratio)[0];
-  if (worst === undefined) throw new Error("nothing was measured");
-  return worst;
+  return findWorst(results);
 };
 
-const formatTimes = (timesMs: readonly number[]): string =>
-  timesMs.map((ms) => ms.toFixed(1)).join(" ");
-
-const fillAccounts = async (
-  setup: BenchSetup,
-  accounts: readonly { apiKey: string; userId: string; count: number }[],
+/** Inserts copies of a link that was created through the API, with each status in turn. */
+const fillLinks = async (
+  admin: Client,
+  baseUrl: string,
+  { apiKey }: Merchant,
+  count: number,
 ): Promise<void> => {
-  const admin = new Client({ connectionString: setup.adminUrl });
-  await admin.connect();
-  const status = "(ARRAY['active','completed','inactive'])[1 + n % 3]";
-  for (const account of accounts)
-    await fillLinks(admin, setup, account, { status, expires: "NULL" });
-  await admin.query("VACUUM ANALYZE links_api.links");
-  await admin.end();
+  const { id } = await createLink(baseUrl, apiKey, { toAmount: "25.5" });
+  const overrides = {
+    id: "'plink_' || right(user_id, 12) || lpad(n::text, 12, '0')",
+    status: "(ARRAY['active', 'completed', 'inactive'])[1 + n % 3]",
+    created_at: "created_at - n * interval '1 second'",
+    payment_reference: "md5(id || n)",
+  };
+  await copyRow(admin, "links_api.links", { id, where: "id = $1", overrides }, count);
 };
 
 /**
  * Returns the 99th percentile of sequential calls, in milliseconds. Includes the durations of
  * failed calls.
  */
-const measureP99Ms = async (setup: BenchSetup, call: Call): Promise<number> => {
-  const pool = new Pool(setup.ours.baseUrl, { connections: 1 });
+const measureP99Ms = async (baseUrl: string, call: Call): Promise<number> => {
+  const pool = new Pool(baseUrl, { connections: 1 });
   const durations: number[] = [];
   const endsAt = performance.now() + msPerRoundMax;
   while (durations.length < callsPerRound && performance.now() < endsAt) {
     const startedAt = performance.now();
-    const { body } = await pool.request(call);
-    await body.dump();
+    await (await pool.request(call)).body.dump();
     durations.push(performance.now() - startedAt);
   }
   await pool.close();
@@ -117,29 +115,28 @@ const measureP99Ms = async (setup: BenchSetup, call: Call): Promise<number> => {
 
 /**
  * Starts many connections that request deep pages of one account. Each sends its next request
- * immediately after a response.
+ * immediately after a response. Returns a function that stops them.
  */
-const startPagers = (setup: BenchSetup, apiKey: string, responseCounts: Record<string, number>) => {
-  const pool = new Pool(setup.ours.baseUrl, { connections: pagerCount, pipelining: 1 });
-  const stopping = new AbortController();
-  const requestPages = async (pagerIndex: number): Promise<void> => {
-    for (let requestIndex = pagerIndex; !stopping.signal.aborted; requestIndex += 1) {
-      const path = `/v1/payment-link${deepPaths[requestIndex % deepPaths.length] ?? ""}`;
-      const headers = { "x-api-key": apiKey };
-      const { statusCode, body } = await pool.request({ method: "GET", path, headers });
-      await body.dump();
-      responseCounts[statusCode] = (responseCounts[statusCode] ?? 0) + 1;
-      if (statusCode !== 200) await new Promise((resolve) => setTimeout(resolve, rejectedPauseMs));
-    }
+const startPagers = (
+  baseUrl: string,
+  apiKey: string,
+  responseCounts: Record<string, number>,
+): (() => Promise<void>) => {
+  const pool = new Pool(baseUrl, { connections: pagerCount, pipelining: 1 });
+  let [isStopped, requestCount] = [false, 0];
+  const requestPage = async (): Promise<void> => {
+    requestCount += 1;
+    const path = `/v1/payment-link${deepPaths[requestCount % deepPaths.length] ?? ""}`;
+    const headers = { "x-api-key": apiKey };
+    const { statusCode, body } = await pool.request({ method: "GET", path, headers });
+    await body.dump();
+    responseCounts[statusCode] = (responseCounts[statusCode] ?? 0) + 1;
+    if (statusCode !== 200) await pause(rejectedPauseMs);
   };
-  const running = Promise.all(
-    Array.from({ length: pagerCount }, (_, pagerIndex) => requestPages(pagerIndex)),
-  );
-  return {
-    stop: async () => {
-      stopping.abort();
-      await running;
-      await pool.close();
-    },
+  const running = runWorkers(pagerCount, () => !isStopped && requestPage());
+  return async () => {
+    isStopped = true;
+    await running;
+    await pool.close();
   };
 };

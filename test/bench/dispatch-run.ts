@@ -1,27 +1,22 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { Client } from "pg";
 import { request } from "undici";
-import { createCompletedLinkRecord, connectLinkPublisher } from "../rig/completed-links.ts";
-import { type Merchant, createMerchant } from "../rig/client.ts";
-import { type RealSystem, startRealSystem } from "../rig/real-system.ts";
-import { registerEndpoint } from "../rig/register-endpoint.ts";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { readCpuMs, readCpuMsOfTree, readParentPid } from "./process-cpu.ts";
+import { certificates } from "@payment-links/webhook-dispatcher/testing/certificates";
+import { createMerchant } from "../rig/client.ts";
+import { connectLinkPublisher, createCompletedLinkRecord } from "../rig/completed-links.ts";
+import { findFreePorts } from "../rig/free-port.ts";
+import { startRealSystem } from "../rig/real-system.ts";
+import { registerEndpoint } from "../rig/register-endpoint.ts";
+import { sealingKeyEntry } from "../rig/shop-env.ts";
+import { startBenchServers, startServer } from "./bench-servers.ts";
+import type { OnEnd } from "./harness.ts";
+import { findPostgresPid, readCpuMs, readCpuMsOfTree } from "./process-cpu.ts";
 
-/** A dispatcher, an account with one or more endpoints, and the sink that receives all webhooks. */
-export type DispatchBench = {
-  system: RealSystem;
-  admin: Client;
-  merchant: Merchant;
-  endpointCount: number;
-  /** The port on which the sink returns the number of received deliveries. */
-  sinkPort: number;
-};
-
-/**
- * The deliveries per second, and for each delivery the commits and the CPU time of the dispatcher
- * and Postgres.
- */
-export type DispatchRun = { rate: number; cpuMs: number; commits: number };
+/** The deliveries per second, and the CPU time of each delivery in the dispatcher and Postgres. */
+export type DispatchRun = { rate: number; cpuMs: number };
 
 /** The number of concurrent attempts. */
 export const slotsPerEndpoint = 20;
@@ -32,97 +27,95 @@ export const runMsMax = 120_000;
 /** The description of each link. It makes the webhook 1 KiB long. */
 const description = "x".repeat(600);
 
-/**
- * Starts a dispatcher, and an account with the given number of endpoints. All endpoints point to
- * the sink.
- */
-export const createDispatchBench = async (options: {
-  sinkPort: number;
-  endpointCount: number;
-  env?: Record<string, string>;
-}): Promise<DispatchBench & { close(): Promise<void> }> => {
-  const { endpointCount, env, sinkPort } = options;
+/** The host names of the sink. The certificates contain the first one. */
+const hosts = { tls: "receiver.test", plain: "plain.test" };
+
+export type Dispatcher = Awaited<ReturnType<typeof startDispatcher>>;
+
+/** Starts a dispatcher, and a sink that receives all webhooks with and without TLS. */
+export const startDispatcher = async (onEnd: OnEnd) => {
+  const servers = await startBenchServers();
+  onEnd(servers.close);
+  const [sinkPort = 0, tlsPort = 0] = await findFreePorts(2);
+  await startServer(onEnd, "sink-server.ts", {
+    PORT: String(sinkPort),
+    TLS_PORT: String(tlsPort),
+    TLS_KEY: certificates.key,
+    TLS_CERT: certificates.good,
+  });
+  const folder = await mkdtemp(join(tmpdir(), "payment-links-ca-"));
+  onEnd(() => rm(folder, { recursive: true, force: true }));
+  const authorityFile = join(folder, "ca.pem");
+  await writeFile(authorityFile, certificates.authority);
   const system = await startRealSystem({
     replicasPerService: 1,
     startedServices: ["auth-keys", "webhook-dispatcher"],
     env: {
-      SETTLEMENT_PROVIDER_SECRETS: `acme=whsec_${Buffer.alloc(32, 1).toString("base64")}`,
-      WEBHOOK_SECRET_KEYS: `bench=${Buffer.alloc(32, 7).toString("base64")}`,
-      WEBHOOK_HOST_OVERRIDES: `receiver.test=http://127.0.0.1:${sinkPort}`,
+      WEBHOOK_SECRET_KEYS: sealingKeyEntry,
+      WEBHOOK_HOST_OVERRIDES: [
+        `${hosts.plain}=http://127.0.0.1:${sinkPort}`,
+        `${hosts.tls}=https://127.0.0.1:${tlsPort}`,
+      ].join(),
       WEBHOOK_ENDPOINT_CONCURRENCY: String(slotsPerEndpoint),
-      ...env,
+      // Operators use the same setting to trust a private certificate authority.
+      NODE_EXTRA_CA_CERTS: authorityFile,
     },
   });
+  onEnd(() => system.close());
   const admin = new Client({ connectionString: system.adminUrl });
-  const close = async (): Promise<void> => {
-    await admin.end();
-    await system.close();
-  };
-  try {
-    await admin.connect();
-    const merchant = await createMerchant(system, "bench");
-    for (let index = 0; index < endpointCount; index += 1) {
-      await registerEndpoint(system, merchant, `https://receiver.test/hook-${index}`);
-    }
-    return { system, admin, merchant, endpointCount, sinkPort, close };
-  } catch (error) {
-    await close();
-    throw error;
-  }
+  await admin.connect();
+  onEnd(() => admin.end());
+  const replica = system.replicas.find(({ service }) => service === "webhook-dispatcher");
+  if (replica === undefined) throw new Error("the dispatcher is missing");
+  const postgresPid = await findPostgresPid(admin);
+  return { admin, pid: replica.pid(), postgresPid, sinkPort, system };
 };
 
 /**
- * Sends the given number of deliveries. Measures from the records in Kafka until every 2xx is
- * recorded.
+ * Creates an account with endpoints at the sink. The returned function sends the given number of
+ * deliveries to them. It measures from the records in Kafka until every 2xx is recorded.
  */
-export const runDispatch = async (
-  { system, admin, merchant, endpointCount, sinkPort }: DispatchBench,
-  deliveryCount: number,
-): Promise<DispatchRun> => {
-  const dispatcher = system.replicas.find(({ service }) => service === "webhook-dispatcher");
-  if (dispatcher === undefined) throw new Error("the dispatcher is missing");
-  const links = Array.from({ length: deliveryCount / endpointCount }, () =>
-    createCompletedLinkRecord(merchant.userId, description),
-  );
-  const postmasterPid = readParentPid(await backendPid(admin));
-  const cpuMs = () => readCpuMs(dispatcher.pid()) + readCpuMsOfTree(postmasterPid);
-  const receivedBefore = await countReceived(sinkPort);
-  // The dispatcher is stopped while the records are written to Kafka, and the measurement starts
-  // afterwards. The baseline also prepares its bodies before it starts.
-  process.kill(dispatcher.pid(), "SIGSTOP");
-  const publisher = await connectLinkPublisher(system.topicPrefix);
-  await publisher.publish(links);
-  await publisher.close();
-  const [cpuBefore, commitsBefore] = [cpuMs(), await countCommits(admin)];
-  const startedAt = performance.now();
-  process.kill(dispatcher.pid(), "SIGCONT");
-  await waitUntil(
-    "all deliveries arrive",
-    async () => (await countReceived(sinkPort)) >= receivedBefore + deliveryCount,
-    runMsMax,
-  );
-  await waitUntil(
-    "all 2xx responses are recorded",
-    async () => (await countPendingDeliveries(admin)) === 0,
-    runMsMax,
-  );
-  const seconds = (performance.now() - startedAt) / 1000;
-  const usedMs = cpuMs() - cpuBefore;
-  const commits = (await countCommits(admin)) - commitsBefore;
-  return {
-    rate: deliveryCount / seconds,
-    cpuMs: usedMs / deliveryCount,
-    commits: commits / deliveryCount,
+export const createDispatchAccount = async (
+  { admin, pid, postgresPid, sinkPort, system }: Dispatcher,
+  { endpointCount, via }: { endpointCount: number; via: keyof typeof hosts },
+) => {
+  const merchant = await createMerchant(system, `${via}_${endpointCount}`);
+  for (let index = 0; index < endpointCount; index += 1) {
+    await registerEndpoint(system, merchant, `https://${hosts[via]}/hook-${index}`);
+  }
+  const readUsedMs = () => readCpuMs(pid) + readCpuMsOfTree(postgresPid);
+  return async (deliveryCount: number): Promise<DispatchRun> => {
+    const links = Array.from({ length: deliveryCount / endpointCount }, () =>
+      createCompletedLinkRecord(merchant.userId, description),
+    );
+    const receivedBefore = await countReceived(sinkPort);
+    // The dispatcher is stopped while the records are written to Kafka, and the measurement starts
+    // afterwards. The baseline also prepares its bodies before it starts.
+    process.kill(pid, "SIGSTOP");
+    const publisher = await connectLinkPublisher(system.topicPrefix);
+    await publisher.publish(links);
+    await publisher.close();
+    const [cpuMsBefore, startedAt] = [readUsedMs(), performance.now()];
+    process.kill(pid, "SIGCONT");
+    await waitUntil(
+      "all deliveries arrive",
+      async () => (await countReceived(sinkPort)) >= receivedBefore + deliveryCount,
+      runMsMax,
+    );
+    await waitUntil(
+      "all 2xx responses are recorded",
+      async () => (await countPendingDeliveries(admin)) === 0,
+      runMsMax,
+    );
+    return {
+      rate: deliveryCount / ((performance.now() - startedAt) / 1_000),
+      cpuMs: (readUsedMs() - cpuMsBefore) / deliveryCount,
+    };
   };
 };
 
 const countReceived = async (port: number): Promise<number> =>
   Number(await (await request(`http://127.0.0.1:${port}/count`)).body.text());
-
-const backendPid = async (admin: Client): Promise<number> => {
-  const { rows } = await admin.query<{ pid: number }>("SELECT pg_backend_pid() AS pid");
-  return rows[0]?.pid ?? -1;
-};
 
 const countPendingDeliveries = async (admin: Client): Promise<number> => {
   const { rows } = await admin.query<{ count: number }>(`
@@ -130,16 +123,3 @@ const countPendingDeliveries = async (admin: Client): Promise<number> => {
     WHERE next_attempt_at IS NOT NULL OR lease_until IS NOT NULL`);
   return rows[0]?.count ?? -1;
 };
-
-/**
- * Returns the number of commits in the database so far. Waits first, because backends report their
- * commits only after a short idle time.
- */
-const countCommits = async (admin: Client): Promise<number> => {
-  await new Promise((resolve) => setTimeout(resolve, statisticsDelayMs));
-  const { rows } = await admin.query<{ count: string }>(`
-    SELECT xact_commit AS count FROM pg_stat_database WHERE datname = current_database()`);
-  return Number(rows[0]?.count);
-};
-
-const statisticsDelayMs = 1_500;

@@ -1,23 +1,19 @@
-import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Client } from "pg";
-import { call, createMerchant, sendNotice } from "../rig/client.ts";
+import type { Client } from "pg";
 import { percentile } from "../rig/percentile.ts";
-import { type RealSystem, startRealSystem } from "../rig/real-system.ts";
-import { registerEndpoint } from "../rig/register-endpoint.ts";
-import { acmeProvider, buildShopEnv, unlimitedEnv } from "../rig/shop-env.ts";
+import type { RealSystem } from "../rig/real-system.ts";
+import { readResidentBytes } from "../rig/resident-memory.ts";
 import { startBenchServers } from "./bench-servers.ts";
-import { callEvenly, startArrivalReceiver, warmUp } from "./latency.ts";
-import { median } from "./load.ts";
-import type { BenchResult } from "./rounds.ts";
-import { drawTimeline } from "./timeline-picture.ts";
+import { drawTimeline } from "./charts.ts";
+import { type Bench, type BenchResult, compare, median, print } from "./harness.ts";
+import { callEvenly, createLink, warmUp } from "./load.ts";
+import { type Shop, hugeAmount, pay, startShop } from "./payments.ts";
 
 const perSecond = Number(process.env["RATE"] ?? 500);
 const minutes = Number(process.env["MINUTES"] ?? 10);
 const sampleEveryMs = 10_000;
 const warmUpStepSeconds = 15;
-const bytesPerPage = 4_096;
 const retryMs = 1_000;
 const attemptsMax = 60;
 
@@ -44,92 +40,49 @@ const openLinkCount = 100;
  * of notices that failed and were retried one second later, as a provider would do. `PICTURE` is
  * the path of a chart to write.
  */
-export const benchEndurance = async (): Promise<BenchResult> => {
+export const benchEndurance: Bench = async (onEnd) => {
   const servers = await startBenchServers();
-  const receiver = await startArrivalReceiver();
-  const system = await startRealSystem({
-    replicasPerService: 1,
-    env: {
-      ...buildShopEnv(receiver),
-      ...unlimitedEnv,
-    },
+  onEnd(servers.close);
+  const shop = await startShop(onEnd, {});
+  const counts = { refusedCount: 0 };
+  const payNext = createPayer(shop, counts);
+  print(`warming up, then ${minutes} minutes at ${perSecond} a second`);
+  await warmUp(payNext, { perSecond, stepSeconds: warmUpStepSeconds });
+  counts.refusedCount = 0;
+  const durationsMs: number[] = [];
+  const payments = callEvenly(async () => void durationsMs.push(await payNext()), {
+    count: minutes * 60 * perSecond,
+    perSecond,
   });
-  const admin = new Client({ connectionString: system.adminUrl });
-  try {
-    await admin.connect();
-    const counts: RejectedCounts = { refusedCount: 0 };
-    const pay = await createPay(system, receiver, counts);
-    process.stdout.write(`warming up, then ${minutes} minutes at ${perSecond} a second\n`);
-    await warmUp(pay, { perSecond, stepSeconds: warmUpStepSeconds });
-    counts.refusedCount = 0;
-    const durationsMs: number[] = [];
-    const payments = callEvenly(
-      async () => {
-        durationsMs.push(await pay());
-      },
-      { count: minutes * 60 * perSecond, perSecond },
-    );
-    const [samples] = await Promise.all([readSamples(system, admin, durationsMs), payments]);
-    await drawPicture(samples);
-    return { ...summarize(samples), ...counts };
-  } finally {
-    await admin.end();
-    await system.close();
-    receiver.close();
-    await servers.close();
-  }
+  const [samples] = await Promise.all([readSamples(shop, durationsMs), payments]);
+  const file = process.env["PICTURE"];
+  if (file !== undefined) await writeFile(file, drawSamples(samples));
+  return { ...summarize(samples), ...counts };
 };
 
-type Arrivals = Awaited<ReturnType<typeof startArrivalReceiver>>;
-
-type RejectedCounts = { refusedCount: number };
-
 /**
- * Pays an open link. Creates a new one if the link is complete. Returns the milliseconds from the
- * response to the notice until the webhook arrives.
+ * Returns a function that pays an open link, or a new one if that link is complete. It returns the
+ * milliseconds from the response to the notice until the webhook arrives.
  */
-const createPay = async (system: RealSystem, receiver: Arrivals, counts: RejectedCounts) => {
-  const merchant = await createMerchant(system, "bench");
-  await registerEndpoint(system, merchant, "https://receiver.test/hook");
-  const create = async (): Promise<string> => {
-    const { status, body } = await call(`${system.baseUrl}/v1/payment-link`, {
-      method: "POST",
-      headers: { "x-api-key": merchant.apiKey },
-      body: { toAmount: "1000000000000", maxUsage: paymentsPerLink },
-    });
-    if (status !== 200) throw new Error(`creating a link got the response ${status}`);
-    return String(body["id"]);
-  };
+const createPayer = (shop: Shop, counts: { refusedCount: number }) => {
+  const { merchant, system } = shop;
+  const order = { toAmount: hugeAmount, maxUsage: paymentsPerLink };
   let count = 0;
-  const linkIds: Promise<string>[] = [];
+  const links: Promise<{ id: string }>[] = [];
+  const onRefused = async (status: number, attempt: number): Promise<void> => {
+    if (attempt === attemptsMax) throw new Error(`a notice always got the response ${status}`);
+    counts.refusedCount += 1;
+    await sleep(retryMs);
+  };
   return async (): Promise<number> => {
     const slot = count % openLinkCount;
     const isExhausted = (Math.floor(count / openLinkCount) + slot) % paymentsPerLink === 0;
-    const linkId = (isExhausted ? undefined : linkIds[slot]) ?? create();
-    linkIds[slot] = linkId;
+    const link =
+      (isExhausted ? undefined : links[slot]) ?? createLink(system.baseUrl, merchant.apiKey, order);
+    links[slot] = link;
     count += 1;
-    // The amount identifies the payment in the webhook. It must not end in zero, because webhooks
-    // omit trailing zeros.
-    const amount = `${count}.1`;
-    const id = `pay_${count}`;
-    const notice = {
-      id,
-      paymentLinkId: await linkId,
-      status: "settled",
-      amount,
-    } as const;
-    for (
-      let attempts = 1;
-      (await sendNotice(system.baseUrl, acmeProvider, notice)) >= 300;
-      attempts += 1
-    ) {
-      if (attempts === attemptsMax)
-        throw new Error(`the notice ${id} was rejected ${attemptsMax} times`);
-      counts.refusedCount += 1;
-      await sleep(retryMs);
-    }
-    const answeredAt = performance.now();
-    return (await receiver.arrival(amount)) - answeredAt;
+    const { arrivedAt, committedAt } = await pay(shop, (await link).id, { onRefused });
+    return arrivedAt - committedAt;
   };
 };
 
@@ -144,44 +97,34 @@ type Sample = {
   walKibPerPayment: number;
 };
 
-const readSamples = async (
-  system: RealSystem,
-  admin: Client,
-  durationsMs: number[],
-): Promise<Sample[]> => {
+const readSamples = async ({ admin, system }: Shop, durationsMs: number[]): Promise<Sample[]> => {
   const samples: Sample[] = [];
   let sizesBefore = await readSizes(admin);
   const startedAt = performance.now();
-  for (
-    let sampleNumber = 1;
-    sampleNumber <= (minutes * 60_000) / sampleEveryMs;
-    sampleNumber += 1
-  ) {
-    await sleep(startedAt + sampleNumber * sampleEveryMs - performance.now());
-    const sampleDurationsMs = durationsMs.splice(0);
+  while (samples.length < (minutes * 60_000) / sampleEveryMs) {
+    await sleep(startedAt + (samples.length + 1) * sampleEveryMs - performance.now());
+    const sampleMs = durationsMs.splice(0);
     const [sizes, lateSeconds] = await Promise.all([readSizes(admin), readLatenessSeconds(system)]);
-    const paidCount = Math.max(sampleDurationsMs.length, 1);
+    const toKibPerPayment = (bytes: number) => bytes / 1_024 / Math.max(sampleMs.length, 1);
     const sample: Sample = {
-      paidCount: sampleDurationsMs.length,
-      p50Ms: percentile(sampleDurationsMs, 0.5),
-      p99Ms: percentile(sampleDurationsMs, 0.99),
+      paidCount: sampleMs.length,
+      p50Ms: percentile(sampleMs, 0.5),
+      p99Ms: percentile(sampleMs, 0.99),
       memoryMib: Object.fromEntries(
-        system.replicas.map((replica) => [replica.service, readResidentMib(replica.pid())]),
+        system.replicas.map((replica) => [
+          replica.service,
+          Math.round(readResidentBytes(replica.pid()) / 1_048_576),
+        ]),
       ),
       lateSeconds,
-      tableKibPerPayment: (sizes.tableBytes - sizesBefore.tableBytes) / 1_024 / paidCount,
-      walKibPerPayment: (sizes.walBytes - sizesBefore.walBytes) / 1_024 / paidCount,
+      tableKibPerPayment: toKibPerPayment(sizes.tableBytes - sizesBefore.tableBytes),
+      walKibPerPayment: toKibPerPayment(sizes.walBytes - sizesBefore.walBytes),
     };
-    process.stdout.write(`${JSON.stringify(sample)}\n`);
+    print(JSON.stringify(sample));
     samples.push(sample);
     sizesBefore = sizes;
   }
   return samples;
-};
-
-const readResidentMib = (pid: number): number => {
-  const pages = Number(readFileSync(`/proc/${pid}/statm`, "utf8").split(" ")[1]);
-  return Math.round((pages * bytesPerPage) / 1_048_576);
 };
 
 type Sizes = { tableBytes: number; walBytes: number };
@@ -214,16 +157,14 @@ const readLatenessSeconds = async ({ replicas }: RealSystem): Promise<number> =>
   return Math.max(...latenesses);
 };
 
-const drawPicture = async (samples: readonly Sample[]): Promise<void> => {
-  const file = process.env["PICTURE"];
-  if (file === undefined) return;
+const drawSamples = (samples: readonly Sample[]): string => {
   const createLine = (name: string, getValue: (sample: Sample) => number) => ({
     name,
     values: samples.map(getValue),
   });
   const services = Object.keys(samples[0]?.memoryMib ?? {});
   const title = `${perSecond} payments per second, accepted, credited and delivered`;
-  const svg = drawTimeline(title, minutes, [
+  return drawTimeline(title, minutes, [
     {
       title: "From the notice's response to the webhook, ms",
       lines: [createLine("p99", ({ p99Ms }) => p99Ms), createLine("p50", ({ p50Ms }) => p50Ms)],
@@ -244,28 +185,23 @@ const drawPicture = async (samples: readonly Sample[]): Promise<void> => {
       ],
     },
   ]);
-  await writeFile(file, svg);
 };
 
 const summarize = (samples: readonly Sample[]): BenchResult => {
   const thirdLength = Math.floor(samples.length / 3);
-  const compare = (getValue: (sample: Sample) => number) => {
-    const floor = median(samples.slice(0, thirdLength).map(getValue));
-    const ours = median(samples.slice(-thirdLength).map(getValue));
-    return {
-      ours: Number(ours.toFixed(2)),
-      floor: Number(floor.toFixed(2)),
-      ratio: Number((ours / floor).toFixed(2)),
-    };
-  };
+  const compareThirds = (getValue: (sample: Sample) => number) =>
+    compare(
+      median(samples.slice(-thirdLength).map(getValue)),
+      median(samples.slice(0, thirdLength).map(getValue)),
+    );
   const sumMemory = ({ memoryMib }: Sample) =>
     Object.values(memoryMib).reduce((sum, mib) => sum + mib, 0);
   return {
-    ...compare(({ p99Ms }) => p99Ms),
-    p50Ratio: compare(({ p50Ms }) => p50Ms).ratio,
-    memoryRatio: compare(sumMemory).ratio,
-    tableRatio: compare(({ tableKibPerPayment }) => tableKibPerPayment).ratio,
-    walRatio: compare(({ walKibPerPayment }) => walKibPerPayment).ratio,
+    ...compareThirds(({ p99Ms }) => p99Ms),
+    p50Ratio: compareThirds(({ p50Ms }) => p50Ms).ratio,
+    memoryRatio: compareThirds(sumMemory).ratio,
+    tableRatio: compareThirds(({ tableKibPerPayment }) => tableKibPerPayment).ratio,
+    walRatio: compareThirds(({ walKibPerPayment }) => walKibPerPayment).ratio,
     lateSecondsMax: Math.max(...samples.map(({ lateSeconds }) => lateSeconds)),
   };
 };

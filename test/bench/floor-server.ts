@@ -66,8 +66,7 @@ const relay = async (): Promise<never> => {
     await sleep(20);
   }
 };
-// If there are several processes, only one of them relays events.
-if (env["RELAYS"] !== "false") void relay();
+void relay();
 
 app.listen(Number(env["PORT"]), "127.0.0.1", () => process.stdout.write("listening\n"));
 process.on("SIGTERM", () => process.exit(0));

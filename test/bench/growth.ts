@@ -1,223 +1,146 @@
 import { writeFile } from "node:fs/promises";
-import { setTimeout as sleep } from "node:timers/promises";
-import { Client } from "pg";
-import { type AccountCall, accountCalls, createAccountClient } from "./account-calls.ts";
-import { printProgress } from "./bench-postgres.ts";
+import { call } from "../rig/client.ts";
 import { startBenchServers } from "./bench-servers.ts";
-import { drawGrowth } from "./growth-picture.ts";
-import { median } from "./load.ts";
-import { createShop } from "./create-shop.ts";
-import type { BenchResult } from "./rounds.ts";
+import { printProgress } from "./bench-postgres.ts";
+import { type Line, drawGrowth } from "./charts.ts";
+import { copyLink } from "./copy-links.ts";
+import { type Bench, type OnEnd, compare, findWorst, median, print, takeTurns } from "./harness.ts";
+import { createLink } from "./load.ts";
+import { pay, startShop } from "./payments.ts";
 
 /** The number of links in each compared system. Each link has a payment and a webhook. */
 const counts = (process.env["SIZES"] ?? "10000,100000,1000000").split(",").map(Number);
 const roundCount = Number(process.env["ROUNDS"] ?? 5);
 const timesPerRound = 20;
-const warmUpTimes = 40;
-const idleSeconds = 15;
+const warmUpRounds = 2;
 
 /**
- * The cost of an operation: the milliseconds that its caller waits, and the work that Postgres
- * does.
+ * Measures the time of each public call and of a payment. Compares systems with 10,000, 100,000 and
+ * 1 million links (`SIZES`). Each link has a payment and a webhook. The systems run in parallel on
+ * one Postgres and are called in `ROUNDS` (5) turns. `ours` and `floor` are the milliseconds of the
+ * operation that grows most, with the most and the fewest links. `ratio` should stay under 1.5.
+ * `PICTURE` is the path of a chart to write.
  */
-type OperationCost = { ms: number; statements: number; buffers: number; walBytes: number };
+export const benchGrowth: Bench = async (onEnd) => {
+  const servers = await startBenchServers({ max_connections: "400" });
+  onEnd(servers.close);
+  const systems: FilledSystem[] = [];
+  for (const count of counts) systems.push(await createFilledSystem(onEnd, count));
+  const lines: Line[] = [];
+  for (const operation of operations) {
+    print(operation.name);
+    const variants = Object.fromEntries(
+      systems.map((system) => [
+        `${system.count.toLocaleString("en")} links`,
+        () => measureMedianMs(operation, system),
+      ]),
+    );
+    const format = (ms: number) => `${ms.toFixed(1)} ms`;
+    await takeTurns(warmUpRounds, variants, format);
+    const rounds = Object.values(await takeTurns(roundCount, variants, format));
+    lines.push({ name: operation.name, values: rounds.map(median) });
+  }
+  const file = process.env["PICTURE"];
+  if (file !== undefined) {
+    await writeFile(file, drawGrowth("Milliseconds, by links and payments", counts, lines));
+  }
+  return findWorst(
+    lines.map(({ name, values }) => ({
+      operation: name,
+      ...compare(values.at(-1) ?? Number.NaN, values[0] ?? Number.NaN),
+    })),
+  );
+};
+
 type FilledSystem = Awaited<ReturnType<typeof createFilledSystem>>;
 
 /**
- * Measures the cost of each public call, each step of a payment and an idle second. Compares
- * systems with 10,000, 100,000 and 1 million links (`SIZES`). Each link has a payment and a
- * webhook. The systems run in parallel on one Postgres and are called in turns. `ours` and `floor`
- * are the milliseconds of the operation that grows most, with the most and the fewest links.
- * `ratio` should stay under 1.5. `PICTURE` is the path of a chart to write.
+ * Starts the four services, and inserts `count` links by SQL, each with a payment and a webhook.
+ * Returns the calls that the account and its payers can make.
  */
-export const benchGrowth = async (): Promise<BenchResult> => {
-  const servers = await startBenchServers({
-    shared_preload_libraries: "pg_stat_statements",
-    max_connections: "400",
-  });
-  const systems: FilledSystem[] = [];
-  try {
-    for (const count of counts) systems.push(await createFilledSystem(count));
-    const idleCosts = await measureIdleCosts(systems);
-    const lines: { name: string; costs: OperationCost[] }[] = [];
-    for (const operation of accountCalls) {
-      lines.push({
-        name: operation.name,
-        costs: await measureOperation(operation, systems, idleCosts),
-      });
-    }
-    lines.push({ name: "one idle second", costs: idleCosts });
-    process.stdout.write(renderTable(lines));
-    await drawPicture(lines);
-    return summarize(lines);
-  } finally {
-    for (const system of systems) await system.close();
-    await servers.close();
-  }
-};
-
-/** Starts the four services on a database with that many links. */
-const createFilledSystem = async (count: number) => {
-  const shop = await createShop({ replicasPerService: 1 });
-  const admin = new Client({ connectionString: shop.system.adminUrl });
-  await admin.connect();
-  await admin.query("CREATE EXTENSION pg_stat_statements");
-  const account = createAccountClient(shop, shop);
+const createFilledSystem = async (onEnd: OnEnd, count: number) => {
+  const shop = await startShop(onEnd, {});
+  const { baseUrl } = shop.system;
+  const { apiKey, cookie, handle } = shop.merchant;
+  const create = async () => (await createLink(baseUrl, apiKey, { toAmount: "25" })).id;
   printProgress(`filling ${count.toLocaleString("en")}`);
-  await account.multiplyLinks(admin, count);
+  const seedId = await create();
+  await pay(shop, seedId);
+  await copyLink(shop.admin, seedId, count - 1);
+  let pickedCount = 0;
+  const unpaidIds: string[] = [];
   return {
-    ...account,
-    admin,
-    close: async (): Promise<void> => {
-      await admin.end();
-      await shop.close();
+    count,
+    endpointId: shop.endpointId,
+    handle,
+    create,
+    get: async (path: string, authentication: "key" | "session" | "none"): Promise<void> => {
+      const headers = { key: { "x-api-key": apiKey }, session: { cookie }, none: {} };
+      const response = await call(`${baseUrl}${path}`, { headers: headers[authentication] });
+      if (response.status !== 200) throw new Error(`${path}: ${response.status}`);
     },
+    /** Returns the ID of an inserted link. Successive IDs are spread over the whole table. */
+    pickId: (): string => {
+      pickedCount += 1;
+      return `plink_7${String(1 + ((pickedCount * 7_919) % (count - 1))).padStart(25, "0")}`;
+    },
+    createUnpaid: async (): Promise<void> => {
+      while (unpaidIds.length < timesPerRound) unpaidIds.push(await create());
+    },
+    payNext: () => pay(shop, unpaidIds.shift() ?? ""),
   };
 };
 
-/** Measures the cost of one second without any calls, when only polls, jobs and leases run. */
-const measureIdleCosts = async (systems: readonly FilledSystem[]): Promise<OperationCost[]> => {
-  const costs: OperationCost[] = [];
-  for (const { admin } of systems) {
-    // Waits until Postgres has finished the work that filling the database caused.
-    await sleep(1_000);
-    await resetStatements(admin);
-    await sleep(idleSeconds * 1_000);
-    costs.push(
-      divideCost({ ms: 1_000 * idleSeconds, ...(await readStatements(admin)) }, idleSeconds),
-    );
+/** A call by an account or its payer. `prepare` creates the data that a round of calls needs. */
+type Operation = {
+  name: string;
+  prepare?: (system: FilledSystem) => Promise<void>;
+  run: (system: FilledSystem) => Promise<unknown>;
+};
+
+const operations: readonly Operation[] = [
+  { name: "create a link", run: ({ create }) => create() },
+  { name: "retrieve a link", run: ({ get, pickId }) => get(`/v1/payment-link/${pickId()}`, "key") },
+  { name: "list links", run: ({ get }) => get("/v1/payment-link", "key") },
+  {
+    name: "list completed links",
+    run: ({ get }) => get("/v1/payment-link?status=completed", "key"),
+  },
+  {
+    name: "checkout page",
+    run: ({ get, handle, pickId }) => get(`/@${handle}/pay/${pickId()}`, "none"),
+  },
+  {
+    name: "checkout, as data",
+    run: ({ get, pickId }) => get(`/checkout/payment-links/${pickId()}`, "none"),
+  },
+  {
+    name: "payments of a link",
+    run: ({ get, pickId }) => get(`/console/api/payment-links/${pickId()}/payments`, "session"),
+  },
+  { name: "overview", run: ({ get }) => get("/console/api/overview", "session") },
+  {
+    name: "deliveries of an endpoint",
+    run: ({ endpointId, get }) =>
+      get(`/console/api/webhook-endpoints/${endpointId}/deliveries`, "session"),
+  },
+  {
+    name: "a payment, from its notice to its webhook",
+    prepare: ({ createUnpaid }) => createUnpaid(),
+    run: ({ payNext }) => payNext(),
+  },
+];
+
+const measureMedianMs = async (
+  { prepare, run }: Operation,
+  system: FilledSystem,
+): Promise<number> => {
+  await prepare?.(system);
+  const durations: number[] = [];
+  for (let index = 0; index < timesPerRound; index += 1) {
+    const startedAt = performance.now();
+    await run(system);
+    durations.push(performance.now() - startedAt);
   }
-  return costs;
-};
-
-/**
- * Calls the systems in turns for several rounds. Returns the median cost of each system without the
- * idle cost.
- */
-const measureOperation = async (
-  { prepare, run }: AccountCall,
-  systems: readonly FilledSystem[],
-  idleCosts: readonly OperationCost[],
-): Promise<OperationCost[]> => {
-  const costsBySystem = systems.map((): OperationCost[] => []);
-  const runOnce = async (system: FilledSystem, callCount: number): Promise<number[]> => {
-    const durations: number[] = [];
-    for (let index = 0; index < callCount; index += 1) {
-      const startedAt = performance.now();
-      await run(system);
-      durations.push(performance.now() - startedAt);
-    }
-    return durations;
-  };
-  for (const system of systems) {
-    for (let warmedCount = 0; warmedCount < warmUpTimes; warmedCount += timesPerRound) {
-      await prepare?.(system, timesPerRound);
-      await runOnce(system, timesPerRound);
-    }
-  }
-  for (let round = 0; round < roundCount; round += 1) {
-    const order = [...systems.keys()];
-    for (const index of round % 2 === 0 ? order : order.toReversed()) {
-      const [system, idleCost] = [systems[index], idleCosts[index]];
-      if (system === undefined || idleCost === undefined) throw new Error("unknown system");
-      await prepare?.(system, timesPerRound);
-      await resetStatements(system.admin);
-      const durations = await runOnce(system, timesPerRound);
-      const seconds = durations.reduce((sum, ms) => sum + ms, 0) / 1_000;
-      const totals = await readStatements(system.admin);
-      const operationTotals = {
-        statements: Math.max(0, totals.statements - idleCost.statements * seconds),
-        buffers: Math.max(0, totals.buffers - idleCost.buffers * seconds),
-        walBytes: Math.max(0, totals.walBytes - idleCost.walBytes * seconds),
-      };
-      costsBySystem[index]?.push({
-        ...divideCost({ ms: 0, ...operationTotals }, timesPerRound),
-        ms: median(durations),
-      });
-    }
-  }
-  return costsBySystem.map((costs) => ({
-    ms: median(costs.map(({ ms }) => ms)),
-    statements: median(costs.map(({ statements }) => statements)),
-    buffers: median(costs.map(({ buffers }) => buffers)),
-    walBytes: median(costs.map(({ walBytes }) => walBytes)),
-  }));
-};
-
-const divideCost = (cost: OperationCost, divisor: number): OperationCost => ({
-  ms: cost.ms / divisor,
-  statements: cost.statements / divisor,
-  buffers: cost.buffers / divisor,
-  walBytes: cost.walBytes / divisor,
-});
-
-const ofThisDatabase = "SELECT oid FROM pg_database WHERE datname = current_database()";
-
-const resetStatements = (admin: Client) =>
-  admin.query(`SELECT pg_stat_statements_reset(0, (${ofThisDatabase}), 0)`);
-
-/**
- * Returns the work of the services' statements since the last reset. Excludes this bench's own
- * statements.
- */
-const readStatements = async (admin: Client): Promise<Omit<OperationCost, "ms">> => {
-  const { rows } = await admin.query<Omit<OperationCost, "ms">>(
-    `SELECT coalesce(sum(calls), 0)::float8 AS statements,
-       coalesce(sum(shared_blks_hit + shared_blks_read), 0)::float8 AS buffers,
-       coalesce(sum(wal_bytes), 0)::float8 AS "walBytes"
-     FROM pg_stat_statements
-     WHERE dbid = (${ofThisDatabase}) AND userid <> current_user::regrole AND toplevel`,
-  );
-  const [totals] = rows;
-  if (totals === undefined) throw new Error("pg_stat_statements returned no row");
-  return totals;
-};
-
-type Line = { name: string; costs: readonly OperationCost[] };
-
-/** Renders a Markdown table of each operation's cost for each number of links. */
-const renderTable = (lines: readonly Line[]): string => {
-  const heads = counts.map((count) => count.toLocaleString("en"));
-  const renderRow = ({ name, costs }: Line): string =>
-    [
-      name,
-      costs.map(({ ms }) => ms.toFixed(1)).join(" · "),
-      costs.map(({ statements }) => statements.toFixed(1)).join(" · "),
-      costs.map(({ buffers }) => buffers.toFixed(0)).join(" · "),
-      costs.map(({ walBytes }) => walBytes.toFixed(0)).join(" · "),
-    ].join(" | ");
-  return [
-    `with ${heads.join(" · ")} links:`,
-    "| Operation | ms | Statements | Buffers | WAL bytes |",
-    "| --- | --- | --- | --- | --- |",
-    ...lines.map((line) => `| ${renderRow(line)} |`),
-    "",
-  ].join("\n");
-};
-
-const drawPicture = async (lines: readonly Line[]): Promise<void> => {
-  const file = process.env["PICTURE"];
-  if (file === undefined) return;
-  const timedLines = lines
-    .slice(0, -1)
-    .map(({ name, costs }) => ({ name, values: costs.map(({ ms }) => ms) }));
-  await writeFile(file, drawGrowth("Milliseconds, by links and payments", counts, timedLines));
-};
-
-const summarize = (lines: readonly Line[]): BenchResult => {
-  const results = lines.slice(0, -1).map(({ name, costs }) => {
-    const [first, last] = [costs[0], costs.at(-1)];
-    if (first === undefined || last === undefined) throw new Error("nothing was measured");
-    return {
-      operation: name,
-      ours: Number(last.ms.toFixed(2)),
-      floor: Number(first.ms.toFixed(2)),
-      ratio: Number((last.ms / first.ms).toFixed(2)),
-      buffersRatio: Number((last.buffers / first.buffers).toFixed(2)),
-      walRatio: Number((last.walBytes / first.walBytes).toFixed(2)),
-    };
-  });
-  const worst = results.toSorted((first, second) => second.ratio - first.ratio)[0];
-  if (worst === undefined) throw new Error("nothing was measured");
-  return worst;
+  return median(durations);
 };

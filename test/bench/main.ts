@@ -1,59 +1,26 @@
 import { benchAuth } from "./auth.ts";
-import { benchBacklog } from "./backlog.ts";
 import { benchCheckoutPage } from "./checkout-page.ts";
-import { benchConsole } from "./console.ts";
-import { benchCreate } from "./create.ts";
-import { benchCsv } from "./csv.ts";
 import { benchDeepPages } from "./deep-pages.ts";
-import { benchDeposits } from "./deposits.ts";
-import { benchDispatchTls } from "./dispatch-tls.ts";
-import { benchDispatch } from "./dispatch.ts";
+import { benchDispatch, benchDispatchTls } from "./dispatch.ts";
 import { benchEndurance } from "./endurance.ts";
 import { benchGrowth } from "./growth.ts";
-import { benchHanging } from "./hanging.ts";
+import { print, runToEnd } from "./harness.ts";
 import { benchLatency } from "./latency.ts";
-import { benchList } from "./list.ts";
-import { benchNeighbors } from "./neighbors.ts";
-import { benchReplicas } from "./replicas.ts";
-import { benchRetrieve } from "./retrieve.ts";
-import type { BenchResult } from "./rounds.ts";
-import { type BenchSetup, createBenchSetup } from "./bench-setup.ts";
-import { benchStreams } from "./streams.ts";
-import { benchTracing } from "./tracing.ts";
+import { benchCreate, benchRetrieve } from "./links.ts";
 import { benchWatch } from "./watch.ts";
 
-const withSetup =
-  (bench: (setup: BenchSetup) => Promise<BenchResult>) => async (): Promise<BenchResult> => {
-    const setup = await createBenchSetup();
-    try {
-      return await bench(setup);
-    } finally {
-      await setup.close();
-    }
-  };
-
 const benches = {
-  create: withSetup(benchCreate),
-  retrieve: withSetup(benchRetrieve),
-  list: withSetup(benchList),
-  "deep-pages": withSetup(benchDeepPages),
+  create: benchCreate,
+  retrieve: benchRetrieve,
+  "deep-pages": benchDeepPages,
   auth: benchAuth,
   dispatch: benchDispatch,
   "dispatch-tls": benchDispatchTls,
   latency: benchLatency,
-  hanging: benchHanging,
-  backlog: benchBacklog,
   watch: benchWatch,
-  deposits: benchDeposits,
-  streams: benchStreams,
-  tracing: benchTracing,
-  console: benchConsole,
-  csv: benchCsv,
   growth: benchGrowth,
   endurance: benchEndurance,
-  neighbours: benchNeighbors,
-  replicas: benchReplicas,
-  "checkout-page": withSetup(benchCheckoutPage),
+  "checkout-page": benchCheckoutPage,
 };
 
 const name = process.argv[2] ?? "";
@@ -62,5 +29,5 @@ if (!Object.hasOwn(benches, name)) {
   process.exit(2);
 }
 
-const result = await benches[name as keyof typeof benches]();
-process.stdout.write(`${JSON.stringify({ bench: name, ...result })}\n`);
+const result = await runToEnd(benches[name as keyof typeof benches]);
+print(JSON.stringify({ bench: name, ...result }));

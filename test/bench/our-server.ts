@@ -11,7 +11,6 @@ import {
   createStopList,
   createLog,
   createMetrics,
-  startTracing,
   parseConfig,
   stopOnSignal,
   systemClock,
@@ -25,8 +24,6 @@ const { env } = process;
 const log = createLog({ service: "bench", level: "warn" });
 const stopList = createStopList();
 stopOnSignal(stopList, log);
-const isTraced = env["OTEL_EXPORTER_OTLP_ENDPOINT"] !== undefined;
-stopList.add("tracing", await startTracing("bench", isTraced));
 const limit = { tokensPerSecond: 900_000, burst: 900_000 };
 const baseUrl = `http://127.0.0.1:${env["PORT"] ?? ""}`;
 

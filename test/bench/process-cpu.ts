@@ -1,4 +1,5 @@
 import { readFileSync, readdirSync } from "node:fs";
+import type { Client } from "pg";
 
 const msPerTick = 10;
 
@@ -47,9 +48,10 @@ export const readCpuMsOfTree = (pid: number): number => {
   return livingMs + sumMs(readStat(pid), [...ownFields, ...reapedFields]);
 };
 
-/** Returns the id of a process's parent. Throws if the process does not exist. */
-export const readParentPid = (pid: number): number => {
-  const stat = readStat(pid);
-  if (stat === undefined) throw new Error(`there is no process ${pid} on this machine`);
+/** Returns the process ID of the Postgres process whose children serve all connections. */
+export const findPostgresPid = async (admin: Client): Promise<number> => {
+  const { rows } = await admin.query<{ pid: number }>("SELECT pg_backend_pid() AS pid");
+  const stat = readStat(rows[0]?.pid ?? -1);
+  if (stat === undefined) throw new Error("Postgres does not run on this machine");
   return Number(stat.fields[parentField]);
 };

@@ -1,4 +1,5 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import { buffer } from "node:stream/consumers";
+import type { RequestListener } from "node:http";
 
 /**
  * The headers that affect how a browser treats a page. For example, a page with an opener policy
@@ -18,29 +19,18 @@ export const pageHeaders = [
  * there with the same headers. This way, the same server serves a page and its baseline.
  */
 export const withStaticPages = (handler: RequestListener): RequestListener => {
-  const pages = new Map<string, Page>();
-  return (req, res) => {
+  const pages = new Map<string, { headers: Map<string, string>; body: Buffer }>();
+  const handlePage: RequestListener = async (req, res) => {
     const { method, url = "" } = req;
-    if (!url.startsWith("/static/")) return handler(req, res);
-    if (method === "PUT") return storePage(req, res, (page) => pages.set(url, page));
+    if (method === "PUT") {
+      const headers = new Map(pageHeaders.map((name) => [name, String(req.headers[name])]));
+      pages.set(url, { headers, body: await buffer(req) });
+      return res.writeHead(204).end();
+    }
     const page = pages.get(url);
-    for (const [name, value] of page?.headers ?? []) res.setHeader(name, value);
-    res.end(page?.body);
+    if (page !== undefined) res.setHeaders(page.headers);
+    return res.end(page?.body);
   };
-};
-
-type Page = { headers: readonly (readonly [string, string])[]; body: Buffer };
-
-const storePage = (
-  req: IncomingMessage,
-  res: ServerResponse,
-  addPage: (page: Page) => void,
-): void => {
-  const headers = pageHeaders.map((name) => [name, String(req.headers[name])] as const);
-  const chunks: Buffer[] = [];
-  req.on("data", (chunk: Buffer) => chunks.push(chunk));
-  req.on("end", () => {
-    addPage({ headers, body: Buffer.concat(chunks) });
-    res.writeHead(204).end();
-  });
+  return (req, res) =>
+    req.url?.startsWith("/static/") === true ? handlePage(req, res) : handler(req, res);
 };

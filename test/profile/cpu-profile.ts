@@ -1,22 +1,35 @@
+import { renameSync, writeFileSync } from "node:fs";
+import { Session } from "node:inspector/promises";
 import { basename, join, resolve } from "node:path";
-import { recordProfile } from "./record-profile.ts";
 
 /*
  * Loaded before a service by `node --import`. The first SIGUSR2 starts a CPU profile. The second
  * stops and writes it. The profile excludes startup.
  */
-let profileEnd: ReturnType<typeof recordProfile> | undefined;
+let started: Promise<Session> | undefined;
 
-const toggle = async (): Promise<void> => {
-  if (profileEnd === undefined) {
-    profileEnd = recordProfile();
-    return;
-  }
+const startProfile = async (): Promise<Session> => {
+  const session = new Session();
+  session.connect();
+  await session.post("Profiler.enable");
+  await session.post("Profiler.start");
+  return session;
+};
+
+const writeProfile = async (session: Session): Promise<void> => {
+  const { profile } = await session.post("Profiler.stop");
+  session.disconnect();
   // services/<name>/src/main.ts
   const service = basename(resolve(process.argv[1] ?? "", "../.."));
   const name = `${service}-${process.pid}.cpuprofile`;
-  const endProfile = await profileEnd;
-  await endProfile(join(process.env["PROFILE_DIRECTORY"] ?? ".", name));
+  const path = join(process.env["PROFILE_DIRECTORY"] ?? ".", name);
+  // Writes to another name first and then renames the file, so that its reader never sees a partial
+  // file.
+  writeFileSync(`${path}.part`, JSON.stringify(profile));
+  renameSync(`${path}.part`, path);
 };
 
-process.on("SIGUSR2", () => void toggle());
+process.on("SIGUSR2", () => {
+  if (started === undefined) started = startProfile();
+  else void started.then(writeProfile);
+});

@@ -63,35 +63,41 @@ const tables: Record<string, { where: string; overrides: Record<string, string> 
 };
 
 /**
- * Copies one link, its payment and its deliveries. The copies are numbered from `from` to `to`
- * (exclusive).
+ * Inserts copies of a row, numbered from 1 to `count`. `overrides` are SQL expressions of the
+ * number `n` and of the columns of the row.
  */
-export const multiplyLinks = async (
+export const copyRow = async (
   admin: Client,
-  linkId: string,
-  { from, to }: { from: number; to: number },
+  table: string,
+  { id, overrides, where }: { id: string; where: string; overrides: Record<string, string> },
+  count: number,
 ): Promise<void> => {
+  const { rows } = await admin.query<{ names: string[] }>(
+    `SELECT array_agg(attname::text) AS names FROM pg_attribute
+     WHERE attrelid = $1::regclass AND attnum > 0 AND NOT attisdropped AND attidentity = ''`,
+    [table],
+  );
+  const names = rows[0]?.names ?? [];
+  const columns = names.map((name) => `"${name}"`).join(", ");
+  const values = names.map((name) => overrides[name] ?? `"${name}"`).join(", ");
+  // If several rows match, one of them is sufficient. It does not matter which event it is for.
+  const { rowCount } = await admin.query(
+    `INSERT INTO ${table} (${columns})
+     SELECT ${values} FROM (SELECT * FROM ${table} WHERE ${where} LIMIT 1) AS seed,
+       generate_series(1, ${count}) AS n`,
+    [id],
+  );
+  if (rowCount !== count) throw new Error(`${table} grew by ${String(rowCount)} rows`);
+};
+
+/** Copies one link, its payment and its delivery. */
+export const copyLink = async (admin: Client, id: string, count: number): Promise<void> => {
   await admin.query(
     `SELECT webhook_dispatcher.keep_delivery_log(
        (now() AT TIME ZONE 'UTC')::date - n, ${dayCount} + n) FROM generate_series(0, ${dayCount}) AS n`,
   );
-  for (const [table, { where, overrides }] of Object.entries(tables)) {
-    const { rows } = await admin.query<{ names: string[] }>(
-      `SELECT array_agg(attname::text) AS names FROM pg_attribute
-       WHERE attrelid = $1::regclass AND attnum > 0 AND NOT attisdropped AND attidentity = ''`,
-      [table],
-    );
-    const names = rows[0]?.names ?? [];
-    const columns = names.map((name) => `"${name}"`).join(", ");
-    const values = names.map((name) => overrides[name] ?? `"${name}"`).join(", ");
-    // One row of the seed link is sufficient. It does not matter which event it is for.
-    const { rowCount } = await admin.query(
-      `INSERT INTO ${table} (${columns})
-       SELECT ${values} FROM (SELECT * FROM ${table} WHERE ${where} LIMIT 1) AS seed,
-         generate_series(${from}, ${to - 1}) AS n`,
-      [linkId],
-    );
-    if (rowCount !== to - from) throw new Error(`${table} grew by ${String(rowCount)} rows`);
+  for (const [table, row] of Object.entries(tables)) {
+    await copyRow(admin, table, { id, ...row }, count);
   }
   await admin.query("VACUUM ANALYZE");
 };
