@@ -10,6 +10,7 @@ import {
   Decimal,
   type ApiErrorCode,
   SolanaTransactionBody,
+  createApiError,
   formatAmount,
 } from "@payment-links/contracts";
 import { sendJson, readJsonBody, parsePathParameter } from "@payment-links/http";
@@ -27,51 +28,74 @@ import type { WalletTexts } from "./wallet-texts.ts";
 import { fillPlaceholders } from "./localization.ts";
 
 /**
+ * The maximum number of transactions that a process builds concurrently. settlement-listener has the
+ * same limit. Requests above it are rejected before they use the database. Otherwise, the bursts of
+ * many addresses would delay all other callers by a second.
+ */
+const concurrentTransactionsMax = 8;
+
+/**
  * POST /checkout/solana/:id: returns an unsigned transaction that pays the remaining amount of a
  * link from an account. If there is an error, the wallet shows its `message` (rule CHAIN-23).
  */
-export const createSolanaTransaction =
-  (dependencies: Dependencies) =>
-  async (req: Request, res: Response): Promise<void> => {
+export const createSolanaTransaction = (dependencies: Dependencies) => {
+  let activeCount = 0;
+  return async (req: Request, res: Response): Promise<void> => {
     const texts = getWalletTexts(req);
     const linkId = parsePathParameter(req, "id", "CANNOT_FIND_PAYMENT_LINK");
+    // A slow body must not occupy one of the places.
     const { account } = await readJsonBody(req, SolanaTransactionBody);
-    const [link, pendingAmount] = await Promise.all([
-      readLink(dependencies, linkId),
-      sumPendingPayments(dependencies.pool, linkId),
-    ]);
-    const { token } = dependencies.getToken(link.tokenId);
-    const instructionsResult = await dependencies.getPaymentInstructions(link, {
-      now: dependencies.clock.now(),
-    });
-    if (!getFamily(token.chain.chainType).hasTransactionRequests)
-      throw createWalletError("NOT_FOUND", texts.elsewhere);
-    if ("reason" in instructionsResult)
-      throw createInstructionsError(instructionsResult.reason, texts);
-    const { instructions } = instructionsResult;
-    if (!isSolanaTokenTransfer(instructions)) throw createWalletError("NOT_FOUND", texts.elsewhere);
-    const reason = findNoTransactionReason(instructions, { account, pendingAmount });
-    if (reason !== undefined) throw createWalletError(payerErrorCodes[reason], texts[reason]);
-    const accountState = await fetchAccountState(dependencies, instructions, {
-      account,
-      token,
-      texts,
-    });
-    const transaction = encodeSolanaPayment({
-      ...accountState,
-      payer: account,
-      recipient: instructions.recipient,
-      mint: instructions.splToken,
-      tokenProgram: instructions.tokenProgram,
-      amount: instructions.amountBaseUnits,
-      decimals: token.decimals,
-      reference: instructions.reference,
-      memo: link.id,
-    });
-    const message = getPayerMessage(link);
-    res.vary("Accept-Language");
-    sendJson(res, 200, { transaction, ...(message === undefined ? {} : { message }) });
+    if (activeCount >= concurrentTransactionsMax) throw createApiError("429");
+    activeCount += 1;
+    try {
+      const response = await buildTransaction(dependencies, { account, linkId, texts });
+      res.vary("Accept-Language");
+      sendJson(res, 200, response);
+    } finally {
+      activeCount -= 1;
+    }
   };
+};
+
+const buildTransaction = async (
+  dependencies: Dependencies,
+  { account, linkId, texts }: { account: string; linkId: string; texts: WalletTexts },
+): Promise<{ transaction: string; message?: string }> => {
+  const [link, pendingAmount] = await Promise.all([
+    readLink(dependencies, linkId),
+    sumPendingPayments(dependencies.pool, linkId),
+  ]);
+  const { token } = dependencies.getToken(link.tokenId);
+  const instructionsResult = await dependencies.getPaymentInstructions(link, {
+    now: dependencies.clock.now(),
+  });
+  if (!getFamily(token.chain.chainType).hasTransactionRequests)
+    throw createWalletError("NOT_FOUND", texts.elsewhere);
+  if ("reason" in instructionsResult)
+    throw createInstructionsError(instructionsResult.reason, texts);
+  const { instructions } = instructionsResult;
+  if (!isSolanaTokenTransfer(instructions)) throw createWalletError("NOT_FOUND", texts.elsewhere);
+  const reason = findNoTransactionReason(instructions, { account, pendingAmount });
+  if (reason !== undefined) throw createWalletError(payerErrorCodes[reason], texts[reason]);
+  const accountState = await fetchAccountState(dependencies, instructions, {
+    account,
+    token,
+    texts,
+  });
+  const transaction = encodeSolanaPayment({
+    ...accountState,
+    payer: account,
+    recipient: instructions.recipient,
+    mint: instructions.splToken,
+    tokenProgram: instructions.tokenProgram,
+    amount: instructions.amountBaseUnits,
+    decimals: token.decimals,
+    reference: instructions.reference,
+    memo: link.id,
+  });
+  const message = getPayerMessage(link);
+  return { transaction, ...(message === undefined ? {} : { message }) };
+};
 
 const fetchAccountState = async (
   { fetchSolanaAccountState, log }: Dependencies,

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { getChainSource } from "@payment-links/chains";
 import { type Account, newId } from "@payment-links/contracts";
+import { waitUntil } from "@payment-links/runtime/testing";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { getAddressDecoder, getTransactionDecoder } from "@solana/kit";
 import { createRig } from "../testing/create-rig.ts";
@@ -349,6 +350,25 @@ describe("a transaction request of Solana Pay (rule CHAIN-23)", () => {
     } finally {
       await otherRig.close();
     }
+  });
+
+  test("is rejected while eight others are being built, before it uses the database", async () => {
+    rig.solana.accountState = sufficientAccountState;
+    const { path } = await createLink();
+    const held = Promise.withResolvers<void>();
+    rig.solana.held = held.promise;
+    const pendingResponses = Array.from({ length: 8 }, () => post(path));
+    try {
+      await waitUntil("eight requests are pending", () => listPayerRequests().length === 8);
+      const { status, json } = await post(path);
+      expect([status, json.message]).toEqual([429, walletTexts.tooMany]);
+      expect(listPayerRequests()).toHaveLength(8);
+    } finally {
+      delete rig.solana.held;
+      held.resolve();
+    }
+    for (const { status } of await Promise.all(pendingResponses)) expect(status).toBe(200);
+    expect((await post(path)).status).toBe(200);
   });
 
   test("too many requests are rejected with a text for the payer", async () => {

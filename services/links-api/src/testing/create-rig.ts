@@ -93,7 +93,12 @@ export const createRig = async ({
    * If `usedAddresses` or `accountState` is undefined, requests to the Bitcoin or Solana node fail.
    */
   const bitcoin: { usedAddresses?: ReadonlySet<string> } = {};
-  const solana: { accountState?: SolanaAccountState; requests: SolanaAccountStateRequest[] } = {
+  const solana: {
+    accountState?: SolanaAccountState;
+    /** If set, the responses for payers wait for it. */
+    held?: Promise<void>;
+    requests: SolanaAccountStateRequest[];
+  } = {
     requests: [],
   };
   const testContext = await createTestContext({
@@ -107,6 +112,7 @@ export const createRig = async ({
       baseUrl: "http://127.0.0.1",
       fetchSolanaAccountState: async (request) => {
         solana.requests.push(request);
+        if (request.payer !== request.owner) await solana.held;
         if (solana.accountState === undefined)
           throw new Error("settlement-listener is unavailable");
         return solana.accountState;
