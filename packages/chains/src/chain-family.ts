@@ -54,7 +54,11 @@ export type ChainFamily = {
      */
     largestSum?: bigint;
   };
-  /** Returns the 32 bytes that match a payment on chain to its link, as 0x-prefixed hex. */
+  /**
+   * Returns the 32 bytes that match a payment on chain to its link, as 0x-prefixed hex. They are
+   * the hash of the link's payment reference or, if each link has its own address, of the text of
+   * that address.
+   */
   computeReferenceHash: (link: ReferencedLink) => string;
   /** Whether a wallet can request the transaction that pays a link in a token (rule CHAIN-23). */
   hasTransactionRequests: boolean;
@@ -69,17 +73,13 @@ export type ChainFamily = {
   hasTransferTracking: boolean;
   /** Whether nodes list the payments of an account, so that accounts are polled, not blocks. */
   isPolledByAccount: boolean;
-} & (
-  | {
-      /**
-       * Whether a payment can only be recognized by its destination, so that each link needs an
-       * address of its own.
-       */
-      needsAddressPerLink: false;
-      linkAddresses?: undefined;
-    }
-  | { needsAddressPerLink: true; linkAddresses: LinkAddresses }
-);
+
+  /**
+   * How each link gets an address of its own, if a payment can only be recognized by its
+   * destination. If omitted, links use the address of the owner's wallet.
+   */
+  linkAddresses?: LinkAddresses;
+};
 
 /**
  * How each link gets an address of its own. The wallet of the owner is then a key from which

@@ -49,7 +49,7 @@ describe("isSameAddress (rule API-24)", () => {
 describe("needsAddressPerLink", () => {
   test("is known by the id of a chain, in accordance with its family", () => {
     for (const chainType of chainTypes) {
-      const { needsAddressPerLink: isNeeded } = getFamily(chainType);
+      const isNeeded = getFamily(chainType).linkAddresses !== undefined;
       expect(needsAddressPerLink(validAddresses[chainType].id)).toBe(isNeeded);
     }
     expect(needsAddressPerLink("bitcoin-testnet3")).toBe(false);

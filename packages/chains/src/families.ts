@@ -2,7 +2,6 @@ import { bitcoin } from "./bitcoin/bitcoin.ts";
 import type { ChainFamily } from "./chain-family.ts";
 import type { ChainType } from "./chain-types.ts";
 import { evm } from "./evm/evm.ts";
-import type { ReferencedLink } from "./payment-reference.ts";
 import { mayBePrivateKey } from "./private-key.ts";
 import { solana } from "./solana/solana.ts";
 import { tron } from "./tron/tron.ts";
@@ -37,14 +36,6 @@ export const isSameAddress = (chainType: ChainType, a: string, b: string): boole
   const { foldAddress } = getFamily(chainType);
   return foldAddress(a) === foldAddress(b);
 };
-
-/**
- * Returns the 32 bytes that match a payment on chain to its link, as 0x-prefixed hex. They are the
- * hash of the link's payment reference or, on chains with an address per link, of the text of that
- * address.
- */
-export const computeReferenceHash = (chainType: ChainType, link: ReferencedLink): string =>
-  getFamily(chainType).computeReferenceHash(link);
 
 /**
  * Why a text cannot be the address of a wallet:

@@ -5,6 +5,7 @@ export {
   toBitcoinScriptPubKey,
 } from "./bitcoin/address.ts";
 export { computeBitcoinKeyId, deriveBitcoinAddresses } from "./bitcoin/key.ts";
+export { hashDestinationAddress } from "./bitcoin/payment-reference.ts";
 export { buildBitcoinUri } from "./bitcoin/payment-uri.ts";
 export type { ChainFamily, LinkAddresses } from "./chain-family.ts";
 export { getChainSource } from "./chain-source.ts";
@@ -15,7 +16,6 @@ export { paymentWays } from "./evm/payment-ways.ts";
 export { buildExplorerUrl } from "./explorer.ts";
 export {
   type WalletFault,
-  computeReferenceHash,
   getFamily,
   isSameAddress,
   listWalletApps,

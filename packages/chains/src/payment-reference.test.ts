@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { computeReferenceHash } from "./families.ts";
+import { getFamily } from "./families.ts";
 import { keccak256Hex } from "./keccak.ts";
 
 describe("computeReferenceHash", () => {
@@ -12,13 +12,13 @@ describe("computeReferenceHash", () => {
   test.each(["EVM", "TVM", "SVM"] as const)(
     "%s: hashes the link's payment reference",
     (chainType) => {
-      expect(computeReferenceHash(chainType, link)).toBe(keccak256Hex(paymentReference));
+      expect(getFamily(chainType).computeReferenceHash(link)).toBe(keccak256Hex(paymentReference));
     },
   );
 
   test("BVM: hashes the text of the link's own address", () => {
     const text = Buffer.from(link.destinationAddress, "utf8").toString("hex");
-    expect(computeReferenceHash("BVM", link)).toBe(keccak256Hex(text));
-    expect(computeReferenceHash("BVM", link)).not.toBe(keccak256Hex(paymentReference));
+    expect(getFamily("BVM").computeReferenceHash(link)).toBe(keccak256Hex(text));
+    expect(getFamily("BVM").computeReferenceHash(link)).not.toBe(keccak256Hex(paymentReference));
   });
 });

@@ -49,7 +49,6 @@ export const bitcoin: ChainFamily = {
   hasSignInMessages: false,
   hasTransferTracking: false,
   isPolledByAccount: false,
-  needsAddressPerLink: true,
   linkAddresses: {
     isSupportedChain: isBitcoinChainId,
     parseKey: (chainId, input) => {

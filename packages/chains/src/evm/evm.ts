@@ -30,5 +30,4 @@ export const evm: ChainFamily = {
   hasSignInMessages: true,
   hasTransferTracking: true,
   isPolledByAccount: false,
-  needsAddressPerLink: false,
 };

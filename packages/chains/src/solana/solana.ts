@@ -25,5 +25,4 @@ export const solana: ChainFamily = {
   hasSignInMessages: false,
   hasTransferTracking: false,
   isPolledByAccount: true,
-  needsAddressPerLink: false,
 };

@@ -26,5 +26,4 @@ export const tron: ChainFamily = {
   hasSignInMessages: false,
   hasTransferTracking: false,
   isPolledByAccount: false,
-  needsAddressPerLink: false,
 };

@@ -49,7 +49,7 @@ export const buildWallet = (
     isDefault: isDefault ?? otherWallets.length === 0,
     isChainDefault: isFirstOnChain,
     provider: null,
-    ...(getFamily(token.chain.chainType).needsAddressPerLink && {
+    ...(getFamily(token.chain.chainType).linkAddresses !== undefined && {
       firstAddressIndex: firstAddressIndex ?? 0,
     }),
   };

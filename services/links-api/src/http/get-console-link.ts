@@ -26,9 +26,8 @@ export const getConsoleLink =
     const page = { linkId: link.id, offset: 0, limit: paymentsMax };
     const payments = await listPayments(dependencies.pool, page);
     const { token } = dependencies.getToken(link.tokenId);
-    const addressGap = getFamily(token.chain.chainType).needsAddressPerLink
-      ? await findAddressGap(dependencies.pool, link.id)
-      : undefined;
+    const hasOwnAddress = getFamily(token.chain.chainType).linkAddresses !== undefined;
+    const addressGap = hasOwnAddress ? await findAddressGap(dependencies.pool, link.id) : undefined;
     const now = dependencies.clock.now();
     const serializationContext = { handle: requireHandle(caller.account), now };
     sendJson(res, 200, {

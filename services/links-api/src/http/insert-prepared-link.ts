@@ -21,7 +21,7 @@ export type PreparedLink = {
  * inserts the link.
  */
 export const needsOwnAddress = ({ owner }: PreparedLink): boolean =>
-  getFamily(owner.token.chain.chainType).needsAddressPerLink;
+  getFamily(owner.token.chain.chainType).linkAddresses !== undefined;
 
 /**
  * Inserts a link. If the link needs its own address, allocates an address of the owner's key that no

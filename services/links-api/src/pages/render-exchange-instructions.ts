@@ -32,7 +32,7 @@ export const renderExchangeInstructions = (
     chain: chain.name,
     address: html`<code>${destinationAddress}</code>`,
   };
-  const addressNamesLink = getFamily(chain.chainType).needsAddressPerLink;
+  const addressNamesLink = getFamily(chain.chainType).linkAddresses !== undefined;
   const paragraphs =
     addressNamesLink || isTransferTracked
       ? [

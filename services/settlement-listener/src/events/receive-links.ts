@@ -82,7 +82,8 @@ const toWatchedLink = (catalogue: Catalogue, link: PaymentLinkState, now: Date):
     referenceHash: family.computeReferenceHash(link),
     // The clocks of the two services can differ. Money that arrives from now on pays the link in
     // any case.
-    paidFrom: family.needsAddressPerLink ? (link.dateCreated < now ? link.dateCreated : now) : null,
+    paidFrom:
+      family.linkAddresses === undefined ? null : link.dateCreated < now ? link.dateCreated : now,
   };
 };
 

@@ -1,4 +1,4 @@
-import { computeReferenceHash } from "@payment-links/chains";
+import { hashDestinationAddress } from "@payment-links/chains";
 import { Decimal } from "@payment-links/contracts";
 import type { VerifiedTransfer } from "../../watch/chain-reader.ts";
 import type { BitcoinChain } from "./bitcoin-chain.ts";
@@ -22,7 +22,7 @@ export const listTransfers = (
     if (destinationAddress === undefined) return [];
     return [
       {
-        referenceHash: computeReferenceHash("BVM", { paymentReference: "", destinationAddress }),
+        referenceHash: hashDestinationAddress({ destinationAddress }),
         ordinal: index,
         tokenAddress: token.address,
         destinationAddress,
