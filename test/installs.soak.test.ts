@@ -188,6 +188,8 @@ describe("the container images", () => {
       const installCommand = /^RUN (npm install[^&]*--workspace=services\/\$\{SERVICE\})/m.exec(
         dockerfile,
       );
+      const ignoredPaths = await readFile(join(projectRoot, ".dockerignore"), "utf8");
+      const ignoredPackages = ignoredPaths.match(/^packages\/.+$/gm) ?? [];
       for (const service of ["links-api", "settlement-listener"]) {
         const clone = await createClone(service);
         const copiedNames = new Set(
@@ -199,7 +201,7 @@ describe("the container images", () => {
         for (const name of await readdir(join(clone, "services"))) {
           if (name !== service) await rm(join(clone, "services", name), { recursive: true });
         }
-        await rm(join(clone, "packages/sdk"), { recursive: true });
+        for (const path of ignoredPackages) await rm(join(clone, path), { recursive: true });
         const env = { ...process.env, SERVICE: service };
         const { status, stderr } = spawnSync(
           "sh",
