@@ -11,6 +11,7 @@ import { findFreePorts } from "./rig/free-port.ts";
 import { type WebhookReceiver, isSignedWith, startReceiver } from "./rig/receiver.ts";
 import { registerEndpoint } from "./rig/register-endpoint.ts";
 import { waitUntil } from "@payment-links/runtime/testing";
+import { callRpc } from "@payment-links/local-chains/call-rpc";
 import { requireBtcd } from "@payment-links/local-chains/testing/require-btcd";
 
 const bitcoinSuite = await requireBtcd();
@@ -128,11 +129,8 @@ const waitUntilReceived = async (linkId: string, amount: string): Promise<void> 
   }
 };
 
-const callNode = async (method: string, ...params: unknown[]) => {
-  const body = { jsonrpc: "2.0", id: 1, method, params };
-  const response = await call(`http://127.0.0.1:${ports.devnetPort}`, { method: "POST", body });
-  return response.body["result"];
-};
+const callNode = (method: string, ...params: unknown[]) =>
+  callRpc(`http://127.0.0.1:${ports.devnetPort}`, method, params);
 
 /**
  * A wallet on a local chain, the format of the chain's transaction IDs, and an amount with two

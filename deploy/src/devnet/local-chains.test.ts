@@ -7,6 +7,7 @@ import { tronAddressFromHex, tronAddressToHex } from "@payment-links/chains";
 import { createCatalogue, devnet } from "@payment-links/contracts";
 import { createLog } from "@payment-links/runtime";
 import { waitUntil } from "@payment-links/runtime/testing";
+import { callRpc } from "@payment-links/local-chains/call-rpc";
 import { requireBtcd } from "@payment-links/local-chains/testing/require-btcd";
 import { startBitcoinChain } from "@payment-links/local-chains/bitcoin/start-bitcoin-chain";
 import { startSolanaChain } from "@payment-links/local-chains/solana/start-solana-chain";
@@ -30,17 +31,6 @@ beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "local-chains-"));
 });
 afterAll(() => rm(directory, { recursive: true, force: true }));
-
-const requestRpc = async ({ url }: LocalChain, method: string, ...params: unknown[]) => {
-  const { username, password, origin, pathname } = new URL(url);
-  const authorization = `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
-  const response = await fetch(`${origin}${pathname}`, {
-    method: "POST",
-    headers: { "content-type": "application/json", ...(username === "" ? {} : { authorization }) },
-    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
-  });
-  return ((await response.json()) as { result: unknown }).result;
-};
 
 const proxyAbi = parseAbi([
   "function transferFromWithReferenceAndFee(address token, address to, uint256 amount, bytes paymentReference, uint256 feeAmount, address feeAddress)",
@@ -101,7 +91,7 @@ describe("the local EVM chain", () => {
       }),
     );
     for (const hash of hashes) {
-      const fetchReceipt = await requestRpc(chain, "eth_getTransactionReceipt", hash);
+      const fetchReceipt = await callRpc(chain.url, "eth_getTransactionReceipt", [hash]);
       expect(fetchReceipt).toMatchObject({ status: "0x1" });
     }
     await chain.close();
@@ -131,7 +121,7 @@ describe("the local Solana chain", () => {
     };
     const signature = await firstChain.pay(payment);
     const fetchSignatures = (chain: LocalChain) =>
-      requestRpc(chain, "getSignaturesForAddress", reference);
+      callRpc(chain.url, "getSignaturesForAddress", [reference]);
     const isFinal = async () => ((await fetchSignatures(firstChain)) as unknown[]).length === 1;
     await waitUntil("the payment is final", isFinal);
     const signaturesBefore = await fetchSignatures(firstChain);
@@ -165,7 +155,7 @@ describe("the local Tron chain", () => {
     );
     const hash = await firstChain.pay({ destination, tokenAddress, amountBaseUnits: 7n, calls });
     const fetchReceipt = (chain: LocalChain) =>
-      requestRpc(chain, "eth_getTransactionReceipt", hash);
+      callRpc(chain.url, "eth_getTransactionReceipt", [hash]);
     const { blockNumber, logs } = (await fetchReceipt(firstChain)) as {
       blockNumber: string;
       logs: { topics: string[] }[];
@@ -174,7 +164,7 @@ describe("the local Tron chain", () => {
     const topics = logs.flatMap((eventLog) => eventLog.topics);
     expect(topics).toEqual(expect.arrayContaining([`0x${topic}`, keccak256(`0x${reference}`)]));
     const readFinalizedNumber = async (): Promise<number> => {
-      const block = await requestRpc(firstChain, "eth_getBlockByNumber", "finalized", false);
+      const block = await callRpc(firstChain.url, "eth_getBlockByNumber", ["finalized", false]);
       return Number((block as { number: string }).number);
     };
     const isFinal = async () => (await readFinalizedNumber()) >= Number(blockNumber);
@@ -205,7 +195,7 @@ bitcoin.describe("the local Bitcoin", () => {
       amountBaseUnits: 7_000n,
     });
     const readConfirmations = async (chain: LocalChain): Promise<number> => {
-      const transaction = await requestRpc(chain, "getrawtransaction", txid, 1);
+      const transaction = await callRpc(chain.url, "getrawtransaction", [txid, 1]);
       return (transaction as { confirmations?: number }).confirmations ?? 0;
     };
     const isFinal = async () => (await readConfirmations(firstChain)) >= 6;

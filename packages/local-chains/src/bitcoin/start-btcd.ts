@@ -1,5 +1,5 @@
 import type { Log } from "@payment-links/runtime";
-import { RpcError } from "../serve-json-rpc.ts";
+import { callRpc } from "../call-rpc.ts";
 import { startProgram } from "../start-program.ts";
 
 /** The credentials for the node's RPC. */
@@ -60,29 +60,10 @@ export const startBtcd = async ({
     listeningPattern: /RPC server listening on 127\.0\.0\.1:(\d+)$/,
     log,
   });
-  const authorization = `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`;
+  const url = node.url.replace("http://", `http://${user}:${password}@`);
   return {
-    url: node.url.replace("http://", `http://${user}:${password}@`),
-    callRpc: (method, ...params) =>
-      callBitcoinRpc({ url: node.url, authorization }, method, params),
+    url,
+    callRpc: (method, ...params) => callRpc(url, method, params),
     close: () => node.close(),
   };
-};
-
-const callBitcoinRpc = async (
-  { url, authorization }: { url: string; authorization: string },
-  method: string,
-  params: readonly unknown[],
-): Promise<unknown> => {
-  const response = await fetch(url, {
-    method: "POST",
-    headers: { authorization, "content-type": "application/json" },
-    body: JSON.stringify({ jsonrpc: "1.0", id: 1, method, params }),
-  });
-  const { result, error } = (await response.json()) as {
-    result: unknown;
-    error: { code: number; message: string } | null;
-  };
-  if (error !== null) throw new RpcError(error.code, error.message);
-  return result;
 };

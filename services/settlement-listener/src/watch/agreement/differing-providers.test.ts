@@ -12,6 +12,7 @@ import { startWatchedBitcoin } from "../../testing/start-watched-bitcoin.ts";
 import { startWatchedSolana } from "../../testing/start-watched-solana.ts";
 import { owner } from "../../testing/samples.ts";
 import { createAcceleratedClock } from "../../testing/short-delays.ts";
+import { callRpc } from "@payment-links/local-chains/call-rpc";
 import { RpcError, serveJsonRpc } from "@payment-links/local-chains/serve-json-rpc";
 import { startTronChain } from "@payment-links/local-chains/tron/start-tron-chain";
 
@@ -31,26 +32,10 @@ const noTransaction: CreateResult = () => {
 const startProvider = async (nodeUrl: string) => {
   const overriddenResults = new Map<string, CreateResult>();
   const requestedMethods: string[] = [];
-  const { password, username } = new URL(nodeUrl);
-  const authorization = `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
-  const target = nodeUrl.replace(`${username}:${password}@`, "");
-  const forward = async (method: string, params: readonly unknown[]): Promise<unknown> => {
-    const response = await fetch(target, {
-      method: "POST",
-      headers: { "content-type": "application/json", authorization },
-      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
-    });
-    const { error, result } = (await response.json()) as {
-      error?: { code: number; message: string } | null;
-      result?: unknown;
-    };
-    if (error) throw new RpcError(error.code, error.message);
-    return result;
-  };
   const server = await serveJsonRpc({
     handleCall: (method, params) => {
       requestedMethods.push(method);
-      return (overriddenResults.get(method) ?? (() => forward(method, params)))();
+      return (overriddenResults.get(method) ?? (() => callRpc(nodeUrl, method, params)))();
     },
   });
   return closeAfterTest({
