@@ -1,4 +1,4 @@
-import { RpcError } from "@payment-links/local-chains/serve-json-rpc";
+import { type HandleRpc, RpcError } from "@payment-links/local-chains/serve-json-rpc";
 import type { Block, Transaction } from "./block.ts";
 import {
   serializeBlockBody,
@@ -8,7 +8,7 @@ import {
   hashHeader,
 } from "./bitcoin-bytes.ts";
 import type { BitcoinMempool } from "./bitcoin-mempool.ts";
-import { type RpcCall, type NodeView, alterTransactions, servesOtherChain } from "./node-view.ts";
+import { type NodeView, alterTransactions, servesOtherChain } from "./node-view.ts";
 
 /** Error codes from Bitcoin Core's `rpc/protocol.h`. btcd uses different codes for some errors. */
 const errorCodes = {
@@ -20,10 +20,10 @@ const errorCodes = {
 };
 
 /** Returns a function that handles an RPC call like a Bitcoin node. */
-export const createBitcoinNode = (view: NodeView): ((call: RpcCall) => unknown) => {
+export const createBitcoinNode = (view: NodeView): HandleRpc => {
   const node = { ...view, ...createBlockHashes(view) };
   const unconfirmed = listUnconfirmed(view);
-  return ({ method, params }) => {
+  return (method, params) => {
     switch (method) {
       case "getblockcount":
         return view.blocks.length - 1;

@@ -3,7 +3,7 @@ import type { Chain } from "./chain.ts";
 import type { ChainKind } from "./chain-kinds.ts";
 import type { SimulatedWorld } from "./simulated-world.ts";
 
-export type RpcCall = { id: unknown; method: string; params: readonly unknown[] };
+export type RpcCall = { method: string };
 
 /** How a provider responds to requests. */
 export type NodeBehavior =

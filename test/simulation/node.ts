@@ -1,7 +1,11 @@
 import { loadCatalogue } from "@payment-links/contracts";
 import { callToken } from "@payment-links/local-chains/evm/call-token";
 import { type ChainLog, encodeWord } from "@payment-links/local-chains/evm/encode-logs";
-import { RpcError } from "@payment-links/local-chains/serve-json-rpc";
+import {
+  type HandleRpc,
+  RpcError,
+  respondToBody,
+} from "@payment-links/local-chains/serve-json-rpc";
 import {
   defaultBlockRangeMax,
   invalidParamsError,
@@ -21,7 +25,7 @@ import {
   createNodeView,
 } from "./node-view.ts";
 import { createBitcoinNode } from "./bitcoin-node.ts";
-import { handleSolanaCall } from "./solana-node.ts";
+import { createSolanaNode } from "./solana-node.ts";
 import { type ChainKind, base, tron } from "./chain-kinds.ts";
 import type { SimulatedWorld } from "./simulated-world.ts";
 
@@ -37,13 +41,12 @@ const zeroBloom = `0x${"0".repeat(512)}`;
 /**
  * Handles an HTTP request to a provider with JSON-RPC, based on the provider's view of the chain.
  */
-export const handleNodeRequest = (
+export const handleNodeRequest = async (
   { chain, kind, world }: { chain: Chain; kind: ChainKind; world: SimulatedWorld },
   { behavior, nodeProgram }: Provider,
   text: string,
-): NodeResponse => {
-  const request = JSON.parse(text) as RpcCall | RpcCall[];
-  const calls = Array.isArray(request) ? request : [request];
+): Promise<NodeResponse> => {
+  const calls = [JSON.parse(text) as RpcCall | RpcCall[]].flat();
   const methods = [...new Set(calls.map(({ method }) => method.replace("eth_", "")))].join();
   world.count(`a node ${behavior.kind}`);
   if (behavior.kind === "is silent") return "never";
@@ -55,37 +58,26 @@ export const handleNodeRequest = (
     return { traceText: `${methods} ${behavior.status}`, status, body };
   }
   const view = createNodeView({ chain, kind, world }, { behavior, nodeProgram }, calls);
-  const handleCall = getCallHandlerFactory(kind)(view);
-  const replies = calls.map((call) => {
-    try {
-      return { jsonrpc: "2.0", id: call.id, result: handleCall(call) };
-    } catch (error) {
-      if (!(error instanceof RpcError)) throw error;
-      return { jsonrpc: "2.0", id: call.id, error: { code: error.code, message: error.message } };
-    }
-  });
   return {
     traceText: `${calls.length} ${methods}`,
     status: 200,
-    body: JSON.stringify(Array.isArray(request) ? replies : replies[0]),
+    body: await respondToBody(text, createNode(view)),
   };
 };
 
-const getCallHandlerFactory = ({
-  chainType,
-}: ChainKind): ((view: NodeView) => (call: RpcCall) => unknown) => {
-  switch (chainType) {
+const createNode = (view: NodeView): HandleRpc => {
+  switch (view.kind.chainType) {
     case "EVM":
     case "TVM":
-      return (view) => (call) => handleEvmCall(view, call);
+      return (method, params) => handleEvmCall(view, method, params);
     case "SVM":
-      return (view) => (call) => handleSolanaCall(view, call);
+      return createSolanaNode(view);
     case "BVM":
-      return createBitcoinNode;
+      return createBitcoinNode(view);
   }
 };
 
-const handleEvmCall = (view: NodeView, { method, params }: RpcCall): unknown => {
+const handleEvmCall = (view: NodeView, method: string, params: readonly unknown[]): unknown => {
   const head = view.blocks.length - 1;
   switch (method) {
     case "eth_chainId":

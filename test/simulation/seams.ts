@@ -25,7 +25,7 @@ export type Adversaries = {
   handleRpcRequest: (
     host: string,
     body: string,
-  ) => { traceText: string; status: number; body: string } | "never";
+  ) => Promise<{ traceText: string; status: number; body: string } | "never">;
 };
 
 type SimulationScope = { world: SimulatedWorld; adversaries: Adversaries };
@@ -173,7 +173,7 @@ const fetchFromNode = (input: URL, init: RequestInit = {}): Promise<Response> =>
         deliver: () => reject(new TypeError("fetch failed")),
       };
       if (crashPoint === "fail before") return connectionFailure;
-      const rpcResponse = adversaries.handleRpcRequest(host, init.body as string);
+      const rpcResponse = await adversaries.handleRpcRequest(host, init.body as string);
       if (rpcResponse === "never") return { traceText: "no response", deliver: () => {} };
       const { body, status, traceText } = rpcResponse;
       const headers = { "content-length": String(Buffer.byteLength(body)) };

@@ -1,139 +1,84 @@
 import { getTransferCheckedInstructionDataEncoder } from "@solana-program/token";
-import { getBase58Decoder } from "@solana/kit";
+import type { Address } from "@solana/kit";
 import { deriveAssociatedTokenAccount } from "@payment-links/chains";
 import { loadCatalogue } from "@payment-links/contracts";
-import { RpcError } from "@payment-links/local-chains/serve-json-rpc";
+import type { HandleRpc } from "@payment-links/local-chains/serve-json-rpc";
+import { handleChainCall } from "@payment-links/local-chains/solana/chain-methods";
+import type { ChainView } from "@payment-links/local-chains/solana/node-view";
 import {
-  blockCleanedUpError,
-  blockNotAvailableError,
-  contextSlotNotReachedError,
-  slotSkippedError,
-} from "@payment-links/local-chains/solana/rpc-errors";
-import { serializeMint } from "@payment-links/local-chains/solana/token-account";
+  serializeMint,
+  serializeTokenAmount,
+} from "@payment-links/local-chains/solana/token-account";
 import { type Block, type SolanaTransfer, type Transaction, finalDepth } from "./block.ts";
 import { getTokenProgram } from "./chain-kinds.ts";
-import { type RpcCall, type NodeView, findTransaction, servesOtherChain } from "./node-view.ts";
+import { type NodeView, findTransaction, servesOtherChain } from "./node-view.ts";
 
-type CallOptions = {
-  commitment?: "confirmed" | "finalized";
-  minContextSlot?: number;
-  limit?: number;
-  before?: string;
-};
+type ServedBlock = ReturnType<ChainView["findNewestBlock"]>;
+type ServedTransaction = ServedBlock["transactions"][number];
 
-type BlockOptions = { transactionDetails?: "none" | "signatures" };
-
-const signaturesMax = 1_000;
 const initialBalance = 10n ** 15n;
 
-/** Handles a call like a Solana node. The error codes are Agave's. */
-export const handleSolanaCall = (view: NodeView, { method, params }: RpcCall): unknown => {
-  switch (method) {
-    case "getGenesisHash":
-      return servesOtherChain(view)
-        ? view.kind.alterHash(view.kind.nodeChainId)
-        : view.kind.nodeChainId;
-    case "getFirstAvailableBlock":
-      return listRetainedBlocks(view)[0]?.slot ?? 0;
-    case "getSlot":
-      return getTopBlock(view, params[0] as CallOptions).slot;
-    case "getBlocks":
-      return listSlotsInRange(view, params as [number, number, CallOptions]);
-    case "getBlock":
-      return serializeBlock(view, params[0] as number, params[1] as BlockOptions);
-    case "getSignaturesForAddress":
-      return listSignatures(view, params[0] as string, params[1] as CallOptions);
-    case "getTransaction":
-      return serializeTransaction(view, params[0] as string);
-    case "getMultipleAccounts":
+/** Returns a function that handles an RPC call like a Solana node. */
+export const createSolanaNode = (view: NodeView): HandleRpc => {
+  const chainView = createChainView(view);
+  return (method, params) => {
+    if (method === "getTransaction" && view.behavior.kind === "omits receipts") return null;
+    if (method === "getMultipleAccounts")
       return { context: { slot: 0 }, value: (params[0] as string[]).map(serializeCatalogueMint) };
-    default:
-      throw new RpcError(-32_601, "Method not found");
-  }
-};
-
-/** All blocks of a node are confirmed. */
-const getTopBlock = (
-  { blocks }: NodeView,
-  { commitment, minContextSlot = 0 }: CallOptions,
-): Block => {
-  const height = blocks.length - 1 - (commitment === "finalized" ? finalDepth : 0);
-  const topBlock = blocks[Math.max(0, height)];
-  if (topBlock === undefined) throw blockNotAvailableError(0);
-  if (minContextSlot > topBlock.slot) throw contextSlotNotReachedError(topBlock.slot);
-  return topBlock;
-};
-
-/** Returns the blocks that are still in the node's ledger. */
-const listRetainedBlocks = (view: NodeView): readonly Block[] =>
-  view.blocks.filter((block) => !view.isPruned(block));
-
-const listSlotsInRange = (
-  view: NodeView,
-  [from, to, options]: [number, number, CallOptions],
-): number[] => {
-  const topSlot = getTopBlock(view, options).slot;
-  return listRetainedBlocks(view)
-    .map(({ slot }) => slot)
-    .filter((slot) => slot >= from && slot <= Math.min(to, topSlot));
-};
-
-const serializeBlock = (
-  view: NodeView,
-  slot: number,
-  { transactionDetails }: BlockOptions = {},
-): unknown => {
-  const block = view.blocks.find((candidate) => candidate.slot === slot);
-  if (block === undefined && slot > (view.blocks.at(-1)?.slot ?? 0)) {
-    throw blockNotAvailableError(slot);
-  }
-  const firstSlot = listRetainedBlocks(view)[0]?.slot ?? 0;
-  if (slot < firstSlot) throw blockCleanedUpError(slot, firstSlot);
-  if (block === undefined) throw slotSkippedError(slot);
-  const { number, parent, timestampSeconds } = block;
-  return {
-    blockhash: view.getHash(block),
-    previousBlockhash: view.getHash(parent ?? block),
-    parentSlot: parent?.slot ?? 0,
-    blockHeight: number,
-    blockTime: timestampSeconds,
-    ...(transactionDetails === "signatures" && {
-      signatures: view.getTransactions(block).map(({ hash }) => hash),
-    }),
+    return handleChainCall(chainView, method, params);
   };
 };
 
-const listSignatures = (view: NodeView, account: string, options: CallOptions): unknown => {
-  getTopBlock(view, options);
-  if (view.behavior.kind === "omits logs") return [];
-  const signatureInfos = view
-    .omitPruned(view.blocks)
-    .flatMap((block) =>
-      view
-        .getTransactions(block)
-        .filter((transaction) => listAccountKeys(view, transaction).includes(account))
-        .map((transaction) => ({
-          signature: transaction.hash,
-          slot: block.slot,
-          err: getTransactionError(transaction),
-          memo: null,
-          blockTime: block.timestampSeconds,
-          confirmationStatus: "confirmed",
-        })),
-    )
-    .toReversed();
-  const { before, limit = signaturesMax } = options;
-  const startIndex =
-    before === undefined
-      ? 0
-      : signatureInfos.findIndex((signatureInfo) => signatureInfo.signature === before) + 1;
-  return before !== undefined && startIndex === 0
-    ? []
-    : signatureInfos.slice(startIndex, startIndex + limit);
+/** All blocks of a node are confirmed. */
+const createChainView = (view: NodeView): ChainView => {
+  const { behavior, kind } = view;
+  const blocks = view.blocks.map((block) => serveBlock(view, block));
+  const [firstBlock] = blocks;
+  if (firstBlock === undefined) throw new RangeError("a chain has at least one block");
+  const hideNewer = ({ height }: ServedBlock) => ({
+    ...view,
+    blocks: view.blocks.slice(0, height + 1),
+  });
+  return {
+    genesisHash: servesOtherChain(view) ? kind.alterHash(kind.nodeChainId) : kind.nodeChainId,
+    blocks: () => blocks,
+    findNewestBlock: (commitment) => {
+      const height = blocks.length - 1 - (commitment === "finalized" ? finalDepth : 0);
+      return blocks[height] ?? firstBlock;
+    },
+    findTransaction: (signature, newest) => {
+      const transactionInBlock = findTransaction(hideNewer(newest), signature);
+      if (transactionInBlock === undefined) return undefined;
+      return serveTransaction(view, transactionInBlock.block, transactionInBlock.transaction);
+    },
+    listTransactions: (key, newest) => {
+      if (behavior.kind === "omits logs") return [];
+      return view.omitPruned(hideNewer(newest).blocks).flatMap((block) =>
+        view
+          .getTransactions(block)
+          .filter((transaction) => listAccountKeys(view, transaction).includes(key as Address))
+          .map((transaction) => serveTransaction(view, block, transaction)),
+      );
+    },
+    firstSlot: () => view.blocks.find((block) => !view.isPruned(block))?.slot ?? 0,
+    slotsBehind: () => 0,
+    isArchive: () => false,
+  };
 };
 
-const getTransactionError = ({ isSuccessful }: Transaction): unknown =>
-  isSuccessful ? null : { InstructionError: [0, { Custom: 1 }] };
+const serveBlock = (view: NodeView, block: Block): ServedBlock => ({
+  slot: block.slot,
+  height: block.number,
+  parentSlot: block.parent?.slot ?? 0,
+  hash: view.getHash(block),
+  parentHash: view.getHash(block.parent ?? block),
+  timeSeconds: block.timestampSeconds,
+  get transactions() {
+    return view
+      .getTransactions(block)
+      .map((transaction) => serveTransaction(view, block, transaction));
+  },
+});
 
 /** Returns a transfer's token program, the payer's account and the owner's account. */
 const getTransferAccounts = ({ kind }: NodeView, from: string, { mint, to }: SolanaTransfer) => {
@@ -151,28 +96,30 @@ const getCachedTokenAccount = (owner: string, mint: string, program: string): st
   return account;
 };
 
-const listAccountKeys = (view: NodeView, { from, transfers }: Transaction): readonly string[] => [
-  ...new Set([
-    from,
-    ...transfers.flatMap((transfer) => {
-      const { destination, program, source } = getTransferAccounts(view, from, transfer);
-      const { mint, reference } = transfer;
-      return [source, destination, mint, program, ...(reference === undefined ? [] : [reference])];
-    }),
-  ]),
-];
+const listAccountKeys = (view: NodeView, { from, transfers }: Transaction): readonly Address[] => {
+  const keys = transfers.flatMap((transfer) => {
+    const { destination, program, source } = getTransferAccounts(view, from, transfer);
+    const { mint, reference } = transfer;
+    return [source, destination, mint, program, ...(reference === undefined ? [] : [reference])];
+  });
+  return [...new Set([from, ...keys])] as Address[];
+};
 
-const serializeTransaction = (view: NodeView, signature: string): unknown => {
-  const transactionInBlock = findTransaction(view, signature);
-  if (transactionInBlock === undefined || view.behavior.kind === "omits receipts") return null;
-  const { block, transaction } = transactionInBlock;
-  const { paddingBytes, from, isSuccessful, transfers } = transaction;
+const decimals = 6;
+const transferChecked = getTransferCheckedInstructionDataEncoder();
+
+const serveTransaction = (
+  view: NodeView,
+  block: Block,
+  transaction: Transaction,
+): ServedTransaction => {
+  const { paddingBytes, from, hash, isSuccessful, transfers } = transaction;
   const keys = listAccountKeys(view, transaction);
   const transfersWithAccounts = transfers.map((transfer) => ({
     transfer,
     ...getTransferAccounts(view, from, transfer),
   }));
-  const getKeyIndex = (key: string): number => keys.indexOf(key);
+  const getKeyIndex = (key: string): number => keys.indexOf(key as Address);
   const balancesBefore = new Map(
     transfersWithAccounts.flatMap(({ destination, source }) => [
       [source, initialBalance],
@@ -187,57 +134,63 @@ const serializeTransaction = (view: NodeView, signature: string): unknown => {
       (balancesAfter.get(destination) ?? 0n) + BigInt(transfer.baseUnits),
     );
   }
-  const serializeBalances = (balances: ReadonlyMap<string, bigint>) =>
-    [...balances].map(([account, amount]) => {
-      const transferAccounts = transfersWithAccounts.find(({ destination, source }) =>
+  const listBalances = (balances: ReadonlyMap<string, bigint>) =>
+    [...balances].flatMap(([account, amount]) => {
+      const matchedTransfer = transfersWithAccounts.find(({ destination, source }) =>
         [destination, source].includes(account),
       );
+      if (matchedTransfer === undefined) return [];
+      const { program, source, transfer } = matchedTransfer;
+      const owner = account === source ? from : transfer.to;
       return {
         accountIndex: getKeyIndex(account),
-        mint: transferAccounts?.transfer.mint,
-        owner: account === transferAccounts?.source ? from : transferAccounts?.transfer.to,
-        programId: transferAccounts?.program,
-        uiTokenAmount: { amount: String(amount) },
+        mint: transfer.mint,
+        owner,
+        programId: program,
+        uiTokenAmount: serializeTokenAmount(amount, decimals),
       };
     });
   return {
     slot: block.slot,
-    blockTime: block.timestampSeconds,
-    version: "legacy",
-    transaction: {
-      signatures: [signature],
-      message: {
-        header: { numRequiredSignatures: 1 },
-        accountKeys: keys,
-        recentBlockhash: view.getHash(block),
-        instructions: transfersWithAccounts.map(({ destination, program, source, transfer }) => ({
-          programIdIndex: getKeyIndex(program),
-          accounts: [source, transfer.mint, destination, from, transfer.reference]
-            .filter((key) => key !== undefined)
-            .map(getKeyIndex),
-          data: encodeTransferChecked(BigInt(transfer.baseUnits)),
-          stackHeight: 1,
-        })),
+    height: block.number,
+    index: view.getTransactions(block).indexOf(transaction),
+    signature: hash,
+    signatures: [hash],
+    // The listener requests JSON.
+    bytes: new Uint8Array(),
+    message: {
+      version: "legacy",
+      header: {
+        numSignerAccounts: 1,
+        numReadonlySignerAccounts: 0,
+        numReadonlyNonSignerAccounts: 0,
       },
+      staticAccounts: keys,
+      lifetimeToken: view.getHash(block),
+      instructions: transfersWithAccounts.map(({ destination, program, source, transfer }) => ({
+        programAddressIndex: getKeyIndex(program),
+        accountIndices: [source, transfer.mint, destination, from, transfer.reference]
+          .filter((key) => key !== undefined)
+          .map(getKeyIndex),
+        data: new Uint8Array(
+          transferChecked.encode({ amount: BigInt(transfer.baseUnits), decimals }),
+        ),
+      })),
     },
-    meta: {
-      err: getTransactionError(transaction),
-      innerInstructions: [],
-      logMessages: ["0".repeat(paddingBytes * 2)],
-      preTokenBalances: serializeBalances(balancesBefore),
-      postTokenBalances: serializeBalances(balancesAfter),
-      loadedAddresses: { writable: [], readonly: [] },
-    },
+    loadedAddresses: { writable: [], readonly: [] },
+    keys,
+    writableKeys: [],
+    err: isSuccessful ? null : { InstructionError: [0, { Custom: 1 }] },
+    fee: 5_000n,
+    preBalances: [],
+    postBalances: [],
+    preTokenBalances: listBalances(balancesBefore),
+    postTokenBalances: listBalances(balancesAfter),
+    innerInstructions: [],
+    logs: ["0".repeat(paddingBytes * 2)],
+    computeUnits: 0n,
   };
 };
-
-const decimals = 6;
-
-const base58 = getBase58Decoder();
-const transferChecked = getTransferCheckedInstructionDataEncoder();
-
-const encodeTransferChecked = (amount: bigint): string =>
-  base58.decode(transferChecked.encode({ amount, decimals }));
 
 const catalogue = loadCatalogue();
 

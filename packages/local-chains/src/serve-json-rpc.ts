@@ -20,31 +20,18 @@ type Reply = { jsonrpc: "2.0"; id: unknown; result?: unknown; error?: unknown };
 
 const bodyBytesMax = 8 * 1024 * 1024;
 
+type Server = { url: string; close(): Promise<void> };
+
 /**
- * Serves JSON-RPC 2.0 over HTTP on loopback, at the given port or a free one. Accepts single calls
- * and batches. `serialize` converts a reply to text.
+ * Serves HTTP on loopback, at the given port or a free one. If the handler throws, the connection
+ * is closed.
  */
-export const serveJsonRpc = async ({
+export const serveHttp = async (
+  handleRequest: (request: IncomingMessage, response: ServerResponse) => Promise<unknown>,
   port = 0,
-  handleCall,
-  serialize = (reply) => JSON.stringify(reply),
-  rejectRequest = () => undefined,
-}: {
-  port?: number;
-  handleCall: HandleRpc;
-  serialize?: (reply: unknown) => string;
-  /** Returns the response if the whole request is rejected, and undefined otherwise. */
-  rejectRequest?: (callCount: number) => unknown;
-}): Promise<{ url: string; close(): Promise<void> }> => {
-  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    if (request.method !== "POST") return void response.writeHead(405).end();
-    if (Number(request.headers["content-length"] ?? 0) > bodyBytesMax)
-      return void response.writeHead(413).end();
-    const reply = await handleBody(await text(request), { handleCall, rejectRequest });
-    response.writeHead(200, { "content-type": "application/json" }).end(serialize(reply));
-  };
+): Promise<Server> => {
   const server = createServer((request, response) => {
-    serve(request, response).catch((error: unknown) => response.destroy(error as Error));
+    handleRequest(request, response).catch(() => response.destroy());
   });
   server.listen(port, "127.0.0.1");
   await once(server, "listening");
@@ -62,12 +49,50 @@ export const serveJsonRpc = async ({
   };
 };
 
+/** Returns the response if the whole request is rejected, and undefined otherwise. */
+type RejectRequest = (callCount: number) => unknown;
+
+/** Serves JSON-RPC 2.0. Accepts single calls and batches. */
+export const serveJsonRpc = ({
+  port,
+  handleCall,
+  rejectRequest,
+}: {
+  port?: number | undefined;
+  handleCall: HandleRpc;
+  rejectRequest?: RejectRequest;
+}): Promise<Server> => {
+  const handleSafely: HandleRpc = async (method, params) => {
+    try {
+      return await handleCall(method, params);
+    } catch (error) {
+      if (error instanceof RpcError) throw error;
+      throw new RpcError(-32603, `Internal error: ${String(error)}`);
+    }
+  };
+  return serveHttp(async (request, response) => {
+    if (request.method !== "POST") return response.writeHead(405).end();
+    if (Number(request.headers["content-length"] ?? 0) > bodyBytesMax)
+      return response.writeHead(413).end();
+    const reply = await respondToBody(await text(request), handleSafely, rejectRequest);
+    return response.writeHead(200, { "content-type": "application/json" }).end(reply);
+  }, port);
+};
+
+/**
+ * Returns the response to the body of a request. An error that is not an `RpcError` is thrown
+ * again.
+ */
+export const respondToBody = async (
+  body: string,
+  handleCall: HandleRpc,
+  rejectRequest?: RejectRequest,
+): Promise<string> => serializeWithBigInts(await handleBody(body, handleCall, rejectRequest));
+
 const handleBody = async (
   body: string,
-  {
-    handleCall,
-    rejectRequest,
-  }: { handleCall: HandleRpc; rejectRequest: (callCount: number) => unknown },
+  handleCall: HandleRpc,
+  rejectRequest: RejectRequest = () => undefined,
 ): Promise<unknown> => {
   let calls: unknown;
   try {
@@ -94,7 +119,7 @@ const respondToCall = async (call: unknown, handleCall: HandleRpc): Promise<Repl
     return { jsonrpc: "2.0", id, result: (await handleCall(method, params)) ?? null };
   } catch (error) {
     if (error instanceof RpcError) return createErrorReply(id, error);
-    return createErrorReply(id, new RpcError(-32603, `Internal error: ${String(error)}`));
+    throw error;
   }
 };
 
@@ -103,3 +128,11 @@ const createErrorReply = (id: unknown, { code, message, data }: RpcError): Reply
   id,
   error: { code, message, ...(data === undefined ? {} : { data }) },
 });
+
+const bigIntPrefix = "bigint:";
+
+/** Serializes bigints as JSON numbers of any length, as a real node does. */
+const serializeWithBigInts = (reply: unknown): string =>
+  JSON.stringify(reply, (_, value: unknown) =>
+    typeof value === "bigint" ? `${bigIntPrefix}${value}` : value,
+  ).replaceAll(new RegExp(`"${bigIntPrefix}(\\d+)"`, "g"), "$1");

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { RpcError } from "../serve-json-rpc.ts";
 import {
   type TransactionFormat,
   serializeMemo,
@@ -7,7 +8,7 @@ import {
 import {
   Commitment,
   ContextOptions,
-  type NodeView,
+  type ChainView,
   resolveContextBlock,
   parseParams,
   withContext,
@@ -49,9 +50,19 @@ const BlockOptions = TransactionOptions.extend({
   rewards: z.boolean().default(true),
 });
 
-/** The RPC methods for slots, blocks and transactions. */
-export const chainMethods: Readonly<
-  Record<string, (view: NodeView, params: readonly unknown[]) => unknown>
+/** Handles a call of a method for slots, blocks or transactions. */
+export const handleChainCall = (
+  view: ChainView,
+  method: string,
+  params: readonly unknown[],
+): unknown => {
+  const handler = chainMethods[method];
+  if (handler === undefined) throw new RpcError(-32601, "Method not found");
+  return handler(view, params);
+};
+
+const chainMethods: Readonly<
+  Record<string, (view: ChainView, params: readonly unknown[]) => unknown>
 > = {
   getVersion: () => ({ "solana-core": "4.0.0", "feature-set": 0 }),
   getHealth: (view) => {
@@ -59,7 +70,7 @@ export const chainMethods: Readonly<
     if (slotsBehind > healthySlotsMax) throw nodeBehindError(slotsBehind);
     return "ok";
   },
-  getGenesisHash: (view) => view.blocks()[0]?.hash,
+  getGenesisHash: (view) => view.genesisHash,
   getFirstAvailableBlock: (view) => view.firstSlot(),
   getSlot: (view, params) => parseContextBlock(view, params).slot,
   getBlockHeight: (view, params) => parseContextBlock(view, params).height,
@@ -93,7 +104,7 @@ export const chainMethods: Readonly<
     const schema = z.tuple([Signature, TransactionOptions.prefault({})]);
     const [signature, options] = parseParams(schema, normalizeOptions(params));
     rejectProcessed(options.commitment);
-    const landed = findLanded(view, signature, view.findNewestBlock(options.commitment));
+    const landed = view.findTransaction(signature, view.findNewestBlock(options.commitment));
     if (landed === undefined) return null;
     const { slot, height } = landed;
     return {
@@ -110,7 +121,7 @@ export const chainMethods: Readonly<
     return withContext(
       newestBlock,
       signatures.map((signature) => {
-        const landed = findLanded(view, signature, newestBlock);
+        const landed = view.findTransaction(signature, newestBlock);
         return landed === undefined ? null : serializeStatus(view, landed);
       }),
     );
@@ -133,7 +144,7 @@ const normalizeOptions = ([subject, options]: readonly unknown[]): unknown[] => 
   typeof options === "string" ? { encoding: options } : (options ?? undefined),
 ];
 
-const parseContextBlock = (view: NodeView, params: readonly unknown[]): Block =>
+const parseContextBlock = (view: ChainView, params: readonly unknown[]): Block =>
   resolveContextBlock(view, parseParams(z.tuple([Options]), padParams(params, 1))[0]);
 
 const rejectProcessed = (commitment: Commitment): void => {
@@ -142,7 +153,7 @@ const rejectProcessed = (commitment: Commitment): void => {
   }
 };
 
-const findBlock = (view: NodeView, slot: number, newestBlock: Block): Block => {
+const findBlock = (view: ChainView, slot: number, newestBlock: Block): Block => {
   if (slot > newestBlock.slot) throw blockNotAvailableError(slot);
   if (slot < view.firstSlot()) throw blockCleanedUpError(slot, view.firstSlot());
   const block = view
@@ -154,7 +165,7 @@ const findBlock = (view: NodeView, slot: number, newestBlock: Block): Block => {
   return block;
 };
 
-const getBlock = (view: NodeView, params: readonly unknown[]): unknown => {
+const getBlock = (view: ChainView, params: readonly unknown[]): unknown => {
   const [slot, options] = parseParams(
     z.tuple([Slot, BlockOptions.prefault({})]),
     normalizeOptions(params),
@@ -187,7 +198,7 @@ const toTransactionFormat = (
   details: "full" | "accounts",
 ): TransactionFormat => ({ encoding, maxVersion: maxSupportedTransactionVersion, details });
 
-const getBlocks = (view: NodeView, [fromSlot, endSlot, options]: readonly unknown[]): number[] => {
+const getBlocks = (view: ChainView, [fromSlot, endSlot, options]: readonly unknown[]): number[] => {
   const hasEnd = typeof endSlot === "number";
   const normalizedParams = [
     fromSlot,
@@ -205,7 +216,7 @@ const getBlocks = (view: NodeView, [fromSlot, endSlot, options]: readonly unknow
 };
 
 const listSlots = (
-  view: NodeView,
+  view: ChainView,
   { from, to, newestBlock }: { from: number; to: number; newestBlock: Block },
 ): number[] =>
   view
@@ -214,19 +225,12 @@ const listSlots = (
     .map(({ slot }) => slot)
     .filter((slot) => slot >= Math.max(from, view.firstSlot()) && slot <= to);
 
-const findLanded = (
-  view: NodeView,
-  signature: string,
-  newestBlock: Block,
-): LandedTransaction | undefined =>
-  view.ledger.listLandings(signature).find((landed) => view.hasTransaction(landed, newestBlock));
-
-const findCommitment = (view: NodeView, { height }: LandedTransaction): Commitment => {
+const findCommitment = (view: ChainView, { height }: LandedTransaction): Commitment => {
   if (height <= view.findNewestBlock("finalized").height) return "finalized";
   return height <= view.findNewestBlock("confirmed").height ? "confirmed" : "processed";
 };
 
-const serializeStatus = (view: NodeView, landed: LandedTransaction) => {
+const serializeStatus = (view: ChainView, landed: LandedTransaction) => {
   const confirmationStatus = findCommitment(view, landed);
   const blocksAbove = view.findNewestBlock("processed").height - landed.height;
   return {
@@ -244,7 +248,7 @@ const SignatureOptions = ContextOptions.extend({
   limit: z.int().default(signaturesMax),
 });
 
-const listSignatures = (view: NodeView, params: readonly unknown[]): unknown => {
+const listSignatures = (view: ChainView, params: readonly unknown[]): unknown => {
   const schema = z.tuple([z.string(), SignatureOptions.prefault({})]);
   const [address, { before, until, limit, ...options }] = parseParams(schema, padParams(params, 2));
   if (limit < 1 || limit > signaturesMax) {
@@ -253,15 +257,15 @@ const listSignatures = (view: NodeView, params: readonly unknown[]): unknown => 
   rejectProcessed(options.commitment);
   const contextBlock = resolveContextBlock(view, options);
   const startTransaction =
-    before === undefined ? undefined : findLanded(view, before, contextBlock);
+    before === undefined ? undefined : view.findTransaction(before, contextBlock);
   // A node that does not know the start signature returns an empty list.
   if (before !== undefined && startTransaction === undefined) return [];
-  const endTransaction = until === undefined ? undefined : findLanded(view, until, contextBlock);
-  return view.ledger
-    .listLandingsByKey(address as never)
-    .filter((landed) => view.hasTransaction(landed, contextBlock))
-    .filter((landed) => startTransaction === undefined || isOlder(view, landed, startTransaction))
-    .filter((landed) => endTransaction === undefined || isOlder(view, endTransaction, landed))
+  const endTransaction =
+    until === undefined ? undefined : view.findTransaction(until, contextBlock);
+  return view
+    .listTransactions(address, contextBlock)
+    .filter((landed) => startTransaction === undefined || isOlder(landed, startTransaction))
+    .filter((landed) => endTransaction === undefined || isOlder(endTransaction, landed))
     .reverse()
     .slice(0, limit)
     .map((landed) => ({
@@ -275,12 +279,9 @@ const listSignatures = (view: NodeView, params: readonly unknown[]): unknown => 
 };
 
 const isOlder = (
-  view: NodeView,
   transaction: LandedTransaction,
   otherTransaction: LandedTransaction,
-): boolean => {
-  if (transaction.height !== otherTransaction.height)
-    return transaction.height < otherTransaction.height;
-  const { transactions = [] } = view.blocks()[transaction.height] ?? {};
-  return transactions.indexOf(transaction) < transactions.indexOf(otherTransaction);
-};
+): boolean =>
+  transaction.height === otherTransaction.height
+    ? transaction.index < otherTransaction.index
+    : transaction.height < otherTransaction.height;

@@ -22,12 +22,14 @@ export type Block = {
   parentHash: string;
   timeSeconds: number;
   transactions: readonly LandedTransaction[];
-  /** The accounts that the block changed, with their state before it. */
-  accountsBefore: ReadonlyMap<Address, StoredAccount | undefined>;
 };
 
-/** A transaction in a block. */
-export type LandedTransaction = DecodedTransaction & Execution & { slot: number; height: number };
+/** A block with the accounts that it changed, and their state before it. */
+type LedgerBlock = Block & { accountsBefore: ReadonlyMap<Address, StoredAccount | undefined> };
+
+/** A transaction in a block, with its index in the block. */
+export type LandedTransaction = Omit<DecodedTransaction, "transaction"> &
+  Execution & { slot: number; height: number; index: number };
 
 /**
  * A transaction that a fork orphaned and that lands again, `offset` blocks after the start of the
@@ -53,15 +55,15 @@ export type Ledger = ReturnType<typeof createLedger>;
 export const createLedger = ({ now }: { now: () => number }) => {
   const svm = new LiteSVM().withBlockhashCheck(false).withTransactionHistory(0n);
   const genesis = createGenesisBlock();
-  const blocks: Block[] = [genesis];
+  const blocks: LedgerBlock[] = [genesis];
   const orphanedTransactions = new Map<string, Uint8Array>();
   const landings = new Map<string, LandedTransaction[]>();
-  const landingsByKey = new Map<Address, LandedTransaction[]>();
+  const landingsByKey = new Map<string, LandedTransaction[]>();
   let pendingTransactions: Uint8Array[] = [];
   let slot = genesis.slot;
   let nextTimeSeconds: number | undefined;
 
-  const head = (): Block => blocks.at(-1) ?? genesis;
+  const head = (): LedgerBlock => blocks.at(-1) ?? genesis;
   const isOnChain = ({ slot, height }: { slot: number; height: number }): boolean =>
     blocks[height]?.slot === slot;
   /** Returns why the next block cannot contain a transaction, or undefined if it can. */
@@ -86,8 +88,10 @@ export const createLedger = ({ now }: { now: () => number }) => {
     for (const [key, account] of accountsBefore) {
       if (!block.accountsBefore.has(key)) block.accountsBefore.set(key, account);
     }
-    const landed = { ...decoded, ...result.execution, slot: block.slot, height: block.height };
-    block.transactions.push(landed);
+    const { slot, height, transactions } = block;
+    const position = { slot, height, index: transactions.length };
+    const landed = { ...decoded, ...result.execution, ...position };
+    transactions.push(landed);
     appendToList(landings, decoded.signature, landed);
     for (const key of new Set(decoded.keys)) appendToList(landingsByKey, key, landed);
   };
@@ -113,30 +117,29 @@ export const createLedger = ({ now }: { now: () => number }) => {
     const hash = computeHash(parent.hash, String(slot), ...draft.signatures);
     const { signatures: _, ...draftFields } = draft;
     const parentFields = { parentSlot: parent.slot, parentHash: parent.hash };
-    const block: Block = { ...draftFields, ...parentFields, hash, timeSeconds };
+    const block: LedgerBlock = { ...draftFields, ...parentFields, hash, timeSeconds };
     blocks.push(block);
     return block;
   };
 
-  const undoBlock = (): Block => {
+  const undoBlock = (): void => {
     const block = blocks.pop();
     if (block === undefined || block === genesis)
       throw new Error("the genesis block cannot be removed");
     for (const [key, account] of block.accountsBefore) writeAccount(svm, key, account);
     for (const { signature, bytes } of block.transactions)
       orphanedTransactions.set(signature, bytes);
-    return block;
   };
 
   return {
     svm,
-    blocks: blocks as readonly Block[],
+    blocks: blocks as readonly LedgerBlock[],
     head,
     findRejection,
     produce,
     listLandings: (signature: string): readonly LandedTransaction[] =>
       landings.get(signature) ?? [],
-    listLandingsByKey: (key: Address): readonly LandedTransaction[] => landingsByKey.get(key) ?? [],
+    listLandingsByKey: (key: string): readonly LandedTransaction[] => landingsByKey.get(key) ?? [],
     decodeTransaction: (bytes: Uint8Array): DecodedTransaction => decodeTransaction(svm, bytes),
     /** Queues a transaction for the next block. */
     submit: (bytes: Uint8Array): void => {
@@ -188,7 +191,7 @@ type Draft = Pick<Block, "slot" | "height"> & {
   accountsBefore: Map<Address, StoredAccount | undefined>;
 };
 
-const createGenesisBlock = (): Block => ({
+const createGenesisBlock = (): LedgerBlock => ({
   slot: firstSlot,
   height: 0,
   parentSlot: firstSlot - 1,

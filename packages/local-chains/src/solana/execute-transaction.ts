@@ -62,9 +62,9 @@ type TableLookup = {
 
 type TokenBalance = {
   accountIndex: number;
-  mint: Address;
-  owner: Address;
-  programId: Address;
+  mint: string;
+  owner: string;
+  programId: string;
   uiTokenAmount: ReturnType<typeof serializeTokenAmount>;
 };
 

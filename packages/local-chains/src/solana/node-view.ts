@@ -9,8 +9,8 @@ export type Commitment = z.infer<typeof Commitment>;
 export type CommitmentLags = { confirmedLag: number; finalizedLag: number };
 
 /** The chain as one node sees it. */
-export type NodeView = {
-  ledger: Ledger;
+export type ChainView = {
+  genesisHash: string;
   /** Returns the newest block at a commitment. */
   findNewestBlock(commitment: Commitment): Block;
   /**
@@ -18,8 +18,10 @@ export type NodeView = {
    * one at that commitment are visible.
    */
   blocks(): readonly Block[];
-  /** Returns whether the node has a transaction in a block that is not newer than the given one. */
-  hasTransaction(landed: LandedTransaction, newest: Block): boolean;
+  /** Returns a transaction, unless it is in a block that is newer than the given one. */
+  findTransaction(signature: string, newest: Block): LandedTransaction | undefined;
+  /** Returns the transactions of a key that are not in newer blocks, oldest first. */
+  listTransactions(key: string, newest: Block): readonly LandedTransaction[];
   /** Returns the slot of the oldest block that the node has not pruned. */
   firstSlot(): number;
   /** Returns how many slots the node lags behind. */
@@ -27,6 +29,9 @@ export type NodeView = {
   /** Returns whether the node reads pruned blocks from long-term storage. */
   isArchive(): boolean;
 };
+
+/** The view of a node that executes transactions. */
+export type NodeView = ChainView & { ledger: Ledger };
 
 /** The options that several methods have. */
 export const ContextOptions = z.object({
@@ -48,7 +53,7 @@ export const parseParams = <Shape extends z.ZodType>(
 
 /** Returns the block that determines the state for a request. */
 export const resolveContextBlock = (
-  view: NodeView,
+  view: ChainView,
   { commitment, minContextSlot }: z.infer<typeof ContextOptions>,
 ): Block => {
   const block = view.findNewestBlock(commitment);

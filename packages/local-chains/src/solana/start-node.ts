@@ -1,9 +1,9 @@
-import { RpcError, serveJsonRpc } from "../serve-json-rpc.ts";
+import { serveJsonRpc } from "../serve-json-rpc.ts";
 import { accountMethods } from "./account-methods.ts";
-import { chainMethods } from "./chain-methods.ts";
+import { handleChainCall } from "./chain-methods.ts";
 import { sendingMethods } from "./sending-methods.ts";
 import type { CommitmentLags, NodeView } from "./node-view.ts";
-import type { Block, Ledger } from "./create-ledger.ts";
+import type { Block, LandedTransaction, Ledger } from "./create-ledger.ts";
 
 /** A node of the chain with its own URL. */
 export type SolanaNode = {
@@ -27,7 +27,7 @@ export type SolanaNode = {
 /** Starts a node that serves the ledger. */
 export const startNode = async (
   ledger: Ledger,
-  { lags, port }: { lags: CommitmentLags; port?: number },
+  { lags, port }: { lags: CommitmentLags; port?: number | undefined },
 ): Promise<SolanaNode> => {
   const hiddenSignatures = new Set<string>();
   let lag = 0;
@@ -35,8 +35,14 @@ export const startNode = async (
   let isArchive = false;
   let frozenBlocks: readonly Block[] | undefined;
   const blocks = (): readonly Block[] => frozenBlocks ?? ledger.blocks;
+  const hasTransaction = ({ signature, slot, height }: LandedTransaction, newest: Block): boolean =>
+    height <= newest.height &&
+    blocks()[height]?.slot === slot &&
+    slot >= prunedTo &&
+    !hiddenSignatures.has(signature);
   const view: NodeView = {
     ledger,
+    genesisHash: blocks()[0]?.hash ?? "",
     blocks,
     findNewestBlock: (commitment) => {
       const lagByCommitment = {
@@ -47,24 +53,21 @@ export const startNode = async (
       const height = Math.max(0, blocks().length - 1 - lag - lagByCommitment[commitment]);
       return blocks()[height] ?? ledger.head();
     },
-    hasTransaction: ({ signature, slot, height }, newest) =>
-      height <= newest.height &&
-      blocks()[height]?.slot === slot &&
-      slot >= prunedTo &&
-      !hiddenSignatures.has(signature),
+    findTransaction: (signature, newest) =>
+      ledger.listLandings(signature).find((landed) => hasTransaction(landed, newest)),
+    listTransactions: (key, newest) =>
+      ledger.listLandingsByKey(key).filter((landed) => hasTransaction(landed, newest)),
     firstSlot: () => blocks().find(({ slot }) => slot >= prunedTo)?.slot ?? ledger.head().slot,
     slotsBehind: () => ledger.head().slot - view.findNewestBlock("processed").slot,
     isArchive: () => isArchive,
   };
-  const methods = { ...chainMethods, ...accountMethods, ...sendingMethods };
+  const ledgerMethods = { ...accountMethods, ...sendingMethods };
   const server = await serveJsonRpc({
-    ...(port === undefined ? {} : { port }),
+    port,
     handleCall: (method, params) => {
-      const handler = methods[method];
-      if (handler === undefined) throw new RpcError(-32601, "Method not found");
-      return handler(view, params);
+      const handler = ledgerMethods[method];
+      return handler === undefined ? handleChainCall(view, method, params) : handler(view, params);
     },
-    serialize: serializeWithBigInts,
   });
   return {
     url: server.url,
@@ -90,11 +93,3 @@ export const startNode = async (
     close: () => server.close(),
   };
 };
-
-const bigIntPrefix = "bigint:";
-
-/** Serializes bigints as JSON numbers of any length, as a real node does. */
-const serializeWithBigInts = (reply: unknown): string =>
-  JSON.stringify(reply, (_, value: unknown) =>
-    typeof value === "bigint" ? `${bigIntPrefix}${value}` : value,
-  ).replaceAll(new RegExp(`"${bigIntPrefix}(\\d+)"`, "g"), "$1");

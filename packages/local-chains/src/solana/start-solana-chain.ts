@@ -109,7 +109,7 @@ export const startSolanaChain = async ({
   const lags = { confirmedLag, finalizedLag };
   const nodes: SolanaNode[] = [];
   const startChainNode = async (port?: number): Promise<SolanaNode> => {
-    const node = await startNode(ledger, { lags, ...(port === undefined ? {} : { port }) });
+    const node = await startNode(ledger, { lags, port });
     nodes.push(node);
     return node;
   };
