@@ -6,9 +6,9 @@ import {
   RpcError,
   respondToBody,
 } from "@payment-links/local-chains/serve-json-rpc";
+import { type TronView, handleTronCall } from "@payment-links/local-chains/tron/handle-call";
 import {
   defaultBlockRangeMax,
-  invalidParamsError,
   overloadedResponse,
   unavailableMethodError,
 } from "@payment-links/local-chains/tron/tron-errors";
@@ -26,7 +26,7 @@ import {
 } from "./node-view.ts";
 import { createBitcoinNode } from "./bitcoin-node.ts";
 import { createSolanaNode } from "./solana-node.ts";
-import { type ChainKind, base, tron } from "./chain-kinds.ts";
+import { type ChainKind, tron } from "./chain-kinds.ts";
 import type { SimulatedWorld } from "./simulated-world.ts";
 
 /** An HTTP response, or `never` if there is no response. */
@@ -36,7 +36,6 @@ const toQuantity = (value: number): string => `0x${value.toString(16)}`;
 
 /** geth's error for pruned history (EIP-4444). */
 const createPrunedError = () => new RpcError(4444, "pruned history unavailable");
-const zeroBloom = `0x${"0".repeat(512)}`;
 
 /**
  * Handles an HTTP request to a provider with JSON-RPC, based on the provider's view of the chain.
@@ -68,14 +67,21 @@ export const handleNodeRequest = async (
 const createNode = (view: NodeView): HandleRpc => {
   switch (view.kind.chainType) {
     case "EVM":
-    case "TVM":
       return (method, params) => handleEvmCall(view, method, params);
+    case "TVM":
+      return (method, params) => handleTronCall(createTronView(view), method, params);
     case "SVM":
       return createSolanaNode(view);
     case "BVM":
       return createBitcoinNode(view);
   }
 };
+
+const createTronView = (view: NodeView): TronView => ({
+  callRpc: async (method, ...params) => handleEvmCall(view, method, params),
+  finalizedLag: finalDepth,
+  blockRangeMax: defaultBlockRangeMax,
+});
 
 const handleEvmCall = (view: NodeView, method: string, params: readonly unknown[]): unknown => {
   const head = view.blocks.length - 1;
@@ -85,9 +91,6 @@ const handleEvmCall = (view: NodeView, method: string, params: readonly unknown[
     case "eth_blockNumber":
       return toQuantity(head);
     case "eth_getBlockByNumber":
-      if (view.kind === tron && params[0] === "safe") {
-        throw invalidParamsError("TAG safe not supported");
-      }
       return serializeBlock(view, view.blocks[resolveBlockNumber(params[0], head)]);
     case "eth_getBlockByHash":
       return serializeBlock(view, findBlock(view, params[0]));
@@ -95,12 +98,9 @@ const handleEvmCall = (view: NodeView, method: string, params: readonly unknown[
       return findLogs(view, params[0] as LogFilter);
     case "eth_getTransactionReceipt":
       return findReceipt(view, params[0]);
-    case "eth_getBlockReceipts":
-      return listReceipts(view, params[0]);
     case "eth_getTransactionByHash":
       return serializeTransaction(view, params[0]);
     case "eth_getTransactionCount":
-      if (view.kind === tron) throw unavailableMethodError(method);
       return toQuantity(
         countSentTransactions(view, String(params[0]), resolveBlockNumber(params[1], head)),
       );
@@ -131,17 +131,12 @@ const serializeBlock = (view: NodeView, block: Block | undefined): unknown => {
     hash: view.getHash(block),
     parentHash: block.parent === undefined ? `0x${encodeWord(0)}` : view.getHash(block.parent),
     timestamp: toQuantity(block.timestampSeconds),
-    logsBloom: serializeBloom(view, block),
+    logsBloom: computeBlockBloom({
+      transactions: hidesBlooms(view.behavior) ? [] : view.getTransactions(block),
+    }),
     transactions: view.getTransactions(block).map((transaction) => transaction.hash),
   };
 };
-
-const serializeBloom = (view: NodeView, block: Block): string =>
-  view.kind === tron
-    ? zeroBloom
-    : computeBlockBloom({
-        transactions: hidesBlooms(view.behavior) ? [] : view.getTransactions(block),
-      });
 
 const hidesBlooms = (behavior: NodeBehavior): boolean =>
   behavior.kind === "omits logs" && behavior.omittedFrom !== "results";
@@ -164,19 +159,10 @@ const listBlocks = (
   if (blockHash === undefined) {
     const head = view.blocks.length - 1;
     const [from, to] = [resolveBlockNumber(fromBlock, head), resolveBlockNumber(toBlock, head)];
-    if (view.kind === tron && from > to)
-      throw invalidParamsError("please verify: fromBlock <= toBlock");
-    if (view.kind === tron && Math.min(to, head) - from > defaultBlockRangeMax) {
-      throw invalidParamsError(`exceed max block range: ${defaultBlockRangeMax}`);
-    }
     return view.blocks.slice(from, to + 1);
   }
   const block = findBlock(view, blockHash);
-  if (block === undefined) {
-    throw view.kind === tron
-      ? invalidParamsError("invalid blockHash")
-      : new RpcError(-32_000, "unknown block");
-  }
+  if (block === undefined) throw new RpcError(-32_000, "unknown block");
   return [block];
 };
 
@@ -267,30 +253,13 @@ const findReceipt = (view: NodeView, hash: unknown): unknown => {
   return serializeReceipt(view, transactionInBlock.block, transactionInBlock.transaction);
 };
 
-const listReceipts = (view: NodeView, blockIdentifier: unknown): unknown => {
-  const head = view.blocks.length - 1;
-  const numberOrHash =
-    typeof blockIdentifier === "string"
-      ? blockIdentifier
-      : Reflect.get(blockIdentifier as object, "blockHash");
-  const block =
-    String(numberOrHash).length === 66
-      ? findBlock(view, numberOrHash)
-      : view.blocks[resolveBlockNumber(numberOrHash, head)];
-  if (block === undefined || view.behavior.kind === "omits receipts") return null;
-  if (view.isPruned(block)) throw createPrunedError();
-  return view
-    .getTransactions(block)
-    .map((transaction) => serializeReceipt(view, block, transaction));
-};
-
 const serializeTransaction = (view: NodeView, hash: unknown): unknown => {
   const transactionInBlock = findTransaction(view, hash);
   if (transactionInBlock === undefined || view.behavior.kind === "omits receipts") return null;
   const { block, transaction } = transactionInBlock;
   return {
     hash: transaction.hash,
-    nonce: view.kind === tron ? `0x${"0".repeat(16)}` : toQuantity(transaction.nonce),
+    nonce: toQuantity(transaction.nonce),
     from: transaction.from,
     // Calldata that does not name a link.
     to: transaction.logs[0]?.address ?? null,
@@ -315,10 +284,6 @@ const catalogue = loadCatalogue();
 const callTokenMethod = (kind: ChainKind, { to, data }: { to: string; data: string }): string => {
   const matchedToken = kind.tokens.find((candidate) => candidate.nodeAddress === to.toLowerCase());
   const token = matchedToken === undefined ? undefined : catalogue.findToken(matchedToken.id);
-  if (token === undefined) {
-    throw kind === base
-      ? new RpcError(-32_000, "execution reverted")
-      : new RpcError(-32_600, "Smart contract is not exist.");
-  }
+  if (token === undefined) throw new RpcError(-32_000, "execution reverted");
   return callToken(token, data);
 };

@@ -88,10 +88,10 @@ const blockFields = [
 ];
 
 /** Serializes a block with either its transactions or their hashes. */
-export const serializeBlock = (block: unknown, isFull: boolean) => {
+export const serializeBlock = (block: unknown) => {
   const fields = block as Fields | null;
   if (fields === null) return null;
-  const transactions = fields["transactions"] as Fields[];
+  const transactions = fields["transactions"] as (Fields | string)[];
   return {
     ...pickFields(fields, blockFields),
     baseFeePerGas: "0x0",
@@ -104,9 +104,9 @@ export const serializeBlock = (block: unknown, isFull: boolean) => {
     sha3Uncles: zeros(32),
     stateRoot: "0x",
     totalDifficulty: "0x0",
-    transactions: isFull
-      ? transactions.map(serializeTransaction)
-      : transactions.map(({ hash }) => hash),
+    transactions: transactions.map((transaction) =>
+      typeof transaction === "string" ? transaction : serializeTransaction(transaction),
+    ),
     uncles: [],
   };
 };

@@ -1,19 +1,7 @@
 import { callRpc } from "../call-rpc.ts";
 import { RpcError, serveJsonRpc } from "../serve-json-rpc.ts";
-import { type CallRpc, resolveBlockNumber, rejectOldState } from "./block-selectors.ts";
-import {
-  serializeBlock,
-  serializeLog,
-  serializeReceipt,
-  serializeTransaction,
-} from "./serialize-responses.ts";
-import { resolveLogQuery } from "./log-query.ts";
-import {
-  defaultBlockRangeMax,
-  invalidParamsError,
-  overloadedResponse,
-  unavailableMethodError,
-} from "./tron-errors.ts";
+import { type TronView, handleTronCall } from "./handle-call.ts";
+import { defaultBlockRangeMax, methodNotFoundError, overloadedResponse } from "./tron-errors.ts";
 
 /** A node that uses java-tron's dialect of JSON-RPC. */
 export type TronNode = {
@@ -25,26 +13,7 @@ export type TronNode = {
   close(): Promise<void>;
 };
 
-/** The methods that java-tron declares but does not support. */
-const unavailableMethods: ReadonlySet<string> = new Set([
-  "eth_submitWork",
-  "eth_sendRawTransaction",
-  "eth_sendTransaction",
-  "eth_sign",
-  "eth_signTransaction",
-  "parity_nextNonce",
-  "eth_getTransactionCount",
-  "eth_getCompilers",
-  "eth_compileSolidity",
-  "eth_compileLLL",
-  "eth_compileSerpent",
-  "eth_submitHashrate",
-]);
-
 const batchMax = 100;
-
-type Context = { callRpc: CallRpc; finalizedLag: number; blockRangeMax: number };
-type MethodHandler = (context: Context, params: readonly unknown[]) => unknown;
 
 /**
  * Starts a proxy that makes an EVM node respond like java-tron, with the same limits, errors and
@@ -62,7 +31,7 @@ export const startTronNode = async ({
   blockRangeMax?: number;
   port?: number;
 }): Promise<TronNode> => {
-  const context: Context = {
+  const view: TronView = {
     callRpc: (method, ...params) => callRpc(target, method, params),
     finalizedLag,
     blockRangeMax,
@@ -70,7 +39,7 @@ export const startTronNode = async ({
   let limitedTimes = 0;
   let isOldVersion = false;
   const server = await serveJsonRpc({
-    ...(port === undefined ? {} : { port }),
+    port,
     rejectRequest: (callCount) => {
       if (limitedTimes > 0) {
         limitedTimes -= 1;
@@ -81,11 +50,8 @@ export const startTronNode = async ({
         : undefined;
     },
     handleCall: (method, params) => {
-      if (unavailableMethods.has(method)) throw unavailableMethodError(method);
-      const handler =
-        isOldVersion && method === "eth_getBlockReceipts" ? undefined : methods[method];
-      if (handler === undefined) throw new RpcError(-32601, "method not found");
-      return handler(context, params);
+      if (isOldVersion && method === "eth_getBlockReceipts") throw methodNotFoundError();
+      return handleTronCall(view, method, params);
     },
   });
   return {
@@ -98,121 +64,4 @@ export const startTronNode = async ({
     },
     close: () => server.close(),
   };
-};
-
-const chainMethods: Readonly<Record<string, MethodHandler>> = {
-  web3_clientVersion: () => "TRON/v4.8.1/Linux/Java1.8/GreatVoyage-v4.8.1-stand-in",
-  net_listening: () => true,
-  net_peerCount: () => "0x1",
-  eth_syncing: () => false,
-  eth_accounts: () => [],
-  eth_gasPrice: () => "0x64",
-  eth_protocolVersion: () => "0x22",
-  net_version: ({ callRpc }) => callRpc("eth_chainId"),
-  eth_chainId: ({ callRpc }) => callRpc("eth_chainId"),
-  eth_blockNumber: ({ callRpc }) => callRpc("eth_blockNumber"),
-};
-
-const blockMethods: Readonly<Record<string, MethodHandler>> = {
-  eth_getBlockByNumber: async (context, params) => {
-    const [selector, isFull] = requireParams(params, 2);
-    const number = await resolveBlockNumber(context, selector);
-    return serializeBlock(
-      await context.callRpc("eth_getBlockByNumber", number, true),
-      isFull === true,
-    );
-  },
-  eth_getBlockByHash: async ({ callRpc }, params) => {
-    const [hash, isFull] = requireParams(params, 2);
-    return serializeBlock(
-      await callRpc("eth_getBlockByHash", parseHash(hash), true),
-      isFull === true,
-    );
-  },
-  eth_getBlockTransactionCountByNumber: async (context, params) =>
-    context.callRpc(
-      "eth_getBlockTransactionCountByNumber",
-      await resolveBlockNumber(context, requireParams(params, 1)[0]),
-    ),
-  eth_getBlockTransactionCountByHash: ({ callRpc }, params) =>
-    callRpc("eth_getBlockTransactionCountByHash", parseHash(requireParams(params, 1)[0])),
-  eth_getTransactionByHash: async ({ callRpc }, params) =>
-    serializeTransaction(
-      await callRpc("eth_getTransactionByHash", parseHash(requireParams(params, 1)[0])),
-    ),
-  eth_getTransactionReceipt: async ({ callRpc }, params) =>
-    serializeReceipt(
-      await callRpc("eth_getTransactionReceipt", parseHash(requireParams(params, 1)[0])),
-    ),
-  eth_getBlockReceipts: async (context, params) => {
-    const [selector] = requireParams(params, 1);
-    const isHash = typeof selector === "string" && hashPattern.test(selector);
-    const block = isHash
-      ? await context.callRpc("eth_getBlockByHash", parseHash(selector), false)
-      : await context.callRpc(
-          "eth_getBlockByNumber",
-          await resolveBlockNumber(context, selector),
-          false,
-        );
-    const number = (block as { number: string } | null)?.number;
-    if (number === undefined || number === "0x0") return null;
-    const receipts = await context.callRpc("eth_getBlockReceipts", number);
-    return (receipts as unknown[]).map(serializeReceipt);
-  },
-};
-
-const stateMethods: Readonly<Record<string, MethodHandler>> = {
-  eth_getBalance: ({ callRpc }, params) => {
-    const [address, block] = requireParams(params, 2);
-    rejectOldState(block);
-    return callRpc("eth_getBalance", address, "latest");
-  },
-  eth_getCode: ({ callRpc }, params) => {
-    const [address, block] = requireParams(params, 2);
-    rejectOldState(block);
-    return callRpc("eth_getCode", address, "latest");
-  },
-  eth_getStorageAt: ({ callRpc }, params) => {
-    const [address, slot, block] = requireParams(params, 3);
-    rejectOldState(block);
-    return callRpc("eth_getStorageAt", address, slot, "latest");
-  },
-  eth_call: async ({ callRpc }, params) => {
-    const [call, block] = requireParams(params, 2);
-    // If the block is given as an object, java-tron requires that it exists, but uses the latest
-    // state anyway.
-    if (typeof block === "string") rejectOldState(block);
-    try {
-      return await callRpc("eth_call", call, "latest");
-    } catch (error) {
-      throw new RpcError(-32000, error instanceof Error ? error.message : "", "{}");
-    }
-  },
-  eth_estimateGas: ({ callRpc }, params) => callRpc("eth_estimateGas", requireParams(params, 1)[0]),
-};
-
-const methods: Readonly<Record<string, MethodHandler>> = {
-  ...chainMethods,
-  ...blockMethods,
-  ...stateMethods,
-  eth_getLogs: async (context, params) => {
-    const query = await resolveLogQuery(context, requireParams(params, 1)[0]);
-    if (query === undefined) return [];
-    return ((await context.callRpc("eth_getLogs", query)) as unknown[]).map(serializeLog);
-  },
-};
-
-const hashPattern = /^(?:0x)?[0-9a-fA-F]{64}$/;
-
-const parseHash = (hash: unknown): string => {
-  if (typeof hash !== "string" || !hashPattern.test(hash)) {
-    throw invalidParamsError("invalid hash value");
-  }
-  return hash.startsWith("0x") ? hash : `0x${hash}`;
-};
-
-/** Throws if there are too few or too many parameters. */
-const requireParams = (params: readonly unknown[], count: number): readonly unknown[] => {
-  if (params.length !== count) throw invalidParamsError("method parameters invalid");
-  return params;
 };

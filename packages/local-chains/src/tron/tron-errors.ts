@@ -18,3 +18,5 @@ export const unavailableMethodError = (method: string): RpcError =>
 /** Creates java-tron's error for invalid parameters. java-tron adds the braces. */
 export const invalidParamsError = (message: string): RpcError =>
   new RpcError(-32602, message, "{}");
+
+export const methodNotFoundError = (): RpcError => new RpcError(-32601, "method not found");
