@@ -10,7 +10,6 @@ import { type TronView, handleTronCall } from "@payment-links/local-chains/tron/
 import {
   defaultBlockRangeMax,
   overloadedResponse,
-  unavailableMethodError,
 } from "@payment-links/local-chains/tron/tron-errors";
 import { type Block, type Transaction, finalDepth, safeDepth } from "./block.ts";
 import { type Chain, computeBlockBloom } from "./chain.ts";
@@ -110,7 +109,7 @@ const handleEvmCall = (view: NodeView, method: string, params: readonly unknown[
       if (servesOtherChain(view)) return "0x";
       return callTokenMethod(view.kind, params[0] as { to: string; data: string });
     default:
-      throw unavailableMethodError(method);
+      throw new RpcError(-32_601, `the method ${method} does not exist/is not available`);
   }
 };
 
@@ -185,13 +184,12 @@ const findLogs = (view: NodeView, filter: LogFilter): unknown => {
     [expectedValues].flat().includes(value);
   return blocks.flatMap((block) =>
     serializeLogs(view, block)
-      .filter(({ log }) => matchesFilter(filter.address, log.address))
-      .filter(({ log }) =>
+      .filter(({ address }) => matchesFilter(filter.address, address))
+      .filter(({ topics }) =>
         (filter.topics ?? []).every((topic, topicIndex) =>
-          matchesFilter(topic, log.topics[topicIndex]),
+          matchesFilter(topic, topics[topicIndex]),
         ),
-      )
-      .map(({ serializedLog }) => serializedLog),
+      ),
   );
 };
 
@@ -210,27 +208,20 @@ const listLogs = ({ paddingBytes, isSuccessful, logs }: Transaction): readonly C
   return paddingBytes === 0 ? logs : [...logs, createPaddingLog(paddingBytes)];
 };
 
-const serializeLogs = (
-  view: NodeView,
-  block: Block,
-): { log: ChainLog; serializedLog: object }[] => {
-  let logIndex = -1;
-  return view.getTransactions(block).flatMap((transaction, index) =>
-    listLogs(transaction).map((log) => {
-      logIndex += 1;
-      const serializedLog = {
+const serializeLogs = (view: NodeView, block: Block) =>
+  view
+    .getTransactions(block)
+    .flatMap((transaction, index) =>
+      listLogs(transaction).map((log) => ({
         ...log,
         blockNumber: toQuantity(block.number),
         blockHash: view.getHash(block),
         transactionHash: transaction.hash,
         transactionIndex: toQuantity(index),
-        logIndex: toQuantity(logIndex),
         removed: false,
-      };
-      return { log, serializedLog };
-    }),
-  );
-};
+      })),
+    )
+    .map((log, logIndex) => ({ ...log, logIndex: toQuantity(logIndex) }));
 
 const serializeReceipt = (view: NodeView, block: Block, transaction: Transaction): unknown => ({
   transactionHash: transaction.hash,
@@ -240,11 +231,9 @@ const serializeReceipt = (view: NodeView, block: Block, transaction: Transaction
   from: transaction.from,
   logs: hidesReceipts(view.behavior)
     ? []
-    : serializeLogs(view, block)
-        .map(({ serializedLog }) => serializedLog)
-        .filter(
-          (serializedLog) => Reflect.get(serializedLog, "transactionHash") === transaction.hash,
-        ),
+    : serializeLogs(view, block).filter(
+        ({ transactionHash }) => transactionHash === transaction.hash,
+      ),
 });
 
 const findReceipt = (view: NodeView, hash: unknown): unknown => {
