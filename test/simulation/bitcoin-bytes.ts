@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { CompactSize, RawTx } from "@scure/btc-signer";
 import type { Block, TransactionBody, Transaction } from "./block.ts";
 
 /** Bitcoin's genesis block. It identifies the network of a node. */
@@ -30,51 +31,30 @@ const encodeUint32 = (value: number): Buffer => {
   bytes.writeUInt32LE(value);
   return bytes;
 };
-const encodeUint64 = (value: number): Buffer => {
-  const bytes = Buffer.alloc(8);
-  bytes.writeBigUInt64LE(BigInt(value));
-  return bytes;
-};
-/** Encodes the number of items that follow (CompactSize). */
-const encodeCompactSize = (value: number): Buffer => {
-  if (value < 0xfd) return Buffer.from([value]);
-  if (value > 0xff_ff) return Buffer.concat([Buffer.from([0xfe]), encodeUint32(value)]);
-  return Buffer.from([0xfd, value % 256, Math.floor(value / 256)]);
-};
-const encodeVarBytes = (bytes: Buffer): Buffer =>
-  Buffer.concat([encodeCompactSize(bytes.length), bytes]);
-const encodeVector = (items: readonly Buffer[]): Buffer =>
-  Buffer.concat([encodeCompactSize(items.length), ...items]);
 
-const version = encodeUint32(2);
-const lockTime = encodeUint32(0);
-const sequence = encodeUint32(0xff_ff_ff_fd);
-const encodeWitness = (paddingBytes: number): Buffer =>
-  encodeVector([
-    encodeVarBytes(Buffer.alloc(71, 0x30)),
-    encodeVarBytes(Buffer.alloc(33, 0x02)),
-    ...(paddingBytes === 0 ? [] : [encodeVarBytes(Buffer.alloc(paddingBytes, 0x01))]),
-  ]);
+type RawTransaction = Parameters<typeof RawTx.encode>[0];
 
-const encodeInputsAndOutputs = ({ inputs, outputs }: TransactionBody): Buffer =>
-  Buffer.concat([
-    encodeVector(
-      inputs.map((outpoint) => {
-        const [id = "", index] = outpoint.split(":");
-        return Buffer.concat([
-          fromHexId(id),
-          encodeUint32(Number(index)),
-          encodeCompactSize(0),
-          sequence,
-        ]);
-      }),
-    ),
-    encodeVector(
-      outputs.map(({ script, baseUnits }) =>
-        Buffer.concat([encodeUint64(baseUnits), encodeVarBytes(Buffer.from(script, "hex"))]),
-      ),
-    ),
-  ]);
+const version = 2;
+const sequence = 0xff_ff_ff_fd;
+
+const encodeTransaction = (
+  fields: Pick<RawTransaction, "inputs" | "outputs" | "witnesses">,
+): Buffer => {
+  const segwitFlag = fields.witnesses !== undefined;
+  return Buffer.from(RawTx.encode({ version, segwitFlag, lockTime: 0, ...fields }));
+};
+
+const toRawBody = ({ inputs, outputs }: TransactionBody) => ({
+  inputs: inputs.map((outpoint) => {
+    const [id = "", index] = outpoint.split(":");
+    const txid = Buffer.from(id, "hex");
+    return { txid, index: Number(index), finalScriptSig: Buffer.alloc(0), sequence };
+  }),
+  outputs: outputs.map(({ script, baseUnits }) => ({
+    amount: BigInt(baseUnits),
+    script: Buffer.from(script, "hex"),
+  })),
+});
 
 /**
  * Serializes a transaction with its witnesses (BIP 144). The first witness contains the padding.
@@ -83,31 +63,28 @@ export const serializeTransaction = ({
   paddingBytes = 0,
   ...transactionBody
 }: TransactionBody & { paddingBytes?: number }): Buffer =>
-  Buffer.concat([
-    version,
-    Buffer.from([0, 1]),
-    encodeInputsAndOutputs(transactionBody),
-    ...transactionBody.inputs.map((_, index) => encodeWitness(index === 0 ? paddingBytes : 0)),
-    lockTime,
-  ]);
+  encodeTransaction({
+    ...toRawBody(transactionBody),
+    witnesses: transactionBody.inputs.map((_, index) => [
+      Buffer.alloc(71, 0x30),
+      Buffer.alloc(33, 0x02),
+      ...(index > 0 || paddingBytes === 0 ? [] : [Buffer.alloc(paddingBytes, 0x01)]),
+    ]),
+  });
 
 /** Returns a transaction's ID, which does not depend on the witnesses. */
 export const computeTransactionId = (transactionBody: TransactionBody): string =>
-  toHexId(doubleHash(Buffer.concat([version, encodeInputsAndOutputs(transactionBody), lockTime])));
+  toHexId(doubleHash(encodeTransaction(toRawBody(transactionBody))));
 
 /** Returns a block's unique coinbase transaction. It does not pay a known script. */
 export const createCoinbase = ({
   sequenceNumber,
 }: Pick<Block, "sequenceNumber">): { hash: string; bytes: Buffer } => {
-  const input = [
-    Buffer.alloc(32),
-    encodeUint32(0xff_ff_ff_ff),
-    encodeVarBytes(encodeUint32(sequenceNumber)),
-    sequence,
-  ];
-  const output = [encodeUint64(0), encodeVarBytes(Buffer.from([0x51]))];
-  const body = [encodeVector([Buffer.concat(input)]), encodeVector([Buffer.concat(output)])];
-  const bytes = Buffer.concat([version, ...body, lockTime]);
+  const finalScriptSig = encodeUint32(sequenceNumber);
+  const bytes = encodeTransaction({
+    inputs: [{ txid: Buffer.alloc(32), index: 0xff_ff_ff_ff, finalScriptSig, sequence }],
+    outputs: [{ amount: 0n, script: Buffer.from([0x51]) }],
+  });
   return { hash: toHexId(doubleHash(bytes)), bytes };
 };
 
@@ -136,7 +113,7 @@ export const serializeHeader = ({ block, nonce, parentHash, transactions }: Head
   block.number === 0
     ? genesisBlock.bytes.subarray(0, headerLength)
     : Buffer.concat([
-        version,
+        encodeUint32(version),
         fromHexId(parentHash),
         computeMerkleRoot([
           createCoinbase(block).hash,
@@ -156,4 +133,8 @@ export const serializeBlockBody = (
 ): Buffer =>
   block.number === 0
     ? genesisBlock.bytes.subarray(headerLength)
-    : encodeVector([createCoinbase(block).bytes, ...transactions.map(serializeTransaction)]);
+    : Buffer.concat([
+        CompactSize.encode(BigInt(transactions.length + 1)),
+        createCoinbase(block).bytes,
+        ...transactions.map(serializeTransaction),
+      ]);
