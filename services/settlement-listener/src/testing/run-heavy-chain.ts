@@ -1,11 +1,10 @@
 import { execFile } from "node:child_process";
-import { createServer } from "node:http";
 import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { listenOnFreePort } from "@payment-links/runtime/testing/free-port";
+import { serveHttp } from "@payment-links/local-chains/serve-json-rpc";
 
 type Call = { id: number; method: string; params: readonly unknown[] };
 
@@ -13,7 +12,7 @@ type Call = { id: number; method: string; params: readonly unknown[] };
  * Serves JSON-RPC. It writes the replies of a batch one by one, because a whole batch would not fit
  * into a test's memory. It stops writing when the client disconnects.
  */
-export const serveHeavyNode = async (
+export const serveHeavyNode = (
   handleCall: (method: string, params: readonly unknown[]) => unknown,
 ) => {
   const createReply = ({ id, method, params }: Call) =>
@@ -24,22 +23,11 @@ export const serveHeavyNode = async (
       yield `${index === 0 ? "[" : ","}${createReply(call)}`;
     yield "]";
   };
-  const server = createServer((request, response) => {
-    const serve = async (): Promise<void> => {
-      const body: Call | Call[] = JSON.parse(await text(request));
-      response.setHeader("content-type", "application/json");
-      await pipeline(Readable.from(writeParts(body)), response);
-    };
-    serve().catch(() => response.destroy());
+  return serveHttp(async (request, response) => {
+    const body: Call | Call[] = JSON.parse(await text(request));
+    response.setHeader("content-type", "application/json");
+    await pipeline(Readable.from(writeParts(body)), response);
   });
-  const port = await listenOnFreePort(server);
-  return {
-    url: `http://127.0.0.1:${port}`,
-    close: async () => {
-      server.close();
-      server.closeAllConnections();
-    },
-  };
 };
 
 const program = fileURLToPath(new URL("./read-heavy-chain.ts", import.meta.url));

@@ -1,5 +1,6 @@
-import { once } from "node:events";
-import { type IncomingMessage, type ServerResponse, createServer } from "node:http";
+import type { ServerResponse } from "node:http";
+import { text } from "node:stream/consumers";
+import { serveHttp } from "@payment-links/local-chains/serve-json-rpc";
 import { injectDelay } from "@payment-links/runtime/testing/inject-delay";
 
 /** The faults of a scripted RPC provider. The node behind it is correct. */
@@ -112,7 +113,7 @@ export type ScriptedRpc = {
 };
 
 type Call = { id?: unknown; method: string; params?: unknown[] };
-type Reply = { id?: unknown; result?: unknown; error?: unknown };
+type Reply = { jsonrpc?: "2.0"; id?: unknown; result?: unknown; error?: unknown };
 type FaultRule = {
   fault: ScriptedFault;
   remainingCount: number;
@@ -120,8 +121,6 @@ type FaultRule = {
   methods: readonly string[] | undefined;
   excludedMethods: readonly string[];
 };
-
-const bodyBytesMax = 8 * 1024 * 1024;
 
 /** Starts the proxy on loopback at a free port. Without faults, it only forwards requests. */
 export const startScriptedRpc = async ({ target }: { target: string }): Promise<ScriptedRpc> => {
@@ -139,33 +138,26 @@ export const startScriptedRpc = async ({ target }: { target: string }): Promise<
       return [rule.fault];
     });
 
-  const server = createServer((request, response) => {
-    const serve = async (): Promise<void> => {
-      const body: Call | Call[] = JSON.parse(await readBody(request));
-      const calls = Array.isArray(body) ? body : [body];
-      requests += 1;
-      for (const { method } of calls) methods.set(method, (methods.get(method) ?? 0) + 1);
-      const faults = takeFaults(calls);
-      if (respondWithoutNode(faults, Array.isArray(body), response)) return;
-      const sizeLimitFault = findFault(faults, "limited");
-      if (sizeLimitFault !== undefined)
-        return respondWithLimits(target, body, sizeLimitFault.limits, response);
-      const hostileFault = findFault(faults, "hostile");
-      if (hostileFault !== undefined)
-        return void response.end(hostileFault.corrupt(await post(target, body)));
-      if (faults.length === 0) return sendReply(response, [], await post(target, body));
-      const replies = await Promise.all(calls.map((call) => respondToCall(target, call, faults)));
-      return sendReply(response, faults, Array.isArray(body) ? replies : replies[0]);
-    };
-    serve().catch(() => response.destroy());
+  const server = await serveHttp(async (request, response) => {
+    const body: Call | Call[] = JSON.parse(await text(request));
+    const calls = Array.isArray(body) ? body : [body];
+    requests += 1;
+    for (const { method } of calls) methods.set(method, (methods.get(method) ?? 0) + 1);
+    const faults = takeFaults(calls);
+    if (respondWithoutNode(faults, Array.isArray(body), response)) return;
+    const sizeLimitFault = findFault(faults, "limited");
+    if (sizeLimitFault !== undefined)
+      return respondWithLimits(target, body, sizeLimitFault.limits, response);
+    const hostileFault = findFault(faults, "hostile");
+    if (hostileFault !== undefined)
+      return void response.end(hostileFault.corrupt(await post(target, body)));
+    if (faults.length === 0) return sendReply(response, [], await post(target, body));
+    const replies = await Promise.all(calls.map((call) => respondToCall(target, call, faults)));
+    return sendReply(response, faults, Array.isArray(body) ? replies : replies[0]);
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("no port");
 
   return {
-    url: `http://127.0.0.1:${address.port}/`,
+    url: `${server.url}/`,
     injectFault: (fault, { times = Infinity, methods, excludedMethods = [] } = {}) => {
       const rule: FaultRule = {
         fault,
@@ -184,11 +176,7 @@ export const startScriptedRpc = async ({ target }: { target: string }): Promise<
       methods: new Map(methods),
       hits: new Map(hits),
     }),
-    close: async () => {
-      server.close();
-      server.closeAllConnections();
-      await once(server, "close");
-    },
+    close: () => server.close(),
   };
 };
 
@@ -221,17 +209,6 @@ const exceedsRange = (call: Call, blocksMax: number): boolean => {
   return fromBlock !== undefined && toBlock !== undefined && toBlock - fromBlock + 1 > blocksMax;
 };
 
-const readBody = async (request: IncomingMessage): Promise<string> => {
-  const chunks: Buffer[] = [];
-  let byteCount = 0;
-  for await (const chunk of request) {
-    chunks.push(chunk);
-    byteCount += chunk.length;
-    if (byteCount > bodyBytesMax) throw new Error("the request is too large");
-  }
-  return Buffer.concat(chunks).toString("utf8");
-};
-
 const findFault = <K extends FaultKind>(
   faults: readonly ScriptedFault[],
   kind: K,
@@ -253,17 +230,26 @@ const respondWithoutNode = (
     const retryAfterHeader =
       retryAfterSeconds === undefined ? {} : { "retry-after": `${retryAfterSeconds}` };
     response.writeHead(429, { ...json, ...retryAfterHeader });
-    response.end(JSON.stringify(createErrorReply(-32005, "too many requests")));
+    response.end(JSON.stringify(createRejection(noCall, -32005, "too many requests")));
   } else if (isBatch && findFault(faults, "no_batches") !== undefined) {
     response.writeHead(200, json);
-    response.end(JSON.stringify(createErrorReply(-32600, "batches are not supported")));
+    response.end(JSON.stringify(createRejection(noCall, -32600, "batches are not supported")));
   } else return false;
   return true;
 };
 
-const createErrorReply = (code: number, message: string) => ({
+/** An error for a whole request has the ID null. */
+const noCall = { id: null };
+
+const createResult = ({ id }: Pick<Call, "id">, result: unknown): Reply => ({
   jsonrpc: "2.0",
-  id: null,
+  id,
+  result,
+});
+
+const createRejection = ({ id }: Pick<Call, "id">, code: number, message: string): Reply => ({
+  jsonrpc: "2.0",
+  id,
   error: { code, message },
 });
 
@@ -275,11 +261,11 @@ const sendReply = async (
   const lateFault = findFault(faults, "late");
   if (lateFault !== undefined) await injectDelay("slow peer", lateFault.delayMs);
   await findFault(faults, "held")?.waitForRelease();
-  const text =
+  const replyText =
     findFault(faults, "garbage") === undefined ? JSON.stringify(reply) : "<html>busy</html>";
   response.writeHead(200, { "content-type": "application/json" });
-  if (findFault(faults, "hanging_body") !== undefined) response.write(text.slice(0, 10));
-  else response.end(text);
+  if (findFault(faults, "hanging_body") !== undefined) response.write(replyText.slice(0, 10));
+  else response.end(replyText);
 };
 
 /** Forwards a request to a node and applies size limits. */
@@ -295,24 +281,24 @@ const respondWithLimits = async (
   const batchLimit = Array.isArray(body) ? findExceededLimit("calls", calls.length) : undefined;
   if (batchLimit !== undefined) return rejectBatch(batchLimit, response);
   let status = 200;
-  const createRejection = (call: Call, limit: SizeLimit): Reply => {
+  const rejectCall = (call: Call, limit: SizeLimit): Reply => {
     status = limit.status ?? status;
-    return { ...createReplyBase(call), error: { code: limit.code, message: limit.message } };
+    return createRejection(call, limit.code, limit.message);
   };
   const replies = await Promise.all(
     calls.map(async (call, index): Promise<Reply> => {
       const replyLimit = Array.isArray(body) ? findExceededLimit("answers", index + 1) : undefined;
-      if (replyLimit !== undefined) return createRejection(call, replyLimit);
+      if (replyLimit !== undefined) return rejectCall(call, replyLimit);
       const { fromBlock, toBlock } = parseFilter(call);
       const isRange = fromBlock !== undefined && toBlock !== undefined;
       const rangeLimit = isRange ? findExceededLimit("blocks", toBlock - fromBlock + 1) : undefined;
-      if (rangeLimit !== undefined) return createRejection(call, rangeLimit);
+      if (rangeLimit !== undefined) return rejectCall(call, rangeLimit);
       const reply = await forward(target, call);
       const isLogs = call.method === "eth_getLogs" && Array.isArray(reply.result);
       const logLimit = isLogs
         ? findExceededLimit("logs", (reply.result as unknown[]).length)
         : undefined;
-      return logLimit === undefined ? reply : createRejection(call, logLimit);
+      return logLimit === undefined ? reply : rejectCall(call, logLimit);
     }),
   );
   response.writeHead(status, { "content-type": "application/json" });
@@ -325,8 +311,33 @@ const rejectBatch = (
 ) => {
   response.writeHead(status, { "content-type": isHtmlPage ? "text/html" : "application/json" });
   response.end(
-    isHtmlPage ? `<html>${message}</html>` : JSON.stringify(createErrorReply(code, message)),
+    isHtmlPage ? `<html>${message}</html>` : JSON.stringify(createRejection(noCall, code, message)),
   );
+};
+
+/** The faults that change a result of one method. */
+const resultChanges: Partial<
+  Record<FaultKind, { method: string; change: (result: Record<string, unknown>) => object }>
+> = {
+  broken_chain: {
+    method: "eth_getBlockByNumber",
+    change: (block) => ({ ...block, parentHash: flipHash(block.parentHash) }),
+  },
+  old_blocks: {
+    method: "eth_getBlockByNumber",
+    change: (block) => ({ ...block, timestamp: toHex(Number(block.timestamp) - daySeconds) }),
+  },
+  inflated: {
+    method: "eth_getTransactionReceipt",
+    change: ({ logs, ...receipt }) => ({
+      ...receipt,
+      logs: Array.isArray(logs) ? logs.map(inflateLog) : logs,
+    }),
+  },
+  wrong_nonces: {
+    method: "eth_getTransactionByHash",
+    change: (transaction) => ({ ...transaction, nonce: "0x0" }),
+  },
 };
 
 const respondToCall = async (
@@ -334,28 +345,24 @@ const respondToCall = async (
   call: Call,
   faults: readonly ScriptedFault[],
 ): Promise<Reply> => {
-  const createReply = (result: unknown): Reply => ({ ...createReplyBase(call), result });
-  const createRejection = (code: number, message: string): Reply => ({
-    ...createReplyBase(call),
-    error: { code, message },
-  });
+  const hasFault = (kind: FaultKind): boolean => faults.some((fault) => fault.kind === kind);
   const tag = call.params?.[0];
-  const isBlockTag = call.method === "eth_getBlockByNumber" && typeof tag === "string";
+  const isFinalityTag =
+    call.method === "eth_getBlockByNumber" && (tag === "safe" || tag === "finalized");
 
-  if (findFault(faults, "nonsense") !== undefined) return createReply({ nonsense: true });
+  if (hasFault("nonsense")) return createResult(call, { nonsense: true });
   const wrongChainFault = findFault(faults, "wrong_chain");
-  if (wrongChainFault !== undefined && call.method === "eth_chainId") {
-    return createReply(`0x${wrongChainFault.chainId.toString(16)}`);
-  }
-  if (findFault(faults, "no_tags") !== undefined && isBlockTag && /^(safe|finalized)$/.test(tag)) {
-    return createRejection(-32602, `unknown tag ${tag}`);
-  }
+  if (wrongChainFault !== undefined && call.method === "eth_chainId")
+    return createResult(call, toHex(wrongChainFault.chainId));
+  if (hasFault("no_tags") && isFinalityTag)
+    return createRejection(call, -32602, `unknown tag ${tag}`);
   const prunedFault = findFault(faults, "no_receipts");
   if (prunedFault !== undefined && methodsByFault.no_receipts?.includes(call.method)) {
     const { beforeBlock } = prunedFault;
-    return beforeBlock === undefined
-      ? createReply(null)
-      : hideOldResult(await forward(target, call), beforeBlock);
+    if (beforeBlock === undefined) return createResult(call, null);
+    return forwardChanged(target, call, (result) =>
+      Number(result.blockNumber ?? Infinity) < beforeBlock ? null : result,
+    );
   }
   const forkFault = findFault(faults, "forked");
   if (forkFault !== undefined) {
@@ -365,36 +372,16 @@ const respondToCall = async (
       forkFault.fromBlock,
     );
   }
-  if (findFault(faults, "broken_chain") !== undefined && isBlockTag) {
-    const { result, ...otherFields } = await forward(target, call);
-    return { ...otherFields, result: isRecord(result) ? breakParentHash(result) : result };
-  }
-  if (
-    findFault(faults, "early_final") !== undefined &&
-    isBlockTag &&
-    /^(safe|finalized)$/.test(tag)
-  ) {
+  const resultChange = faults
+    .map(({ kind }) => resultChanges[kind])
+    .find((candidate) => candidate?.method === call.method);
+  if (resultChange !== undefined) return forwardChanged(target, call, resultChange.change);
+  if (hasFault("early_final") && isFinalityTag)
     return forward(target, { ...call, params: ["latest", false] });
-  }
-  if (findFault(faults, "inflated") !== undefined && call.method === "eth_getTransactionReceipt") {
-    const { result, ...otherFields } = await forward(target, call);
-    return { ...otherFields, result: isRecord(result) ? inflate(result) : result };
-  }
-  if (
-    findFault(faults, "wrong_nonces") !== undefined &&
-    call.method === "eth_getTransactionByHash"
-  ) {
-    const { result, ...otherFields } = await forward(target, call);
-    return { ...otherFields, result: isRecord(result) ? { ...result, nonce: "0x0" } : result };
-  }
-  if (findFault(faults, "invented") !== undefined)
+  if (hasFault("invented"))
     return duplicateLogs(call, await forward(target, call), (hash) =>
       forward(target, { ...call, params: [hash] }),
     );
-  if (findFault(faults, "old_blocks") !== undefined && isBlockTag) {
-    const { result, ...otherFields } = await forward(target, call);
-    return { ...otherFields, result: isRecord(result) ? backdateBlock(result) : result };
-  }
   if (call.method === "eth_getLogs") return respondToLogs(target, call, faults);
   const staleFault = findFault(faults, "stale_head");
   return staleFault === undefined ? forward(target, call) : respondBehind(target, call, staleFault);
@@ -409,16 +396,14 @@ const respondToLogs = async (
   const isRange = fromBlock !== undefined && toBlock !== undefined;
   const limit = findFault(faults, "range_limit");
   if (limit !== undefined && exceedsRange(call, limit.blocksMax)) {
-    const message = `query exceeds max block range ${limit.blocksMax}`;
-    return { ...createReplyBase(call), error: { code: -32005, message } };
+    return createRejection(call, -32005, `query exceeds max block range ${limit.blocksMax}`);
   }
-  if (findFault(faults, "empty_logs") !== undefined)
-    return { ...createReplyBase(call), result: [] };
+  if (findFault(faults, "empty_logs") !== undefined) return createResult(call, []);
   const staleFault = findFault(faults, "stale_head");
   let forwardedCall = call;
   if (staleFault !== undefined && isRange) {
     const head = await readLaggingHead(target, staleFault.blockCount);
-    if (fromBlock > head) return { ...createReplyBase(call), result: [] };
+    if (fromBlock > head) return createResult(call, []);
     const range = { fromBlock: toHex(fromBlock), toBlock: toHex(Math.min(toBlock, head)) };
     forwardedCall = { ...call, params: [{ ...filter, ...range }] };
   }
@@ -470,16 +455,6 @@ const moveToFork = (reply: Reply, fromBlock: number): Reply => {
   return { ...reply, result: rewrite(reply.result) };
 };
 
-const breakParentHash = (block: Record<string, unknown>) => ({
-  ...block,
-  parentHash: flipHash(block.parentHash),
-});
-
-const inflate = ({ logs, ...receipt }: Record<string, unknown>) => ({
-  ...receipt,
-  logs: Array.isArray(logs) ? logs.map(inflateLog) : logs,
-});
-
 /** Multiplies the amount of a token's `Transfer`. Its data contains only the amount. */
 const inflateLog = (log: unknown): unknown => {
   if (!isRecord(log) || typeof log.data !== "string" || log.data.length !== 66) return log;
@@ -510,21 +485,8 @@ const duplicateLogs = async (
     : reply;
 };
 
-const hideOldResult = ({ result, ...otherFields }: Reply, beforeBlock: number): Reply => {
-  const isOld =
-    isRecord(result) &&
-    typeof result.blockNumber === "string" &&
-    Number(result.blockNumber) < beforeBlock;
-  return { ...otherFields, result: isOld ? null : result };
-};
-
 const inventedLogIndex = 1_000;
 const daySeconds = 24 * 60 * 60;
-
-const backdateBlock = (block: Record<string, unknown>) => ({
-  ...block,
-  timestamp: toHex(Number(block.timestamp) - daySeconds),
-});
 
 /** Returns a different hash for a block. Applying it twice returns the original hash. */
 const flipHash = (hash: unknown): unknown =>
@@ -544,13 +506,13 @@ const respondBehind = async (
   { blockCount }: { blockCount: number },
 ): Promise<Reply> => {
   const head = await readLaggingHead(target, blockCount);
-  if (call.method === "eth_blockNumber") return { ...createReplyBase(call), result: toHex(head) };
+  if (call.method === "eth_blockNumber") return createResult(call, toHex(head));
   const [block] = call.params ?? [];
   if (call.method === "eth_getBlockByNumber" && block === "latest") {
     return forward(target, { ...call, params: [toHex(head), false] });
   }
   if (call.method === "eth_getTransactionCount" && Number(call.params?.[1]) > head) {
-    return { ...createReplyBase(call), error: { code: -32000, message: "header not found" } };
+    return createRejection(call, -32000, "header not found");
   }
   const reply = await forward(target, call);
   const number = findBlockNumber(reply.result);
@@ -559,7 +521,7 @@ const respondBehind = async (
     return forward(target, { ...call, params: [toHex(Math.max(0, number - blockCount)), false] });
   }
   if (number <= head) return reply;
-  return { ...createReplyBase(call), result: null };
+  return createResult(call, null);
 };
 
 const findBlockNumber = (result: unknown): number | undefined => {
@@ -576,6 +538,16 @@ const readLaggingHead = async (target: string, blockCount: number): Promise<numb
 const forward = async (target: string, call: Call): Promise<Reply> =>
   (await post(target, { jsonrpc: "2.0", ...call })) as Reply;
 
+/** Forwards a call and changes its result, unless the result is null. */
+const forwardChanged = async (
+  target: string,
+  call: Call,
+  change: (result: Record<string, unknown>) => object | null,
+): Promise<Reply> => {
+  const { result, ...otherFields } = await forward(target, call);
+  return { ...otherFields, result: isRecord(result) ? change(result) : result };
+};
+
 const post = async (target: string, body: unknown): Promise<unknown> => {
   const response = await fetch(target, {
     method: "POST",
@@ -584,7 +556,5 @@ const post = async (target: string, body: unknown): Promise<unknown> => {
   });
   return response.json();
 };
-
-const createReplyBase = ({ id }: Call) => ({ jsonrpc: "2.0", id });
 
 const toHex = (count: number): string => `0x${count.toString(16)}`;
