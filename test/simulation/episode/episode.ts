@@ -1,6 +1,6 @@
 import type { Client } from "pg";
 import type { Chain } from "../chain.ts";
-import type { SchemaDump } from "../dump-schema.ts";
+import type { SchemaCopy } from "../../rig/copy-schema.ts";
 import type { Model } from "../model.ts";
 import type { ServiceName } from "../replica.ts";
 import type { Shop } from "../shop/shop.ts";
@@ -14,7 +14,7 @@ import type { ProviderSchedule } from "./provider-schedule.ts";
 /** What the operators know about their own actions. */
 type OperatorState = {
   /** The dump that can be restored. */
-  storedDump: { name: ServiceName; dump: SchemaDump } | undefined;
+  storedDump: { name: ServiceName; dump: SchemaCopy } | undefined;
   /**
    * Whether links-api was restored and can still lack events that other services will republish.
    */

@@ -1,4 +1,4 @@
-import { dumpSchema } from "../dump-schema.ts";
+import { copySchema } from "../../rig/copy-schema.ts";
 import { postgresSeam } from "../postgres-seam.ts";
 import { migrations, serviceNames } from "../replica.ts";
 import { sendCommand, republishAll } from "../shop/operator-commands.ts";
@@ -47,7 +47,7 @@ const takeDump = async ({ admin, operatorState, shop, world }: Episode): Promise
       service === name && /^(?:order|deactivate|notice|deposits|assign|dismiss)/.test(description),
   );
   if (hasUnsavedRequest || operatorState.isRecovering) return;
-  operatorState.storedDump = { name, dump: await dumpSchema(admin, migrations[name].schema) };
+  operatorState.storedDump = { name, dump: await copySchema(admin, migrations[name].schema) };
   world.trace(`a dump of ${name}`);
 };
 
