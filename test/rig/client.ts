@@ -127,7 +127,22 @@ export type SettlementNotice = {
   occurredAt?: string;
 };
 
-/** Sends a signed settlement notice as a provider would (Standard Webhooks 1.0). */
+/** Returns the headers with which a provider signs a notice (Standard Webhooks 1.0). */
+export const signNotice = (
+  secret: string,
+  { id, sentAtMs, body }: { id: string; sentAtMs: number; body: string },
+): Record<string, string> => {
+  const timestamp = String(Math.floor(sentAtMs / 1000));
+  const key = Buffer.from(secret.replace(/^whsec_/, ""), "base64");
+  const signature = createHmac("sha256", key).update(`${id}.${timestamp}.${body}`).digest("base64");
+  return {
+    "webhook-id": id,
+    "webhook-timestamp": timestamp,
+    "webhook-signature": `v1,${signature}`,
+  };
+};
+
+/** Sends a signed settlement notice as a provider would. */
 export const sendNotice = async (
   baseUrl: string,
   { provider, secret }: { provider: string; secret: string },
@@ -143,16 +158,11 @@ export const sendNotice = async (
     occurredAt,
   });
   const id = `msg_${randomUUID()}`;
-  const timestamp = Math.floor(Date.parse(occurredAt) / 1000).toString();
-  const key = Buffer.from(secret.replace(/^whsec_/, ""), "base64");
-  const signature = createHmac("sha256", key).update(`${id}.${timestamp}.${body}`).digest("base64");
   const response = await request(`${baseUrl}/settlement-notices/${provider}`, {
     method: "POST",
     headers: {
       "content-type": "application/json",
-      "webhook-id": id,
-      "webhook-timestamp": timestamp,
-      "webhook-signature": `v1,${signature}`,
+      ...signNotice(secret, { id, sentAtMs: Date.parse(occurredAt), body }),
       ...extraHeaders,
     },
     body,

@@ -53,10 +53,14 @@ export const startReceiver = async (): Promise<WebhookReceiver> => {
   };
 };
 
-/** Verifies a delivery as an integrator would, from the raw bytes (rule HOOK-12). */
+/** Computes a delivery's signature as an integrator would (rule HOOK-12). */
+export const computeSignature = (secret: string, timestamp: string, body: string): string =>
+  `v1=${createHmac("sha256", secret).update(`${timestamp}.${body}`).digest("hex")}`;
+
+/** Verifies a delivery as an integrator would, from the raw bytes. */
 export const isSignedWith = (secret: string, { headers, rawBody }: ReceivedWebhook): boolean => {
-  const signedPayload = `${String(headers["service-timestamp"])}.${rawBody.toString("utf8")}`;
-  const expectedSignature = `v1=${createHmac("sha256", secret).update(signedPayload).digest("hex")}`;
+  const timestamp = String(headers["service-timestamp"]);
+  const expectedSignature = computeSignature(secret, timestamp, rawBody.toString("utf8"));
   const receivedSignature = String(headers["service-signature"]);
   return (
     receivedSignature.length === expectedSignature.length &&

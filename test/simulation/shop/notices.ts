@@ -1,4 +1,4 @@
-import { createHmac } from "node:crypto";
+import { signNotice } from "../../rig/client.ts";
 import { bitcoin } from "../chain-kinds.ts";
 import { type Flaw, type Order, type Payment, initialTransferState } from "../model-transfer.ts";
 import { enqueueRequest, assertRetryable } from "./pending-requests.ts";
@@ -76,17 +76,12 @@ const sendNotice = (
     service: "settlement-listener",
     createRequest: () => {
       if (status !== "processing") payment.isFinal = true;
-      const nowMs = shop.world.nowMs();
       const body = serializeNotice(shop, payment, status);
       const id = `msg_${number}_${status}`;
       return {
         method: "POST",
         path: `/settlement-notices/${noticeProvider.name}`,
-        headers: {
-          "webhook-id": id,
-          "webhook-timestamp": String(Math.floor(nowMs / 1000)),
-          "webhook-signature": signNotice(id, nowMs, body),
-        },
+        headers: signNotice(noticeProvider.secret, { id, sentAtMs: shop.world.nowMs(), body }),
         body,
       };
     },
@@ -113,11 +108,4 @@ const serializeNotice = (
     sourceTransaction: hash,
     occurredAt: occurredAt.toISOString(),
   });
-};
-
-/** Signs a notice according to Standard Webhooks 1.0. */
-const signNotice = (id: string, nowMs: number, body: string): string => {
-  const key = Buffer.from(noticeProvider.secret.slice("whsec_".length), "base64");
-  const signedPayload = `${id}.${Math.floor(nowMs / 1000)}.${body}`;
-  return `v1,${createHmac("sha256", key).update(signedPayload).digest("base64")}`;
 };
