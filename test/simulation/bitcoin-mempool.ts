@@ -1,12 +1,13 @@
 import {
   type Block,
+  type CreateTransaction,
   type Output,
   type Mempool,
   type TransactionContent,
   type Transaction,
+  emptyContent,
   listChainBlocks,
 } from "./block.ts";
-import type { ChainKind } from "./chain-kinds.ts";
 import type { SimulatedWorld } from "./simulated-world.ts";
 
 /**
@@ -14,6 +15,9 @@ import type { SimulatedWorld } from "./simulated-world.ts";
  * replacements.
  */
 type MempoolView = { maxSequenceNumber: number; acceptsReplacement: () => boolean };
+
+/** Bitcoin has no senders. */
+const emptyFields = { ...emptyContent, from: "", nonce: 0 };
 
 const fundingTransactions = 24;
 const outputsPerFunding = 10;
@@ -28,27 +32,11 @@ const changeScript = `0014${"c4".repeat(20)}`;
  */
 export const createBitcoinMempool = (
   { count, random, trace }: SimulatedWorld,
-  kind: ChainKind,
-  nextSequenceNumber: () => number,
+  createTransaction: CreateTransaction,
 ) => {
-  const createTransaction = (
-    transactionBody: Pick<Transaction, "inputs" | "outputs">,
-  ): Transaction => {
-    const sequenceNumber = nextSequenceNumber();
-    const hash = kind.hashTransaction({ sequenceNumber, ...transactionBody });
-    const base = {
-      isSuccessful: true,
-      logs: [],
-      transfers: [],
-      modelTransfers: [],
-      from: "",
-      nonce: 0,
-    };
-    return { ...base, paddingBytes: 0, ...transactionBody, hash, sequenceNumber };
-  };
-
   const initialTransactions = Array.from({ length: fundingTransactions }, (_, fundingIndex) =>
     createTransaction({
+      ...emptyFields,
       inputs: [`${"00".repeat(31)}${String(fundingIndex + 1).padStart(2, "0")}:0`],
       outputs: Array.from({ length: outputsPerFunding }, () => ({
         baseUnits: coinBaseUnits,
@@ -148,11 +136,13 @@ export const createBitcoinMempool = (
     const change: Output = { baseUnits: Math.max(0, changeBaseUnits), script: changeScript };
     const isChangeFirst = random.chance(0.5);
     const allOutputs = isChangeFirst ? [change, ...outputs] : [...outputs, change];
-    const transaction = {
-      ...createTransaction({ inputs, outputs: allOutputs }),
+    const transaction = createTransaction({
+      ...emptyFields,
+      inputs,
+      outputs: allOutputs,
       modelTransfers,
       paddingBytes,
-    };
+    });
     const outpoint = listOutpoints(transaction)[isChangeFirst ? 0 : allOutputs.length - 1] ?? "";
     baseUnitsByOutpoint.set(outpoint, change.baseUnits);
     // Smaller outputs would not be sufficient for a payment.

@@ -56,6 +56,22 @@ export type TransactionContent = Partial<
   >
 >;
 
+/** The fields of a transaction without any effect. */
+export const emptyContent = {
+  isSuccessful: true,
+  logs: [],
+  transfers: [],
+  inputs: [],
+  outputs: [],
+  modelTransfers: [],
+  paddingBytes: 0,
+};
+
+/** Adds the sequence number and the hash. */
+export type CreateTransaction = (
+  transaction: Omit<Transaction, "hash" | "sequenceNumber">,
+) => Transaction;
+
 /** The unconfirmed transactions of a chain. */
 export type Mempool = {
   /** The transactions of the chain's first block. */

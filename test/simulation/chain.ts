@@ -2,9 +2,11 @@ import { computeBloom } from "@payment-links/local-chains/evm/compute-bloom";
 import { proxyTopic } from "@payment-links/local-chains/evm/encode-logs";
 import {
   type Block,
+  type CreateTransaction,
   type Mempool,
   type TransactionContent,
   type Transaction,
+  emptyContent,
   finalDepth,
   listChainBlocks,
   safeDepth,
@@ -34,16 +36,6 @@ export const computeBlockBloom = ({ transactions }: Pick<Block, "transactions">)
       ]),
   );
 
-const emptyContent = {
-  isSuccessful: true,
-  logs: [],
-  transfers: [],
-  inputs: [],
-  outputs: [],
-  modelTransfers: [],
-  paddingBytes: 0,
-};
-
 /**
  * A few of these transactions exceed the size limit of a batch response. A Bitcoin block contains
  * at most 4 million bytes.
@@ -53,21 +45,10 @@ const paddingBytesMax = { EVM: 1_000_000, TVM: 1_000_000, SVM: 1_000_000, BVM: 1
 /** Creates a mempool that mines each payer's transactions in nonce order. */
 const createNonceMempool = (
   { random }: SimulatedWorld,
-  kind: ChainKind,
-  nextSequenceNumber: () => number,
+  createTransaction: CreateTransaction,
 ): Mempool => {
   const pendingTransactions: Transaction[] = [];
   const nextNonces = new Map<string, number>();
-  const createTransaction = (
-    transaction: Omit<Transaction, "hash" | "sequenceNumber">,
-  ): Transaction => {
-    const sequenceNumber = nextSequenceNumber();
-    return {
-      ...transaction,
-      sequenceNumber,
-      hash: kind.hashTransaction({ ...transaction, sequenceNumber }),
-    };
-  };
   return {
     initialTransactions: [],
     send: (_tip, from, content) => {
@@ -140,9 +121,14 @@ export const createChain = (
   const { random } = world;
   let lastSequenceNumber = 0;
   const nextSequenceNumber = (): number => (lastSequenceNumber += 1);
+  const createTransaction: CreateTransaction = (transaction) => {
+    const sequenceNumber = nextSequenceNumber();
+    const hash = kind.hashTransaction({ ...transaction, sequenceNumber });
+    return { ...transaction, sequenceNumber, hash };
+  };
   const bitcoinMempool =
-    kind.chainType === "BVM" ? createBitcoinMempool(world, kind, nextSequenceNumber) : undefined;
-  const mempool = bitcoinMempool ?? createNonceMempool(world, kind, nextSequenceNumber);
+    kind.chainType === "BVM" ? createBitcoinMempool(world, createTransaction) : undefined;
+  const mempool = bitcoinMempool ?? createNonceMempool(world, createTransaction);
   const allBlocks: Block[] = [];
   const sentTransactions: Transaction[] = [];
   let timeSeconds = 0;
@@ -225,21 +211,16 @@ export const createChain = (
     sentTransactions: (): readonly Transaction[] => sentTransactions,
     /** Creates a transaction that is never included in a block. */
     forgeTransaction: (from: string, content: TransactionContent): Transaction => {
-      const sequenceNumber = nextSequenceNumber();
-      const inputs = kind.chainType === "BVM" ? [`${from}:${sequenceNumber}`] : [];
-      const transaction = {
+      const nonce = lastSequenceNumber + 1;
+      const inputs = kind.chainType === "BVM" ? [`${from}:${nonce}`] : [];
+      return createTransaction({
         ...emptyContent,
         ...content,
         from,
         inputs,
-        nonce: sequenceNumber,
+        nonce,
         modelTransfers: [],
-      };
-      return {
-        ...transaction,
-        sequenceNumber,
-        hash: kind.hashTransaction({ ...transaction, sequenceNumber }),
-      };
+      });
     },
     /**
      * Replaces the newest blocks. Their transactions become pending again or are replaced. A deep
