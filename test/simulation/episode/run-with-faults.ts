@@ -33,16 +33,13 @@ const linkDelayMsMax = 180_000;
 
 /** Runs the fault phase, in which every operation can fail. */
 export const runWithFaults = async (episode: Episode): Promise<void> => {
-  const { blockSchedule, faultProfile, processes, world } = episode;
+  const { faultProfile, processes, world } = episode;
   episode.isInjectingFaults = true;
-  const deadlineMs = world.nowMs() + faultProfile.faultPhaseMs;
-  for (let stepCount = 0; stepCount < faultStepsMax && world.nowMs() < deadlineMs; stepCount += 1) {
-    mineIfDue(blockSchedule);
-    if (world.random.chance(faultProfile.disturbanceChance) && processes.replicas.length > 0) {
+  const disturb = async () => {
+    if (world.random.chance(faultProfile.disturbanceChance) && processes.replicas.length > 0)
       await injectDisturbance(episode);
-    }
-    if (!(await runNextStep(episode))) advanceToNextEvent(episode, 1_000);
-  }
+  };
+  await runSteps(episode, { ms: faultProfile.faultPhaseMs, stepsMax: faultStepsMax }, disturb);
   episode.isInjectingFaults = false;
 };
 
@@ -53,7 +50,8 @@ export const runWithFaults = async (episode: Episode): Promise<void> => {
 export const runWithFewFaults = async (episode: Episode): Promise<void> => {
   const { faultProfile, shop, world } = episode;
   const { random } = world;
-  await runWithoutNewFaults(episode, faultProfile.faultPhaseMs, async () => {
+  const limits = { ms: faultProfile.faultPhaseMs, stepsMax: mildPhaseStepsMax };
+  await runSteps(episode, limits, async () => {
     if (!random.chance(0.02)) return;
     await loadKnownOwnerAddresses(episode);
     const payableOrders = listPayableOrders(episode);
@@ -75,24 +73,20 @@ export const runWithLaggingNodes = async (episode: Episode): Promise<void> => {
   for (let count = 0; count < lastPaymentsMax && payableOrders.length > 0; count += 1) {
     payOrder(shop, world.random.pick(payableOrders), { byNotice: false });
   }
-  await runWithoutNewFaults(episode, detectionMs);
+  await runSteps(episode, { ms: detectionMs, stepsMax: mildPhaseStepsMax });
   lagBehindFinality(providerSchedule, world.random);
-  await runWithoutNewFaults(episode, lagMs);
+  await runSteps(episode, { ms: lagMs, stepsMax: mildPhaseStepsMax });
 };
 
 /** Runs steps and mines blocks. The only faults are those of `onStep`. */
-const runWithoutNewFaults = async (
+const runSteps = async (
   episode: Episode,
-  ms: number,
+  { ms, stepsMax }: { ms: number; stepsMax: number },
   onStep: () => Promise<void> = () => Promise.resolve(),
 ): Promise<void> => {
   const { blockSchedule, world } = episode;
   const deadlineMs = world.nowMs() + ms;
-  for (
-    let stepCount = 0;
-    stepCount < mildPhaseStepsMax && world.nowMs() < deadlineMs;
-    stepCount += 1
-  ) {
+  for (let stepCount = 0; stepCount < stepsMax && world.nowMs() < deadlineMs; stepCount += 1) {
     mineIfDue(blockSchedule);
     await onStep();
     if (!(await runNextStep(episode))) advanceToNextEvent(episode, 1_000);
