@@ -36,10 +36,7 @@ export const accountMethods: Readonly<
   Record<string, (view: NodeView, params: readonly unknown[]) => unknown>
 > = {
   getBalance: (view, params) => {
-    const [address, options] = parseParams(
-      z.tuple([Key, AccountOptionsParam]),
-      padParams(params, 2),
-    );
+    const [address, options] = parseParams(z.tuple([Key, AccountOptionsParam]), params);
     const contextBlock = resolveContextBlock(view, options);
     return withContext(
       contextBlock,
@@ -47,18 +44,12 @@ export const accountMethods: Readonly<
     );
   },
   getAccountInfo: (view, params) => {
-    const [address, options] = parseParams(
-      z.tuple([Key, AccountOptionsParam]),
-      padParams(params, 2),
-    );
+    const [address, options] = parseParams(z.tuple([Key, AccountOptionsParam]), params);
     const contextBlock = resolveContextBlock(view, options);
     return withContext(contextBlock, serializeAccount(view, { address, contextBlock, options }));
   },
   getMultipleAccounts: (view, params) => {
-    const [addresses, options] = parseParams(
-      z.tuple([z.array(Key), AccountOptionsParam]),
-      padParams(params, 2),
-    );
+    const [addresses, options] = parseParams(z.tuple([z.array(Key), AccountOptionsParam]), params);
     if (addresses.length > accountsMax) {
       throw invalidParamsError(`Too many inputs provided; max ${accountsMax}`);
     }
@@ -69,10 +60,7 @@ export const accountMethods: Readonly<
     );
   },
   getTokenAccountBalance: (view, params) => {
-    const [address, options] = parseParams(
-      z.tuple([Key, AccountOptionsParam]),
-      padParams(params, 2),
-    );
+    const [address, options] = parseParams(z.tuple([Key, AccountOptionsParam]), params);
     const contextBlock = resolveContextBlock(view, options);
     const account = view.ledger.readAccountAt(address, contextBlock.height);
     if (account === undefined) throw invalidParamsError("Invalid param: could not find account");
@@ -83,22 +71,16 @@ export const accountMethods: Readonly<
   },
   getTokenAccountsByOwner: (view, params) => listTokenAccounts(view, params),
   getMinimumBalanceForRentExemption: (view, params) => {
-    const [bytes] = parseParams(z.tuple([z.int()]).rest(z.unknown()), params);
+    const [bytes] = parseParams(z.tuple([z.int()]), params);
     return view.ledger.svm.minimumBalanceForRentExemption(BigInt(bytes));
   },
 };
-
-const padParams = (params: readonly unknown[], count: number): unknown[] =>
-  Array.from({ length: count }, (_, index) => params[index] ?? undefined);
 
 const findDecimals = (view: NodeView, mint: Address, contextBlock: Block): number | undefined =>
   decodeDecimals(view.ledger.readAccountAt(mint, contextBlock.height));
 
 const listTokenAccounts = (view: NodeView, params: readonly unknown[]): unknown => {
-  const [owner, filter, options] = parseParams(
-    z.tuple([Key, Filter, AccountOptionsParam]),
-    padParams(params, 3),
-  );
+  const [owner, filter, options] = parseParams(z.tuple([Key, Filter, AccountOptionsParam]), params);
   const contextBlock = resolveContextBlock(view, options);
   const account =
     "mint" in filter ? view.ledger.readAccountAt(filter.mint, contextBlock.height) : undefined;

@@ -80,7 +80,7 @@ const chainMethods: Readonly<
     return withContext(block, { blockhash, lastValidBlockHeight: height + blockhashAgeMax });
   },
   isBlockhashValid: (view, params) => {
-    const [hash, options] = parseParams(z.tuple([z.string(), Options]), padParams(params, 2));
+    const [hash, options] = parseParams(z.tuple([z.string(), Options]), params);
     const block = resolveContextBlock(view, options);
     const blocksUpToContext = view.blocks().slice(0, block.height + 1);
     return withContext(
@@ -92,12 +92,12 @@ const chainMethods: Readonly<
   getBlocks: (view, params) => getBlocks(view, params),
   getBlocksWithLimit: (view, params) => {
     const schema = z.tuple([Slot, z.int().positive().max(slotRangeMax), AtLeastConfirmed]);
-    const [fromSlot, limit, options] = parseParams(schema, padParams(params, 3));
+    const [fromSlot, limit, options] = parseParams(schema, params);
     const newestBlock = view.findNewestBlock(options.commitment);
     return listSlots(view, { from: fromSlot, to: newestBlock.slot, newestBlock }).slice(0, limit);
   },
   getBlockTime: (view, params) => {
-    const [slot] = parseParams(z.tuple([Slot]).rest(z.unknown()), params);
+    const [slot] = parseParams(z.tuple([Slot]), params);
     return findBlock(view, slot, view.findNewestBlock("confirmed")).timeSeconds;
   },
   getTransaction: (view, params) => {
@@ -115,8 +115,8 @@ const chainMethods: Readonly<
   },
   getSignaturesForAddress: (view, params) => listSignatures(view, params),
   getSignatureStatuses: (view, params) => {
-    const schema = z.tuple([z.array(Signature).max(statusesMax), z.unknown()]);
-    const [signatures] = parseParams(schema, padParams(params, 2));
+    const schema = z.tuple([z.array(Signature).max(statusesMax)]);
+    const [signatures] = parseParams(schema, params);
     const newestBlock = view.findNewestBlock("processed");
     return withContext(
       newestBlock,
@@ -134,18 +134,14 @@ const AtLeastConfirmed = Options.refine(
   "Method does not support commitment below `confirmed`",
 );
 
-/** Appends undefined for each omitted parameter. */
-const padParams = (params: readonly unknown[], count: number): unknown[] =>
-  Array.from({ length: count }, (_, index) => params[index] ?? undefined);
-
 /** Older clients pass the encoding as a string instead of an object with options. */
 const normalizeOptions = ([subject, options]: readonly unknown[]): unknown[] => [
   subject,
-  typeof options === "string" ? { encoding: options } : (options ?? undefined),
+  typeof options === "string" ? { encoding: options } : options,
 ];
 
 const parseContextBlock = (view: ChainView, params: readonly unknown[]): Block =>
-  resolveContextBlock(view, parseParams(z.tuple([Options]), padParams(params, 1))[0]);
+  resolveContextBlock(view, parseParams(z.tuple([Options]), params)[0]);
 
 const rejectProcessed = (commitment: Commitment): void => {
   if (commitment === "processed") {
@@ -203,7 +199,7 @@ const getBlocks = (view: ChainView, [fromSlot, endSlot, options]: readonly unkno
   const normalizedParams = [
     fromSlot,
     hasEnd ? endSlot : undefined,
-    (hasEnd ? options : (options ?? endSlot)) ?? undefined,
+    hasEnd ? options : (options ?? endSlot),
   ];
   const schema = z.tuple([Slot, Slot.optional(), AtLeastConfirmed]);
   const [firstSlot, lastSlot, { commitment }] = parseParams(schema, normalizedParams);
@@ -250,7 +246,7 @@ const SignatureOptions = ContextOptions.extend({
 
 const listSignatures = (view: ChainView, params: readonly unknown[]): unknown => {
   const schema = z.tuple([z.string(), SignatureOptions.prefault({})]);
-  const [address, { before, until, limit, ...options }] = parseParams(schema, padParams(params, 2));
+  const [address, { before, until, limit, ...options }] = parseParams(schema, params);
   if (limit < 1 || limit > signaturesMax) {
     throw invalidParamsError(`Invalid limit; max ${signaturesMax}`);
   }
@@ -278,10 +274,7 @@ const listSignatures = (view: ChainView, params: readonly unknown[]): unknown =>
     }));
 };
 
-const isOlder = (
-  transaction: LandedTransaction,
-  otherTransaction: LandedTransaction,
-): boolean =>
+const isOlder = (transaction: LandedTransaction, otherTransaction: LandedTransaction): boolean =>
   transaction.height === otherTransaction.height
     ? transaction.index < otherTransaction.index
     : transaction.height < otherTransaction.height;

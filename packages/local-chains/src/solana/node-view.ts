@@ -40,12 +40,15 @@ export const ContextOptions = z.object({
   minContextSlot: z.number().optional(),
 });
 
-/** Parses the parameters of a call. Throws an invalid-parameters error if they do not match. */
-export const parseParams = <Shape extends z.ZodType>(
+/**
+ * Parses the parameters of a call. Ignores additional parameters. Null means that a parameter is
+ * omitted. Throws an invalid-parameters error if they do not match.
+ */
+export const parseParams = <Shape extends z.ZodTuple>(
   schema: Shape,
   params: readonly unknown[],
 ): z.infer<Shape> => {
-  const result = schema.safeParse(params);
+  const result = schema.safeParse(schema.def.items.map((_, index) => params[index] ?? undefined));
   if (result.success) return result.data;
   const [issue] = result.error.issues;
   throw invalidParamsError(`Invalid params: ${issue?.path.join(".")}: ${issue?.message}.`);

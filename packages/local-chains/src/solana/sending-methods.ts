@@ -41,7 +41,7 @@ export const sendingMethods: Readonly<
 > = {
   sendTransaction: async (view, params) => {
     const schema = z.tuple([z.string(), SendOptions]);
-    const [encodedTransaction, options] = parseParams(schema, [params[0], params[1] ?? undefined]);
+    const [encodedTransaction, options] = parseParams(schema, params);
     const decoded = decodeTransaction(view, encodedTransaction, options.encoding);
     if (!options.skipPreflight) await preflight(view, decoded);
     view.ledger.submit(decoded.bytes);
@@ -49,7 +49,7 @@ export const sendingMethods: Readonly<
   },
   simulateTransaction: async (view, params) => {
     const schema = z.tuple([z.string(), SimulateOptions]);
-    const [encodedTransaction, options] = parseParams(schema, [params[0], params[1] ?? undefined]);
+    const [encodedTransaction, options] = parseParams(schema, params);
     const decoded = decodeTransaction(view, encodedTransaction, options.encoding);
     if (options.sigVerify && !(await isSigned(decoded.transaction))) throw signatureFailedError();
     const contextBlock = resolveContextBlock(view, options);
@@ -68,7 +68,7 @@ export const sendingMethods: Readonly<
   },
   getFeeForMessage: (view, params) => {
     const schema = z.tuple([z.string(), ContextOptions.prefault({})]);
-    const [encodedMessage, options] = parseParams(schema, [params[0], params[1] ?? undefined]);
+    const [encodedMessage, options] = parseParams(schema, params);
     const message = Buffer.from(encodedMessage, "base64");
     // The header starts with the number of signers. In versioned messages, a version byte comes
     // before the header.
