@@ -1,27 +1,20 @@
 import type { Clock, Log } from "@payment-links/runtime";
 import { type Heads, selectTrustedHead } from "../domain/plan-scan.ts";
 import type { ChainReader, ChainReaders, Verifier } from "../watch/chain-reader.ts";
-import { type ProviderFailover, createProviderFailover } from "./provider-failover.ts";
-import type { Dialect } from "./dialect.ts";
-import { type Provider, type RpcTiming, createProvider } from "./provider.ts";
-import type { RpcMetrics } from "./rpc-metrics.ts";
-
-/**
- * The highest head that the chain's providers have reported. A node whose head is lower is lagging.
- */
-export type HighestHead = { latest: number };
+import {
+  type HighestHead,
+  type ProviderFailover,
+  createProviderFailover,
+} from "./provider-failover.ts";
+import { type Dialect, type Provider, type RpcTiming, createProvider } from "./provider.ts";
+import type { DisagreementKind, RpcMetrics } from "./rpc-metrics.ts";
 
 /** The dependencies of a chain family's reads. */
 export type ReaderContext = {
-  chainId: string;
-  /** The chain name that a node of the right chain returns. */
-  chainName: string;
   failover: ProviderFailover;
-  /** The providers in the order in which to ask them. */
-  providers: () => readonly Provider[];
-  highestHead: HighestHead;
+  highestHead: Readonly<HighestHead>;
   clock: Clock;
-  metrics: RpcMetrics;
+  countDisagreement: (kind: DisagreementKind) => void;
 };
 
 /** The providers of a chain, and the settings for requests to them. */
@@ -57,7 +50,7 @@ export const createChainReaders = <Reader extends Pick<ChainReader, "readHeads">
   createReader: (context: ReaderContext) => Reader,
 ): ChainReaders<Reader> => {
   const { chainId, clock, metrics } = options;
-  const { chainName } = options.dialect;
+  const countDisagreement = (kind: DisagreementKind) => metrics.countDisagreement(chainId, kind);
   const closing = new AbortController();
   const timing = { ...defaultTiming, ...options.timing };
   const providers = options.urls.map((url, index) =>
@@ -75,18 +68,12 @@ export const createChainReaders = <Reader extends Pick<ChainReader, "readHeads">
       ...options,
       timing,
       closing: closing.signal,
+      highestHead,
+      countDisagreement,
       providers: listProviders,
       roundsMax,
     });
-    return createReader({
-      chainId,
-      chainName,
-      clock,
-      metrics,
-      failover,
-      providers: listProviders,
-      highestHead,
-    });
+    return createReader({ failover, highestHead, clock, countDisagreement });
   };
 
   const highestHead: HighestHead = { latest: 0 };

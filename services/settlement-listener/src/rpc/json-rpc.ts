@@ -6,16 +6,21 @@ export type RpcRequest<T = unknown> = {
   method: string;
   params: readonly unknown[];
   parseResult: ResultParser<T>;
+  /** Whether a fault of this call is its result instead of being thrown. See {@link orFault}. */
+  returnsFault?: boolean;
 };
 
-/** The result of one call. In a batch, some calls can succeed while others fail. */
-export type RpcResult<T = unknown> = { value: T } | { fault: RpcFault };
+/** Changes a request so that a fault of this call is its result instead of being thrown. */
+export const orFault = <T>(request: RpcRequest<T>): RpcRequest<T | RpcFault> => ({
+  ...request,
+  returnsFault: true,
+});
 
 /**
  * Sends one HTTP request with a single call or a batch (JSON-RPC 2.0, §6). Returns the results in
- * the order of the calls.
+ * the order of the calls. In a batch, some calls can succeed while others fail.
  */
-export type JsonRpcClient = <T>(requests: readonly RpcRequest<T>[]) => Promise<RpcResult<T>[]>;
+export type JsonRpcClient = <T>(requests: readonly RpcRequest<T>[]) => Promise<(T | RpcFault)[]>;
 
 /** The provider does not accept batches. */
 export class BatchRejectedError extends Error {
@@ -61,9 +66,11 @@ export const createJsonRpcClient = (options: {
       throw new RpcFault(kind, `${kind}, reply is not JSON-RPC`, reply.retryAfterMs);
     const classifiedReply = { ...reply, classifyError };
     if (otherRequests.length === 0)
-      return [toRpcResult(firstRequest, classifiedReply, parseResponseObject(reply.body))];
+      return [parseCallResult(firstRequest, classifiedReply, parseResponseObject(reply.body))];
     const bodies = parseBatch(classifiedReply, requests.length);
-    return requests.map((request, index) => toRpcResult(request, classifiedReply, bodies[index]));
+    return requests.map((request, index) =>
+      parseCallResult(request, classifiedReply, bodies[index]),
+    );
   };
 };
 
@@ -201,17 +208,17 @@ const parseResponseObject = (body: unknown): ResponseObject | undefined => {
   return { id, error: { code, message }, result };
 };
 
-const toRpcResult = <T>(
+const parseCallResult = <T>(
   { method, parseResult }: RpcRequest<T>,
   reply: ClassifiedReply,
   body: ResponseObject | undefined,
-): RpcResult<T> => {
-  if (body?.error) return { fault: toRpcFault(method, reply, body.error) };
+): T | RpcFault => {
+  if (body?.error) return toRpcFault(method, reply, body.error);
   try {
-    return { value: parseResult(body?.result) };
+    return parseResult(body?.result);
   } catch (error) {
     if (!(error instanceof RpcFault)) throw error;
-    return { fault: new RpcFault("invalid", `invalid result of ${method}`) };
+    return new RpcFault("invalid", `invalid result of ${method}`);
   }
 };
 

@@ -4,15 +4,13 @@ import { formatProviderName } from "../domain/provider-checks.ts";
 import { chunk } from "./chunk.ts";
 import { type CircuitBreaker, createCircuitBreaker } from "./circuit-breaker.ts";
 import {
-  type RpcResult,
   BatchRejectedError,
   type JsonRpcClient,
   type RpcRequest,
   createJsonRpcClient,
 } from "./json-rpc.ts";
-import type { Dialect } from "./dialect.ts";
 import { type RangeLimit, createRangeLimit } from "./range-limit.ts";
-import { RpcFault } from "./rpc-fault.ts";
+import { type ClassifyError, type ClassifyReply, RpcFault } from "./rpc-fault.ts";
 import type { RpcMetrics } from "./rpc-metrics.ts";
 
 export type Provider = {
@@ -25,33 +23,34 @@ export type Provider = {
   circuitBreaker: CircuitBreaker;
   range: RangeLimit;
   /**
-   * Sends requests and returns their results in order. Throws {@link RpcFault} if one of them
-   * failed.
+   * Sends requests and returns their results in order. Throws the first {@link RpcFault}, unless
+   * its request returns it (`orFault`). If the provider accepts batches, up to 100 requests are one
+   * HTTP request, so the same node answers them. With `inParts`, requests whose results are too
+   * large for one response are repeated, fewer at a time, down to one.
    */
-  request<const Requests extends readonly RpcRequest[]>(
-    requests: Requests,
-  ): Promise<Values<Requests>>;
+  request<const Results extends readonly unknown[]>(
+    requests: RequestsFor<Results>,
+    options?: { inParts?: boolean },
+  ): Promise<Results>;
   /**
-   * Sends any number of requests of one kind, like `request`. If the results are too large for one
-   * response, sends fewer requests at a time, down to one.
-   */
-  requestMany<T>(requests: readonly RpcRequest<T>[]): Promise<T[]>;
-  /** Sends requests and returns a result or a fault for each. */
-  requestEach<T>(requests: readonly RpcRequest<T>[]): Promise<RpcResult<T>[]>;
-  /**
-   * Sends requests like {@link Provider.requestEach}, and in parts like {@link
-   * Provider.requestMany}.
-   */
-  requestEachInParts<T>(requests: readonly RpcRequest<T>[]): Promise<RpcResult<T>[]>;
-  /**
-   * Returns the chain that the provider serves, even if it is the wrong one. All other methods fail
-   * on the wrong chain.
+   * Returns the chain that the provider serves, even if it is the wrong one. `request` fails on the
+   * wrong chain.
    */
   fetchChain(): Promise<string>;
 };
 
-type Values<Requests extends readonly RpcRequest[]> = {
-  -readonly [K in keyof Requests]: Requests[K] extends RpcRequest<infer T> ? T : never;
+type RequestsFor<Results extends readonly unknown[]> = {
+  readonly [K in keyof Results]: RpcRequest<Results[K]>;
+};
+
+/** The parts of the JSON-RPC protocol that differ between chains. */
+export type Dialect = {
+  /** The request for the chain that a node serves. */
+  chainRequest: RpcRequest<string>;
+  /** The expected result of `chainRequest`. */
+  chainName: string;
+  classifyError: ClassifyError;
+  classifyReply?: ClassifyReply;
 };
 
 /** Timeouts and retry limits. */
@@ -90,16 +89,12 @@ export const createProvider = (options: ProviderOptions): Provider => {
   const { chainId, clock, dialect, log, metrics, timing } = options;
   const name = formatProviderName(options.index);
   const label = { chain: chainId, provider: name };
-  const { sendAll, sendInParts } = createRequestSender(
-    createJsonRpcClient({ ...options, ...timing, ...dialect }),
-    options,
-    name,
-  );
+  const send = createRequestSender(options, label);
   let chainCheckedUntilMs = clock.elapsedMs();
   metrics.setCircuitOpen(label, false);
 
   const fetchChain = async () => {
-    const [chain] = unwrapAll(await sendAll([dialect.chainRequest]));
+    const [chain] = throwFaults([dialect.chainRequest], await send([dialect.chainRequest]));
     if (chain === dialect.chainName) chainCheckedUntilMs = clock.elapsedMs() + chainCheckTtlMs;
     return chain ?? "";
   };
@@ -117,19 +112,15 @@ export const createProvider = (options: ProviderOptions): Provider => {
     throw new RpcFault("invalid", "serves another chain", timing.cooldownMsMax);
   };
 
-  const withChainCheck =
-    (sendRequests: JsonRpcClient): JsonRpcClient =>
-    async (requests) => {
-      try {
-        await assertExpectedChain();
-        return await sendRequests(requests);
-      } catch (error) {
-        chainCheckedUntilMs = clock.elapsedMs();
-        throw error;
-      }
-    };
-  const requestEach = withChainCheck(sendAll);
-  const requestInParts = withChainCheck(sendInParts);
+  const sendToExpectedChain: typeof send = async (requests, sendOptions) => {
+    try {
+      await assertExpectedChain();
+      return await send(requests, sendOptions);
+    } catch (error) {
+      chainCheckedUntilMs = clock.elapsedMs();
+      throw error;
+    }
+  };
 
   return {
     name,
@@ -146,11 +137,15 @@ export const createProvider = (options: ProviderOptions): Provider => {
         else log.info(label, "RPC provider recovered");
       },
     }),
-    requestEach,
-    requestEachInParts: requestInParts,
-    requestMany: async (requests) => unwrapAll(await requestInParts(requests)),
-    // Each request's parser returned its value, in the order of the requests, so the types match.
-    request: async (requests) => unwrapAll(await requestEach(requests)) as Values<typeof requests>,
+    request: async <const Results extends readonly unknown[]>(
+      requests: RequestsFor<Results>,
+      sendOptions?: { inParts?: boolean },
+    ) => {
+      const requestList: readonly RpcRequest[] = requests;
+      const results = await sendToExpectedChain(requestList, sendOptions);
+      // Each request's parser returned its result, in the order of the requests, so the types match.
+      return throwFaults(requestList, results) as unknown as Results;
+    },
     fetchChain,
   };
 };
@@ -162,26 +157,31 @@ const rethrowAsUnreachable = (error: unknown): never => {
   throw isTimeout ? new RpcFault("unreachable", error.message) : error;
 };
 
-const unwrapAll = <T>(results: readonly RpcResult<T>[]): T[] =>
-  results.map((result) => {
-    if ("fault" in result) throw result.fault;
-    return result.value;
+/** Returns the results. Throws the first fault that its request does not return as a result. */
+const throwFaults = <T>(
+  requests: readonly RpcRequest<T>[],
+  results: readonly (T | RpcFault)[],
+): T[] =>
+  results.map((result, index) => {
+    if (result instanceof RpcFault && requests[index]?.returnsFault !== true) throw result;
+    return result as T;
   });
 
 /**
- * Splits requests into batches that the provider accepts, sends a few batches at a time, and counts
- * each HTTP request. `sendInParts` also repeats requests whose results were too large, in smaller
- * batches.
+ * Creates the function that splits requests into batches that the provider accepts, sends a few
+ * batches at a time, and counts each HTTP request. With `inParts`, it also repeats requests whose
+ * results were too large, in smaller batches.
  */
 const createRequestSender = (
-  jsonRpc: JsonRpcClient,
-  { chainId, clock, metrics }: ProviderOptions,
-  provider: string,
-): { sendAll: JsonRpcClient; sendInParts: JsonRpcClient } => {
+  options: ProviderOptions,
+  label: { chain: string; provider: string },
+) => {
+  const { clock, metrics } = options;
+  const jsonRpc = createJsonRpcClient({ ...options, ...options.timing, ...options.dialect });
+  const sendCounted = withRequestCount(jsonRpc, metrics, label);
   let batchesDisabledUntilMs = clock.elapsedMs();
-  const sendCounted = withRequestCount(jsonRpc, metrics, { chain: chainId, provider });
 
-  const sendChunk: JsonRpcClient = async (requests) => {
+  const sendBatch: JsonRpcClient = async (requests) => {
     try {
       return await sendCounted(requests);
     } catch (error) {
@@ -204,10 +204,10 @@ const createRequestSender = (
    * Sends a batch. If the response to the whole batch is too large, returns that fault for each
    * request.
    */
-  const sendWithRangeFaults: JsonRpcClient = (requests) =>
-    sendChunk(requests).catch((error: unknown) => {
-      if (!(error instanceof RpcFault) || error.kind !== "range") throw error;
-      return requests.map(() => ({ fault: error }));
+  const sendBatchOrFaults: JsonRpcClient = (requests) =>
+    sendBatch(requests).catch((error: unknown) => {
+      if (!isOversized(error)) throw error;
+      return requests.map(() => error);
     });
 
   /**
@@ -215,37 +215,39 @@ const createRequestSender = (
    */
   const resendOversized = async <T>(
     requests: readonly RpcRequest<T>[],
-    results: RpcResult<T>[],
-  ): Promise<RpcResult<T>[]> => {
+    results: (T | RpcFault)[],
+  ): Promise<(T | RpcFault)[]> => {
     const oversized = requests.filter((_, index) => isOversized(results[index]));
     if (requests.length === 1 || oversized.length === 0) return results;
     // Results that did fit are not requested again.
-    const retriedResults: RpcResult<T>[] = [];
+    const retriedResults: (T | RpcFault)[] = [];
     const partSizeMax = Math.min(Math.ceil(oversized.length / 2), callsPerRequestMax / 2);
     for (const part of chunk(oversized, partSizeMax)) {
-      retriedResults.push(...(await resendOversized(part, await sendWithRangeFaults(part))));
+      retriedResults.push(...(await resendOversized(part, await sendBatchOrFaults(part))));
     }
+    // There is one repeated result for each of them. It can be null.
     return results.map((result) =>
-      isOversized(result) ? (retriedResults.shift() ?? result) : result,
+      isOversized(result) ? (retriedResults.shift() as T | RpcFault) : result,
     );
   };
 
-  const inBatches =
-    (sendBatch: JsonRpcClient): JsonRpcClient =>
-    async (requests) => {
-      if (clock.elapsedMs() < batchesDisabledUntilMs) return sendSingly(requests);
-      const results = [];
-      const batches = chunk(requests, callsPerRequestMax);
-      for (const batchGroup of chunk(batches, requestsAtOnceMax)) {
-        results.push(...(await Promise.all(batchGroup.map((batch) => sendBatch(batch)))).flat());
-      }
-      return results;
-    };
-  const sendTogether = inBatches(sendWithRangeFaults);
-  return {
-    sendAll: inBatches(sendChunk),
-    sendInParts: async (requests) => resendOversized(requests, await sendTogether(requests)),
+  const sendInBatches = async <T>(
+    requests: readonly RpcRequest<T>[],
+    send: JsonRpcClient,
+  ): Promise<(T | RpcFault)[]> => {
+    if (clock.elapsedMs() < batchesDisabledUntilMs) return sendSingly(requests);
+    const results = [];
+    const batches = chunk(requests, callsPerRequestMax);
+    for (const batchGroup of chunk(batches, requestsAtOnceMax)) {
+      results.push(...(await Promise.all(batchGroup.map((batch) => send(batch)))).flat());
+    }
+    return results;
   };
+
+  return async <T>(requests: readonly RpcRequest<T>[], { inParts = false } = {}) =>
+    inParts
+      ? resendOversized(requests, await sendInBatches(requests, sendBatchOrFaults))
+      : sendInBatches(requests, sendBatch);
 };
 
 const withRequestCount =
@@ -257,8 +259,8 @@ const withRequestCount =
   async (requests) => {
     try {
       const results = await jsonRpc(requests);
-      const failedResult = results.find((result) => "fault" in result);
-      metrics.countRequest(label, failedResult?.fault.kind ?? "ok");
+      const fault = results.find((result) => result instanceof RpcFault);
+      metrics.countRequest(label, fault?.kind ?? "ok");
       return results;
     } catch (error) {
       metrics.countRequest(label, error instanceof RpcFault ? error.kind : "refused");
@@ -266,5 +268,5 @@ const withRequestCount =
     }
   };
 
-const isOversized = (result: RpcResult | undefined): boolean =>
-  result !== undefined && "fault" in result && result.fault.kind === "range";
+const isOversized = (result: unknown): result is RpcFault =>
+  result instanceof RpcFault && result.kind === "range";

@@ -1,10 +1,9 @@
 import type { SeenTransaction } from "../watch/chain-reader.ts";
-import type { RpcResult, RpcRequest } from "./json-rpc.ts";
-import type { ReaderContext } from "./create-chain-readers.ts";
+import { type RpcRequest, orFault } from "./json-rpc.ts";
 import type { Provider } from "./provider.ts";
+import type { ProviderFailover } from "./provider-failover.ts";
 
 type AbsenceQuery = {
-  description: string;
   seenTransactions: readonly SeenTransaction[];
   /**
    * Returns requests to which only a node with the whole range answers true: the node still has the
@@ -17,9 +16,9 @@ type AbsenceQuery = {
   createBlockRequests: (blockNumber: number) => readonly RpcRequest[];
   /**
    * Returns whether the results prove that the transaction's block is not canonical or does not
-   * contain the transaction.
+   * contain the transaction. A result is an `RpcFault` if its request failed.
    */
-  isAbsent: (seenTransaction: SeenTransaction, results: readonly RpcResult[]) => boolean;
+  isAbsent: (seenTransaction: SeenTransaction, results: readonly unknown[]) => boolean;
 };
 
 /**
@@ -45,17 +44,16 @@ const transactionsPerRequestMax = 8;
  * several nodes can share a URL.
  */
 export const readAbsent = (
-  { failover }: Pick<ReaderContext, "failover">,
+  failover: ProviderFailover,
   {
     createBlockRequests,
     findProofs,
     isAbsent,
     seenTransactions,
     createTransactionRequest,
-    description,
   }: AbsenceQuery,
 ): Promise<ReadonlySet<string>> =>
-  failover.run(description, async (provider) => {
+  failover.run("absent transactions", async (provider) => {
     const absent = new Set<string>();
     const proofs = await findProofs(provider);
     if (proofs === undefined) return absent;
@@ -67,20 +65,13 @@ export const readAbsent = (
         batch.map(({ transactionHash }) => createTransactionRequest(transactionHash)),
         ...blockNumbers.map(createBlockRequests),
       ];
-      const results = await provider.requestEach<unknown>(requestGroups.flat());
+      const results = [...(await provider.request(requestGroups.flat().map(orFault)))];
       const [proofResults, transactionResults, ...blockResultGroups] = requestGroups.map(
         ({ length }) => results.splice(0, length),
       );
-      if (
-        !proofResults?.every((proofResult) => "value" in proofResult && proofResult.value === true)
-      )
-        continue;
+      if (!proofResults?.every((proofResult) => proofResult === true)) continue;
       for (const [index, seenTransaction] of batch.entries()) {
-        const transactionResult = transactionResults?.[index];
-        const isUnknown =
-          transactionResult !== undefined &&
-          "value" in transactionResult &&
-          transactionResult.value === null;
+        const isUnknown = transactionResults?.[index] === null;
         const blockResults =
           blockResultGroups[blockNumbers.indexOf(seenTransaction.blockNumber)] ?? [];
         if (isUnknown && isAbsent(seenTransaction, blockResults))

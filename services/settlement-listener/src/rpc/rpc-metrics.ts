@@ -7,7 +7,7 @@ import type { RpcFaultKind } from "./rpc-fault.ts";
  * `unexplained_bloom` can be a false alarm, because a bloom filter can match although the block
  * contains no such log.
  */
-type DisagreementKind =
+export type DisagreementKind =
   | "backward_head"
   | "missing_logs"
   | "duplicate_logs"

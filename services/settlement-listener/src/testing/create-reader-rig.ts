@@ -1,13 +1,15 @@
 import { randomBytes } from "node:crypto";
 import type { Hex } from "viem";
-import { devnet } from "@payment-links/contracts";
+import { createCatalogue, devnet } from "@payment-links/contracts";
 import { type Clock, createLog, createMetrics, systemClock } from "@payment-links/runtime";
 import { provokedTimeoutMs } from "@payment-links/runtime/testing/time-limits";
 import { createChainReaders } from "../rpc/create-chain-readers.ts";
 import type { RpcTiming } from "../rpc/provider.ts";
-import { createEvmReads } from "../families/evm/create-evm-reads.ts";
+import { toEvmChain } from "../families/evm/evm-chain.ts";
 import { evmDialect } from "../families/evm/evm-family.ts";
+import { createEvmReader } from "../families/evm/evm-reader.ts";
 import type { LogFilter } from "../families/evm/reads/read-logs.ts";
+import { readCalls } from "../families/evm/reads/read-transactions.ts";
 import { createRpcMetrics } from "../rpc/rpc-metrics.ts";
 import { type LocalEvmChain, startEvmChain } from "@payment-links/local-chains/evm/start-evm-chain";
 import { startScriptedRpc } from "./scripted-rpc.ts";
@@ -102,9 +104,15 @@ export const createReaderRig = async (
     ...proxies.map(({ address }) => toLowerHex(address)),
     ...chain.catalogueData.tokens.map(({ address }) => toLowerHex(address)),
   ]);
-  const readers = createChainReaders(readerOptions, (readerContext) =>
-    createEvmReads(readerContext, { proxies, contracts, hasLogsBloom }),
+  const catalogue = createCatalogue(chain.catalogueData);
+  const evmChain = toEvmChain(
+    catalogue,
+    catalogue.chains.find(({ id }) => id === chain.chainId) ?? { id: chain.chainId },
   );
+  const readers = createChainReaders(readerOptions, (readerContext) => ({
+    ...createEvmReader(readerContext, evmChain, { proxies, contracts, hasLogsBloom }),
+    readCalls: (hashes: readonly Hex[]) => readCalls(readerContext.failover, hashes),
+  }));
   const [rpc] = rpcs;
   if (rpc === undefined) throw new RangeError("the rig has no provider");
   return {

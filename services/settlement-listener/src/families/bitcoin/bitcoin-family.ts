@@ -1,5 +1,5 @@
-import type { Dialect } from "../../rpc/dialect.ts";
 import { createChainReaders } from "../../rpc/create-chain-readers.ts";
+import type { Dialect } from "../../rpc/provider.ts";
 import type { ChainFamily } from "../chain-family.ts";
 import { type BitcoinChain, toBitcoinChain } from "./bitcoin-chain.ts";
 import { createBitcoinReader } from "./bitcoin-reader.ts";

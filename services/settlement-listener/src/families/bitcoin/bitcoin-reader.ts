@@ -2,7 +2,6 @@ import type { FetchUsedAddresses } from "@payment-links/contracts";
 import type { ReaderContext } from "../../rpc/create-chain-readers.ts";
 import type { Provider } from "../../rpc/provider.ts";
 import { isAbsentFromBlock } from "../../rpc/read-absent.ts";
-import { readChain } from "../../rpc/read-chain.ts";
 import type { ChainReader, SeenTransaction } from "../../watch/chain-reader.ts";
 import type { ChainSettings } from "../../watch/chain/chain-settings.ts";
 import type { BitcoinChain } from "./bitcoin-chain.ts";
@@ -14,7 +13,6 @@ import {
 } from "./rpc-requests.ts";
 import type { Payees } from "./payees.ts";
 import { createReadHeaders } from "./reads/read-headers.ts";
-import { createReadHeads } from "./reads/read-heads.ts";
 import { createReadPointers } from "./reads/read-pointers.ts";
 import { fetchKnown, createTransactionReads, listMined } from "./reads/read-transactions.ts";
 import { createReadUsedAddresses } from "./reads/read-used-addresses.ts";
@@ -42,14 +40,19 @@ export const createBitcoinReader = (
 ): BitcoinReader => {
   const { failover } = context;
   return {
-    readHeads: createReadHeads(context),
+    // Bitcoin has no `safe` or `finalized` tag, so a block becomes final at a certain depth.
+    readHeads: () =>
+      failover.readHeads(async (provider) => {
+        const [latest] = await provider.request([heightRequest]);
+        return { latest, safe: null, finalized: null };
+      }),
     readHeaders: createReadHeaders(context),
     readPointers: createReadPointers(context, payees),
     ...createTransactionReads(context, { chain, payees }),
     readUsedNonces: createReadUsedNonces(context),
     readMempool: createReadMempool(context, { chain, payees, finalDepthBlocks }),
     fetchUsedAddresses: createReadUsedAddresses(context),
-    readChain: () => readChain(context),
+    readChain: failover.readChain,
     hasTransactionIndex: () => failover.run("the transaction index", hasTransactionIndex),
     // A node with `txindex` has the whole history, because Bitcoin Core and btcd cannot prune
     // blocks when that index is on. While a node rebuilds the index, it cannot find the newest

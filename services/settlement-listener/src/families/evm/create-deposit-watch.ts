@@ -4,7 +4,7 @@ import type { ChainSettings } from "../../watch/chain/chain-settings.ts";
 import { type Owners, noOwners } from "../../watch/chain/owners.ts";
 import { resolveDepositMinimums } from "../deposit-minimums.ts";
 import type { EvmChain } from "./evm-chain.ts";
-import { type Payees, createPayees } from "./reads/payees.ts";
+import { createPayees } from "./reads/payees.ts";
 import type { WatchedDeposits } from "./reads/read-logs.ts";
 
 /**
@@ -22,7 +22,7 @@ export const createDepositWatch = (
   toHexAddress: (address: string) => Hex | undefined,
 ): {
   depositMinimums: Readonly<Record<string, Decimal>>;
-  createWatchedDeposits: (owners: Owners) => WatchedDeposits & { payees: Payees };
+  createWatchedDeposits: (owners: Owners) => WatchedDeposits;
 } => {
   const depositMinimums = resolveDepositMinimums(chain.id, [...chain.tokens.values()], settings);
   return {

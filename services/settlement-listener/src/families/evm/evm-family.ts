@@ -1,9 +1,8 @@
 import { isAddress } from "viem";
-import type { Dialect } from "../../rpc/dialect.ts";
 import { createChainReaders } from "../../rpc/create-chain-readers.ts";
+import type { Dialect } from "../../rpc/provider.ts";
 import type { ChainFamily } from "../chain-family.ts";
 import { classifyError } from "./classify-error.ts";
-import { createEvmReads } from "./create-evm-reads.ts";
 import { type EvmChain, listContracts, toEvmChain, listProxyEvents } from "./evm-chain.ts";
 import { createEvmReader } from "./evm-reader.ts";
 import { evmSettings } from "./evm-settings.ts";
@@ -19,13 +18,15 @@ export const evmFamily: ChainFamily = (catalogue, chain, override) => {
     isAddress(address, { strict: false }) ? address : undefined,
   );
   return (context) => {
-    const watchedDeposits = deposits.createWatchedDeposits(context.owners);
-    const proxies = listProxyEvents(evmChain);
-    const contracts = listContracts(evmChain);
-    const watchedLogs = { proxies, contracts, hasLogsBloom: true, deposits: watchedDeposits };
+    const watchedLogs = {
+      proxies: listProxyEvents(evmChain),
+      contracts: listContracts(evmChain),
+      hasLogsBloom: true,
+      deposits: deposits.createWatchedDeposits(context.owners),
+    };
     const options = { ...context, ...settings, chainId: chain.id, dialect: evmDialect(evmChain) };
     const { reader, ...readers } = createChainReaders(options, (readerContext) =>
-      createEvmReader(createEvmReads(readerContext, watchedLogs), evmChain, watchedDeposits.payees),
+      createEvmReader(readerContext, evmChain, watchedLogs),
     );
     return {
       ...readers,

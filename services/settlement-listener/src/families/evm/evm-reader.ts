@@ -1,72 +1,67 @@
 import type { Hex } from "viem";
-import type { ChainReader, TransactionReceipt } from "../../watch/chain-reader.ts";
-import type { EvmHeader, EvmReads, EvmReceipt, TransactionCall } from "./evm-reads.ts";
-import type { Payees } from "./reads/payees.ts";
+import type { ReaderContext } from "../../rpc/create-chain-readers.ts";
+import { type RpcRequest, orFault } from "../../rpc/json-rpc.ts";
+import { RpcFault } from "../../rpc/rpc-fault.ts";
+import type { ChainReader } from "../../watch/chain-reader.ts";
 import { planFreshBlocks } from "./reads/plan-deposit-logs.ts";
-import {
-  type IsOwner,
-  type PairedReceipt,
-  type PayableChain,
-  mayHaveSuffix,
-  pairReceipt,
-  verifyReceipt,
-} from "./verify-receipt.ts";
-
-/** A `ChainReader` for an EVM chain, with additional reads for the catalogue check. */
-export type EvmReader = ChainReader<EvmHeader> & Pick<EvmReads, "queryContracts" | "readChain">;
+import { createReadHeaders } from "./reads/read-headers.ts";
+import { createFetchHeads } from "./reads/read-heads.ts";
+import { type WatchedLogs, createReadPointers } from "./reads/read-logs.ts";
+import { createTransactionReads } from "./reads/read-transactions.ts";
+import { type EvmHeader, parseBytes } from "./rpc-results.ts";
+import type { PayableChain } from "./verify-receipt.ts";
 
 /**
- * Creates a chain reader from the reads of EVM nodes. Logs only point to transactions, whose
+ * A request to a contract. With `data`, it returns the result of a read-only call, or undefined if
+ * the call reverts. Without `data`, it returns the contract's code, which is `0x` if there is none.
+ */
+export type ContractRequest = { address: Hex; data?: Hex };
+
+/** A `ChainReader` for an EVM chain, with additional reads for the catalogue check. */
+export type EvmReader = ChainReader<EvmHeader> & {
+  /**
+   * Returns the results in the order of the requests. One provider answers all of them at the
+   * latest block.
+   */
+  queryContracts(requests: readonly ContractRequest[]): Promise<readonly (Hex | undefined)[]>;
+  /** Returns the decimal id of the chain that the first provider serves. */
+  readChain(): Promise<string>;
+};
+
+/**
+ * Creates the reader of one EVM chain over its providers. Logs only point to transactions, whose
  * receipts are then verified.
  */
 export const createEvmReader = (
-  reads: EvmReads,
+  context: ReaderContext,
   chain: PayableChain,
-  payees: Pick<Payees, "count" | "readIsOwner"> = noPayees,
-): EvmReader => ({
-  ...reads,
-  readPointers: async (range) => {
-    const { logs, ...result } = await reads.readLogs(range);
-    return { ...result, pointers: logs };
-  },
-  freshBlocksMax: () => planFreshBlocks(payees.count()),
-  readReceipts: async (hashes: readonly Hex[]) => {
-    const [receipts, isOwner] = await Promise.all([
-      reads.readReceipts(hashes),
-      payees.readIsOwner(),
-    ]);
-    const pairedReceipts = [...receipts.values()].map((receipt): ReceiptWithPairs => ({
-      receipt,
-      pairs: pairReceipt(receipt, chain),
-    }));
-    const suffixCandidates = pairedReceipts.filter((entry) =>
-      mayHaveSuffix(entry.pairs, entry.receipt.from, chain),
-    );
-    const calls = await reads.readCalls(
-      suffixCandidates.map(({ receipt }) => receipt.transactionHash),
-    );
-    return new Map(
-      pairedReceipts.map((entry): [string, TransactionReceipt] => {
-        const { transactionHash } = entry.receipt;
-        return [
-          transactionHash,
-          toTransactionReceipt(entry, chain, { isOwner, call: calls.get(transactionHash) }),
-        ];
-      }),
-    );
-  },
-});
+  watchedLogs: WatchedLogs,
+): EvmReader => {
+  const { failover } = context;
+  const fetchHeads = createFetchHeads(context.clock);
+  return {
+    readHeads: () => failover.readHeads(fetchHeads),
+    readHeaders: createReadHeaders(context),
+    readPointers: createReadPointers(context, watchedLogs),
+    freshBlocksMax: () => planFreshBlocks(watchedLogs.deposits?.payees.count() ?? 0),
+    ...createTransactionReads(context, chain, watchedLogs),
+    queryContracts: (requests) =>
+      failover.run("contracts", async (provider) =>
+        (await provider.request(requests.map(contractRequest), { inParts: true })).map(toResult),
+      ),
+    readChain: failover.readChain,
+  };
+};
 
-const noPayees = { count: () => 0, readIsOwner: async () => () => false };
+const contractRequest = ({ address, data }: ContractRequest): RpcRequest<Hex | RpcFault> =>
+  orFault(
+    data === undefined
+      ? { method: "eth_getCode", params: [address, "latest"], parseResult: parseBytes }
+      : { method: "eth_call", params: [{ to: address, data }, "latest"], parseResult: parseBytes },
+  );
 
-type ReceiptWithPairs = { receipt: EvmReceipt; pairs: PairedReceipt };
-
-const toTransactionReceipt = (
-  { pairs, receipt }: ReceiptWithPairs,
-  chain: PayableChain,
-  { isOwner, call }: { isOwner: IsOwner; call: TransactionCall | undefined },
-): TransactionReceipt => {
-  const { blockHash, blockNumber, from, transactionHash, ...evidence } = receipt;
-  const transfers = verifyReceipt(pairs, chain, isOwner, call && { ...call, from });
-  return { transactionHash, blockNumber, blockHash, sender: from, transfers, evidence };
+const toResult = (result: Hex | RpcFault): Hex | undefined => {
+  if (!(result instanceof RpcFault)) return result;
+  if (result.kind === "reverted") return undefined;
+  throw result;
 };

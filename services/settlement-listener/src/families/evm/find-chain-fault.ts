@@ -10,13 +10,13 @@ import {
 } from "viem";
 import type { CatalogueToken } from "@payment-links/contracts";
 import { chunk } from "../../rpc/chunk.ts";
-import type { ContractRequest, EvmReads } from "./evm-reads.ts";
 import type { EvmChain } from "./evm-chain.ts";
+import type { ContractRequest, EvmReader } from "./evm-reader.ts";
 
 const decimalsCall = encodeFunctionData({ abi: erc20Abi, functionName: "decimals" });
 const symbolCall = encodeFunctionData({ abi: erc20Abi, functionName: "symbol" });
 
-type ContractReader = Pick<EvmReads, "readChain" | "queryContracts">;
+type ContractReader = Pick<EvmReader, "readChain" | "queryContracts">;
 
 /**
  * Checks that a provider matches the catalogue (rule CHAIN-9): the chain id, the code at the fee

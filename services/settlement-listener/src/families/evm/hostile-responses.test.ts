@@ -17,10 +17,8 @@ import { toScannedBlock } from "../../watch/chain/to-scanned-block.ts";
 import { findChainFault } from "./find-chain-fault.ts";
 import { ChainMovedError } from "../../watch/chain/watch-context.ts";
 import { type EvmChain, toEvmChain } from "./evm-chain.ts";
-import { createEvmReader } from "./evm-reader.ts";
 import { findTransfers, readBlockTimes } from "../../watch/transfers/find-transfers.ts";
 import { ChainUnreachableError } from "../../watch/chain-reader.ts";
-import type { EvmReads } from "./evm-reads.ts";
 import { getPropertyRunOptions } from "@payment-links/runtime/testing/property-runs";
 
 const runs = getPropertyRunOptions({ commit: 500, soak: 5_000 });
@@ -47,30 +45,26 @@ beforeAll(async () => {
 afterAll(() => rig?.close());
 
 /** The reads of a watch. Each one asks only the hostile provider, and asks it only once. */
-const reads: Record<string, (reader: EvmReads) => Promise<unknown>> = {
+const reads: Record<string, (reader: ReaderRig["reader"]) => Promise<unknown>> = {
   heads: (reader) => reader.readHeads(),
   headers: async (reader) => {
     const receivedHeaders = await reader.readHeaders(range());
     // Values that are stored must fit into the columns of a row.
     for (const header of receivedHeaders) toScannedBlock(header).minedAt.toISOString();
   },
-  logs: (reader) => reader.readLogs(range()),
-  checkedLogs: async (reader) =>
-    reader.readLogs({ ...range(), headers: await readHonestHeaders() }),
+  pointers: (reader) => reader.readPointers(range()),
+  checkedPointers: async (reader) =>
+    reader.readPointers({ ...range(), headers: await readHonestHeaders() }),
   receipts: (reader) => reader.readReceipts(setup.paidTransactions.map(({ hash }) => hash)),
   calls: (reader) => reader.readCalls(setup.paidTransactions.map(({ hash }) => hash)),
   senders: (reader) => reader.readSenders(setup.paidTransactions.map(({ hash }) => hash)),
   usedNonces: (reader) => reader.readUsedNonces(`0x${"11".repeat(20)}`, setup.lastBlock),
   chainFault: (reader) => findChainFault(chain, reader),
   transfers: async (reader) => {
-    const evmReader = createEvmReader(reader, chain);
-    const { pointers } = await evmReader.readPointers(range());
+    const { pointers } = await reader.readPointers(range());
     const limits = { settledBlock: setup.lastBlock, finalizedBlock: setup.lastBlock };
-    const times = await readBlockTimes(evmReader, pointers);
-    const transfers = await findTransfers(
-      { chain, reader: evmReader },
-      { pointers, times, limits },
-    );
+    const times = await readBlockTimes(reader, pointers);
+    const transfers = await findTransfers({ chain, reader }, { pointers, times, limits });
     for (const { occurredAt } of transfers) occurredAt.toISOString();
     return transfers;
   },
@@ -81,15 +75,15 @@ const range = () => ({ fromBlock: setup.firstBlock, toBlock: setup.lastBlock });
 const readAllLogs = async () => {
   const hashes: string[] = [];
   for (let fromBlock = setup.firstBlock; fromBlock <= setup.lastBlock;) {
-    const { logs, endHeader } = await rig.reader.readLogs({ ...range(), fromBlock });
+    const { pointers, endHeader } = await rig.reader.readPointers({ ...range(), fromBlock });
     expect(endHeader.number).toBeGreaterThanOrEqual(fromBlock);
-    hashes.push(...logs.map(({ transactionHash }) => transactionHash));
+    hashes.push(...pointers.map(({ transactionHash }) => transactionHash));
     fromBlock = endHeader.number + 1;
   }
   return hashes;
 };
 
-let cachedHeaders: Awaited<ReturnType<EvmReads["readHeaders"]>> | undefined;
+let cachedHeaders: Awaited<ReturnType<ReaderRig["reader"]["readHeaders"]>> | undefined;
 const readHonestHeaders = async () => (cachedHeaders ??= await rig.reader.readHeaders(range()));
 
 const runHostileRead = async (readName: string, { corrupt }: Corruption): Promise<void> => {

@@ -3,8 +3,7 @@ import { waitUntil } from "@payment-links/runtime/testing";
 import { provokedTimeoutMs } from "@payment-links/runtime/testing/time-limits";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import type { ScriptedFault } from "../../testing/scripted-rpc.ts";
-import { ChainUnreachableError } from "../../watch/chain-reader.ts";
-import type { ProxyLog } from "./evm-reads.ts";
+import { ChainUnreachableError, type TransactionPointer } from "../../watch/chain-reader.ts";
 import {
   type ReaderRig,
   startPaidChain,
@@ -62,8 +61,8 @@ const retryUntilRead = <T>(description: string, read: () => Promise<T>): Promise
 const readWholeChain = async (
   { reader }: ReaderRig,
   beforeEachStep: () => void,
-): Promise<ProxyLog[]> => {
-  const foundLogs: ProxyLog[] = [];
+): Promise<TransactionPointer[]> => {
+  const foundPointers: TransactionPointer[] = [];
   const { lastBlock } = setup;
   for (let fromBlock = setup.firstBlock; fromBlock <= lastBlock;) {
     beforeEachStep();
@@ -72,18 +71,18 @@ const readWholeChain = async (
       const receivedHeaders = await reader.readHeaders({ fromBlock, toBlock });
       return receivedHeaders.length === toBlock - fromBlock + 1 && receivedHeaders;
     });
-    const { logs, endHeader } = await retryUntilRead("logs", () =>
-      reader.readLogs({ fromBlock, toBlock, headers: headers === false ? [] : headers }),
+    const { pointers, endHeader } = await retryUntilRead("logs", () =>
+      reader.readPointers({ fromBlock, toBlock, headers: headers === false ? [] : headers }),
     );
-    const hashes = logs.map(({ transactionHash }) => transactionHash);
+    const hashes = pointers.map(({ transactionHash }) => transactionHash);
     await retryUntilRead("receipts", async () => {
       const receipts = await reader.readReceipts(hashes);
       return receipts.size === new Set(hashes).size;
     });
-    foundLogs.push(...logs);
+    foundPointers.push(...pointers);
     fromBlock = endHeader.number + 1;
   }
-  return foundLogs;
+  return foundPointers;
 };
 
 test.each([1, 2, 3])(
@@ -95,7 +94,7 @@ test.each([1, 2, 3])(
     });
     const random = createRandom(seed);
     const { rpc, rpc2 } = rig;
-    const foundLogs = await readWholeChain(rig, () => {
+    const foundPointers = await readWholeChain(rig, () => {
       const fault = faults[Math.floor(random() * faults.length)] ?? { kind: "down" };
       const times = 1 + Math.floor(random() * 4);
       // If both providers omit logs, the reader cannot detect that. Therefore this fault affects
@@ -103,7 +102,7 @@ test.each([1, 2, 3])(
       const target = fault.kind === "empty_logs" || random() < 0.5 ? rpc : rpc2;
       target.injectFault(fault, { times });
     });
-    expect(foundLogs.map(({ transactionHash }) => transactionHash)).toEqual(
+    expect(foundPointers.map(({ transactionHash }) => transactionHash)).toEqual(
       setup.paidTransactions.map(({ hash }) => hash),
     );
     const hitCounts = [rpc, rpc2].flatMap((proxy) => [...proxy.getCounts().hits.values()]);
@@ -126,14 +125,14 @@ test("the EVM reader returns logs and end header of one fork when a reorg happen
     return released.promise;
   };
   rpc.injectFault({ kind: "held", waitForRelease }, { methods: ["eth_getLogs"], times: 1 });
-  const pendingRead = reader.readLogs({ fromBlock, toBlock });
+  const pendingRead = reader.readPointers({ fromBlock, toBlock });
   await answered.promise;
   await chain.reorg(4);
   released.resolve();
-  const { endHeader, logs } = await pendingRead;
+  const { endHeader, pointers } = await pendingRead;
   const [headerAfter] = await reader.readHeaders({ fromBlock: toBlock, toBlock });
   expect(headerAfter).toMatchObject(endHeader);
   expect(endHeader.hash).not.toBe(headerBefore?.hash);
-  expect(logs).toEqual([]);
+  expect(pointers).toEqual([]);
   expect(rpc.getCounts().methods.get("eth_getLogs")).toBe(2);
 });

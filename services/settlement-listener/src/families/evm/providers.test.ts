@@ -34,8 +34,8 @@ const readPaidHashes = async ({ reader }: ReaderRig) => {
   const hashes: string[] = [];
   let { fromBlock } = paidRange();
   while (fromBlock <= setup.lastBlock) {
-    const { endHeader, logs } = await reader.readLogs({ ...paidRange(), fromBlock });
-    hashes.push(...logs.map(({ transactionHash }) => transactionHash));
+    const { endHeader, pointers } = await reader.readPointers({ ...paidRange(), fromBlock });
+    hashes.push(...pointers.map(({ transactionHash }) => transactionHash));
     fromBlock = endHeader.number + 1;
   }
   return hashes;
@@ -199,13 +199,13 @@ describe("a provider's own reader", () => {
     });
     const countLogRequests = () =>
       [rpc, rpc2].map((proxy) => proxy.getCounts().methods.get("eth_getLogs") ?? 0);
-    const { providerId } = await reader.readLogs(paidRange());
+    const { providerId } = await reader.readPointers(paidRange());
     const otherProvider = verifiers.find(({ id }) => id !== providerId);
     expect(countLogRequests()).toEqual([1, 0]);
-    await otherProvider?.reader.readLogs(paidRange());
+    await otherProvider?.reader.readPointers(paidRange());
     expect(countLogRequests()).toEqual([1, 1]);
     rpc2.injectFault({ kind: "down" });
-    await expect(otherProvider?.reader.readLogs(paidRange())).rejects.toThrow(
+    await expect(otherProvider?.reader.readPointers(paidRange())).rejects.toThrow(
       ChainUnreachableError,
     );
     expect(countLogRequests()[0]).toBe(1);
@@ -213,7 +213,7 @@ describe("a provider's own reader", () => {
 
   test("identifies the provider by a hash of its URL, which does not reveal the URL", async () => {
     const { reader, rpc, getLogText } = await createRig({ providerCount: 2 });
-    const { providerId } = await reader.readLogs(paidRange());
+    const { providerId } = await reader.readPointers(paidRange());
     expect(providerId).toBe(
       createHash("sha256").update(`${rpc.url}v2/${urlKey}`).digest("hex").slice(0, 16),
     );

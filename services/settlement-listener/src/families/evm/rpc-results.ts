@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Hex } from "viem";
 import type { EventLog } from "./decode-event.ts";
-import type { EvmHeader, EvmReceipt, ProxyLog, TransactionCall } from "./evm-reads.ts";
+import type { BlockHeader } from "../../watch/chain-reader.ts";
 import {
   type ResultParser,
   parseArray,
@@ -11,6 +11,15 @@ import {
 
 // These parsers are handwritten, because catching up reads hundreds of thousands of receipts, and
 // schema validation took most of that time.
+
+/** A header of an EVM node. */
+export type EvmHeader = BlockHeader & {
+  hash: Hex;
+  parentHash: Hex;
+  logsBloom: Hex;
+  /** The id of the provider that returned the header. `readHeaders` sets it. */
+  providerId?: string;
+};
 
 /**
  * Parses the fields of a header that are used. As in JSON-RPC, null means that the block does not
@@ -28,12 +37,39 @@ export const parseHeader: ResultParser<EvmHeader | null> = (result) => {
   };
 };
 
-/** A log with its index in the block, which determines the order of logs. */
-export type IndexedLog = ProxyLog & { logIndex: number };
+/**
+ * A log of a configured fee proxy or of a token's transfer to an owner, with its position. It only
+ * points to a receipt and proves nothing itself.
+ */
+export type IndexedLog = EventLog & {
+  blockNumber: number;
+  blockHash: Hex;
+  transactionHash: Hex;
+  /** The index in the block, which determines the order of logs. */
+  logIndex: number;
+  /** The block's time in Unix seconds, if the node returns it with the log. It saves a request. */
+  timestampSeconds?: number;
+};
 
 export const parseIndexedLogs: ResultParser<(IndexedLog & { removed?: boolean | undefined })[]> = (
   result,
 ) => parseArray(result).map(parseIndexedLog);
+
+/** The result of a transaction in the block that a node considers canonical. */
+export type EvmReceipt = {
+  transactionHash: Hex;
+  blockNumber: number;
+  blockHash: Hex;
+  isSuccessful: boolean;
+  from: Hex;
+  /** The logs of the chain's proxies and tokens, in the order of the receipt. */
+  logs: readonly EventLog[];
+  /**
+   * The SHA-256 digest of all other logs. Two providers must return the same receipt, including
+   * these logs.
+   */
+  otherLogsDigest: string;
+};
 
 /**
  * Parses a receipt with the logs of some contracts, and computes a digest of all other logs,
@@ -89,6 +125,12 @@ export const parseTransactionSender: ResultParser<
     nonce: parseQuantity(transaction["nonce"]),
   };
 };
+
+/**
+ * The call of a transaction. `to` is the contract, or null for a contract creation, and `input` is
+ * the calldata in lowercase.
+ */
+export type TransactionCall = { to: Hex | null; input: Hex };
 
 /**
  * Parses a transaction's hash and call, or null. Replaces calldata of more than 4 KiB with `0x`.

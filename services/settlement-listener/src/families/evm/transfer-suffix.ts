@@ -1,6 +1,6 @@
 import { type Address, type Hex, getAddress, keccak256, slice, toFunctionSelector } from "viem";
 import { containsOnlyAttributions } from "./attributions.ts";
-import type { TransactionCall } from "./evm-reads.ts";
+import type { TransactionCall } from "./rpc-results.ts";
 
 /**
  * A transfer that identifies its link in the calldata: 16 bytes follow the arguments of ERC-20's

@@ -11,7 +11,7 @@ import {
   decodePayer,
 } from "./decode-event.ts";
 import type { VerifiedTransfer } from "../../watch/chain-reader.ts";
-import type { TransactionCall } from "./evm-reads.ts";
+import type { TransactionCall } from "./rpc-results.ts";
 import { decodeSuffixedTransfer } from "./transfer-suffix.ts";
 
 /**

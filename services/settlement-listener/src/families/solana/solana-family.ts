@@ -1,5 +1,5 @@
-import type { Dialect } from "../../rpc/dialect.ts";
 import { createChainReaders } from "../../rpc/create-chain-readers.ts";
+import type { Dialect } from "../../rpc/provider.ts";
 import { type Owners, noOwners } from "../../watch/chain/owners.ts";
 import { resolveDepositMinimums } from "../deposit-minimums.ts";
 import type { ChainFamily } from "../chain-family.ts";

@@ -1,13 +1,11 @@
 import type { FetchSolanaAccountState } from "@payment-links/contracts";
 import type { ReaderContext } from "../../rpc/create-chain-readers.ts";
-import { readChain } from "../../rpc/read-chain.ts";
 import type { ChainReader } from "../../watch/chain-reader.ts";
 import type { AccountSchedule } from "./account-schedule.ts";
 import type { Account } from "./rpc-results.ts";
-import { createAccountsRequest } from "./reads/accounts-request.ts";
-import { createReadAccountState } from "./reads/read-account-state.ts";
+import { createAccountsRequest, createReadAccountState } from "./reads/read-account-state.ts";
 import { createReadHeaders } from "./reads/read-headers.ts";
-import { createReadHeads } from "./reads/read-heads.ts";
+import { fetchHeads } from "./reads/read-heads.ts";
 import { createReadPointers } from "./reads/read-pointers.ts";
 import { createTransactionReads } from "./reads/read-transactions.ts";
 import type { SolanaChain } from "./solana-chain.ts";
@@ -32,7 +30,7 @@ export const createSolanaReader = (
   schedule: AccountSchedule,
   readOwners: () => Promise<IsOwner> = readNoOwners,
 ): SolanaReader => ({
-  readHeads: createReadHeads(context),
+  readHeads: () => context.failover.readHeads(fetchHeads),
   readHeaders: createReadHeaders(context),
   readPointers: createReadPointers(context, schedule),
   ...createTransactionReads(context, chain, readOwners),
@@ -41,7 +39,7 @@ export const createSolanaReader = (
       const [accounts] = await provider.request([createAccountsRequest(addresses)]);
       return accounts;
     }),
-  readChain: () => readChain(context),
+  readChain: context.failover.readChain,
   fetchSolanaAccountState: createReadAccountState(context, chain),
 });
 

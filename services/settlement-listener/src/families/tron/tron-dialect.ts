@@ -1,4 +1,4 @@
-import type { Dialect } from "../../rpc/dialect.ts";
+import type { Dialect } from "../../rpc/provider.ts";
 import type { ClassifyError } from "../../rpc/rpc-fault.ts";
 import { isObject } from "../../rpc/parse-result.ts";
 import { classifyError } from "../evm/classify-error.ts";

@@ -2,13 +2,12 @@ import type { Hex } from "viem";
 import { parseTronAddress, tronAddressToHex } from "@payment-links/chains";
 import { createChainReaders } from "../../rpc/create-chain-readers.ts";
 import { listContracts, listProxyEvents } from "../evm/evm-chain.ts";
-import { createEvmReader } from "../evm/evm-reader.ts";
 import { findChainFault } from "../evm/find-chain-fault.ts";
 import { createDepositWatch } from "../evm/create-deposit-watch.ts";
 import type { ChainFamily } from "../chain-family.ts";
-import { createTronReads } from "./create-tron-reads.ts";
 import { toTronChain } from "./tron-chain.ts";
 import { tronDialect } from "./tron-dialect.ts";
+import { createTronReader } from "./tron-reader.ts";
 import { tronSettings } from "./tron-settings.ts";
 
 /**
@@ -27,11 +26,7 @@ export const tronFamily: ChainFamily = (catalogue, chain, override) => {
     };
     const options = { ...context, ...settings, chainId: chain.id, dialect: tronDialect(tronChain) };
     const { reader, ...readers } = createChainReaders(options, (readerContext) =>
-      createEvmReader(
-        createTronReads(readerContext, watchedLogs),
-        tronChain,
-        watchedLogs.deposits.payees,
-      ),
+      createTronReader(readerContext, tronChain, watchedLogs),
     );
     return {
       ...readers,

@@ -1,11 +1,11 @@
 import { chunk } from "../../../rpc/chunk.ts";
 import type { ReaderContext } from "../../../rpc/create-chain-readers.ts";
+import { orFault } from "../../../rpc/json-rpc.ts";
 import type { Provider } from "../../../rpc/provider.ts";
 import { RpcFault } from "../../../rpc/rpc-fault.ts";
 import type { BlockHeader, ChainReader } from "../../../watch/chain-reader.ts";
 import { blockHashRequest, headerRequest } from "../rpc-requests.ts";
 
-type HeadersOptions = Pick<ReaderContext, "chainId" | "failover" | "metrics" | "highestHead">;
 type Range = { fromBlock: number; toBlock: number };
 
 /**
@@ -13,14 +13,14 @@ type Range = { fromBlock: number; toBlock: number };
  * provider has reported a head that covers the range.
  */
 export const createReadHeaders =
-  ({ chainId, highestHead, metrics, failover }: HeadersOptions): ChainReader["readHeaders"] =>
+  ({ highestHead, countDisagreement, failover }: ReaderContext): ChainReader["readHeaders"] =>
   async (range) => {
     if (range.toBlock < range.fromBlock) return [];
     return failover.run("headers", async (provider) => {
       const headers = await fetchHeaders(provider, range);
       const isShort = headers.length < range.toBlock - range.fromBlock + 1;
       if (isShort && range.toBlock <= highestHead.latest) {
-        metrics.countDisagreement(chainId, "short_headers");
+        countDisagreement("short_headers");
         throw new RpcFault("behind", "headers below the known head are missing");
       }
       return headers;
@@ -37,7 +37,7 @@ export const fetchHeaders = async (
 ): Promise<readonly BlockHeader[]> => {
   const numbers = Array.from({ length: toBlock - fromBlock + 1 }, (_, index) => fromBlock + index);
   const hashes = await fetchHashes(provider, numbers);
-  const headers = await provider.requestMany(hashes.map(headerRequest));
+  const headers = await provider.request(hashes.map(headerRequest), { inParts: true });
   const isConnected = headers.every(
     ({ parentHash }, index) => index === 0 || parentHash === headers[index - 1]?.hash,
   );
@@ -57,10 +57,11 @@ const fetchHashes = async (
 ): Promise<readonly string[]> => {
   const hashes: string[] = [];
   for (const batch of chunk(numbers, hashesPerBatchMax)) {
-    for (const result of await provider.requestEach(batch.map(blockHashRequest))) {
-      if ("value" in result) hashes.push(result.value);
-      else if (result.fault.kind === "behind") return hashes;
-      else throw result.fault;
+    const requests = batch.map((number) => orFault(blockHashRequest(number)));
+    for (const result of await provider.request(requests)) {
+      if (!(result instanceof RpcFault)) hashes.push(result);
+      else if (result.kind === "behind") return hashes;
+      else throw result;
     }
   }
   return hashes;

@@ -1,7 +1,7 @@
-import type { RpcRequest } from "../../../rpc/json-rpc.ts";
+import { type RpcRequest, orFault } from "../../../rpc/json-rpc.ts";
 import type { ReaderContext } from "../../../rpc/create-chain-readers.ts";
 import type { Provider } from "../../../rpc/provider.ts";
-import { readKnown } from "../../../rpc/read-known.ts";
+import { RpcFault } from "../../../rpc/rpc-fault.ts";
 import type { ChainReader, Sender, TransactionReceipt } from "../../../watch/chain-reader.ts";
 import type { BitcoinChain } from "../bitcoin-chain.ts";
 import {
@@ -20,11 +20,11 @@ type LocatedTransaction = KnownTransaction & { canonicalBlock: CanonicalBlock | 
 
 /** Creates the reads for receipts and senders. */
 export const createTransactionReads = (
-  context: Pick<ReaderContext, "chainId" | "metrics" | "failover">,
+  { failover }: ReaderContext,
   { chain, payees }: { chain: BitcoinChain; payees: Payees },
 ): TransactionReads => {
   const readTransactions = (description: string, txids: readonly string[]) =>
-    readKnown(context, { description, keys: txids, fetchItems: fetchTransactions });
+    failover.readKnown(description, { keys: txids, fetchItems: fetchTransactions });
   return {
     readReceipts: async (txids) => {
       const { findPayee } = await payees.read();
@@ -115,10 +115,10 @@ const fetchEachKnown = async <T>(
   provider: Provider,
   requests: readonly RpcRequest<T>[],
 ): Promise<readonly (T | undefined)[]> => {
-  const results = await provider.requestEachInParts(requests);
+  const results = await provider.request(requests.map(orFault), { inParts: true });
   return results.map((result) => {
-    if ("value" in result) return result.value;
-    if (result.fault.kind !== "behind") throw result.fault;
+    if (!(result instanceof RpcFault)) return result;
+    if (result.kind !== "behind") throw result;
     return undefined;
   });
 };

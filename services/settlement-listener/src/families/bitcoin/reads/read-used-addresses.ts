@@ -1,7 +1,8 @@
 import type { FetchUsedAddresses } from "@payment-links/contracts";
-import type { RpcRequest } from "../../../rpc/json-rpc.ts";
+import { type RpcRequest, orFault } from "../../../rpc/json-rpc.ts";
 import type { ReaderContext } from "../../../rpc/create-chain-readers.ts";
 import { parseArray } from "../../../rpc/parse-result.ts";
+import { RpcFault } from "../../../rpc/rpc-fault.ts";
 
 /**
  * Creates the read that returns which addresses any transaction has paid. It needs a node with an
@@ -11,16 +12,17 @@ export const createReadUsedAddresses =
   ({ failover }: Pick<ReaderContext, "failover">): FetchUsedAddresses =>
   async ({ addresses }) => {
     const usedAddresses = await failover.run("used addresses", async (provider) => {
-      const results = await provider.requestEachInParts(addresses.map(anyTransactionRequest));
+      const requests = addresses.map((address) => orFault(anyTransactionRequest(address)));
+      const results = await provider.request(requests, { inParts: true });
       const paidAddresses: string[] = [];
       for (const [index, result] of results.entries()) {
-        if ("value" in result) {
+        if (!(result instanceof RpcFault)) {
           const address = addresses[index];
-          if (result.value && address !== undefined) paidAddresses.push(address);
-        } else if (result.fault.kind === "refused") {
+          if (result && address !== undefined) paidAddresses.push(address);
+        } else if (result.kind === "refused") {
           // The node has no address index. That is a normal configuration, not an error.
           return undefined;
-        } else if (result.fault.kind !== "behind") throw result.fault;
+        } else if (result.kind !== "behind") throw result;
       }
       return paidAddresses;
     });

@@ -97,7 +97,9 @@ export const createReadUsedNonces = ({
         ...ownOutpoints.map((outpoint) => [outpoint, undefined] as const),
       ]);
       const outpoints = [...watchedOutputs.keys()];
-      const areUnspent = await provider.requestMany(outpoints.map(unspentRequest));
+      const areUnspent = await provider.request(outpoints.map(unspentRequest), {
+        inParts: true,
+      });
       const spentOutpoints = outpoints.filter((_, index) => areUnspent[index] !== true);
       // An output cannot be spent in a block before the transaction that creates it is mined.
       if (!(await isAnyMined(provider, spentOutpoints))) return 0;

@@ -1,6 +1,10 @@
 import { type Hex, numberToHex } from "viem";
-import type { EvmHeader } from "../evm-reads.ts";
-import { type IndexedLog, parseReceiptLogs, parseTransactionHashes } from "../rpc-results.ts";
+import {
+  type EvmHeader,
+  type IndexedLog,
+  parseReceiptLogs,
+  parseTransactionHashes,
+} from "../rpc-results.ts";
 import type { Provider } from "../../../rpc/provider.ts";
 import { RpcFault } from "../../../rpc/rpc-fault.ts";
 
@@ -27,12 +31,13 @@ export const fetchBlockLogs = async (
   const logs: IndexedLog[] = [];
   for (let offset = 0; offset < block.transactionHashes.length; offset += receiptsPerBatchMax) {
     const batch = block.transactionHashes.slice(offset, offset + receiptsPerBatchMax);
-    const receipts = await provider.requestMany(
+    const receipts = await provider.request(
       batch.map((transactionHash) => ({
         method: "eth_getTransactionReceipt",
         params: [transactionHash],
         parseResult: parseReceiptLogs(addresses),
       })),
+      { inParts: true },
     );
     for (const [index, receipt] of receipts.entries()) {
       if (receipt?.blockHash !== hash || receipt.transactionHash !== batch[index]) {

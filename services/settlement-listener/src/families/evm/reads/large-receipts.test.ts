@@ -5,9 +5,8 @@ import type { Hex } from "viem";
 import { createLog, createMetrics, systemClock } from "@payment-links/runtime";
 import { createChainReaders } from "../../../rpc/create-chain-readers.ts";
 import type { ChainReaders } from "../../../watch/chain-reader.ts";
-import { createEvmReads } from "../create-evm-reads.ts";
 import { evmDialect } from "../evm-family.ts";
-import type { EvmReads } from "../evm-reads.ts";
+import { type EvmReader, createEvmReader } from "../evm-reader.ts";
 import { createRpcMetrics } from "../../../rpc/rpc-metrics.ts";
 
 /** Two of these exceed the maximum response size. */
@@ -32,7 +31,7 @@ const createReceipt = (hash: Hex) => ({
  */
 let callsAnsweredMax: number;
 let server: Server;
-let readers: ChainReaders<EvmReads>;
+let readers: ChainReaders<EvmReader>;
 beforeEach(async () => {
   callsAnsweredMax = Infinity;
   server = createServer((request, response) => {
@@ -67,8 +66,15 @@ beforeEach(async () => {
     log: createLog({ service: "test", level: "fatal" }),
     metrics: createRpcMetrics(createMetrics("test")),
   };
+  const chain = {
+    proxies: { erc20: address, ethereum: null },
+    tokens: new Map(),
+    nativeToken: undefined,
+    formatAddress: (text: string) => text,
+  };
+  const watchedLogs = { proxies: [], contracts: new Set<Hex>(), hasLogsBloom: false };
   readers = createChainReaders(options, (readerContext) =>
-    createEvmReads(readerContext, { proxies: [], contracts: new Set(), hasLogsBloom: false }),
+    createEvmReader(readerContext, chain, watchedLogs),
   );
 });
 afterEach(() => {

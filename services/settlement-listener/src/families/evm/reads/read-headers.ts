@@ -1,19 +1,9 @@
 import { numberToHex } from "viem";
-import { ChainUnreachableError } from "../../../watch/chain-reader.ts";
-import type { EvmHeader, EvmReads } from "../evm-reads.ts";
-import type { ProviderFailover } from "../../../rpc/provider-failover.ts";
+import { type ChainReader, ChainUnreachableError } from "../../../watch/chain-reader.ts";
+import type { ReaderContext } from "../../../rpc/create-chain-readers.ts";
 import type { RpcRequest } from "../../../rpc/json-rpc.ts";
-import { parseHeader } from "../rpc-results.ts";
 import { RpcFault } from "../../../rpc/rpc-fault.ts";
-import type { RpcMetrics } from "../../../rpc/rpc-metrics.ts";
-import type { HighestHead } from "../../../rpc/create-chain-readers.ts";
-
-type HeadersOptions = {
-  chainId: string;
-  failover: ProviderFailover;
-  metrics: RpcMetrics;
-  highestHead: HighestHead;
-};
+import { type EvmHeader, parseHeader } from "../rpc-results.ts";
 
 /** Requests a header by number. */
 export const headerRequest = (blockNumber: number): RpcRequest<EvmHeader | null> => ({
@@ -28,21 +18,25 @@ export const headerRequest = (blockNumber: number): RpcRequest<EvmHeader | null>
  * no provider has more of them.
  */
 export const createReadHeaders =
-  ({ chainId, highestHead, metrics, failover }: HeadersOptions): EvmReads["readHeaders"] =>
+  ({
+    highestHead,
+    countDisagreement,
+    failover,
+  }: ReaderContext): ChainReader<EvmHeader>["readHeaders"] =>
   async ({ fromBlock, toBlock }) => {
     const count = Math.max(0, toBlock - fromBlock + 1);
     const requests = Array.from({ length: count }, (_, index) => headerRequest(fromBlock + index));
     let longestHeaders: readonly EvmHeader[] | undefined;
     try {
       return await failover.run("headers", async (provider) => {
-        const results = await provider.requestMany(requests);
+        const results = await provider.request(requests, { inParts: true });
         const headers = takeUntilMissing(results, { fromBlock, providerId: provider.id });
         if (!areConnected(headers)) {
-          metrics.countDisagreement(chainId, "unchained_headers");
+          countDisagreement("unchained_headers");
           throw new RpcFault("invalid", "the headers do not form a chain");
         }
         if (headers.length < count && toBlock <= highestHead.latest) {
-          metrics.countDisagreement(chainId, "short_headers");
+          countDisagreement("short_headers");
           if (headers.length >= (longestHeaders?.length ?? 0)) longestHeaders = headers;
           throw new RpcFault("behind", "the node has not reached this block");
         }

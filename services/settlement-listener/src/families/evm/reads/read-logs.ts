@@ -1,13 +1,12 @@
 import { type Hex, numberToHex } from "viem";
-import type { EvmHeader, EvmReads, ProxyLog } from "../evm-reads.ts";
-import type { ProviderFailover } from "../../../rpc/provider-failover.ts";
+import type { ChainReader, TransactionPointer } from "../../../watch/chain-reader.ts";
+import type { ReaderContext } from "../../../rpc/create-chain-readers.ts";
 import { chunk } from "../../../rpc/chunk.ts";
 import type { RpcRequest } from "../../../rpc/json-rpc.ts";
 import { decodeTransferAmount, transferEvent } from "../decode-event.ts";
-import { type IndexedLog, parseIndexedLogs } from "../rpc-results.ts";
+import { type EvmHeader, type IndexedLog, parseIndexedLogs } from "../rpc-results.ts";
 import type { Provider } from "../../../rpc/provider.ts";
 import { RpcFault } from "../../../rpc/rpc-fault.ts";
-import type { RpcMetrics } from "../../../rpc/rpc-metrics.ts";
 import { fetchBlockLogs } from "./fetch-block-logs.ts";
 import { type BloomTest, createBloomTest, parseBloom } from "./bloom.ts";
 import { orderLogs } from "./order-logs.ts";
@@ -35,19 +34,22 @@ export type WatchedDeposits = {
   payees: Payees;
 };
 
-type LogsOptions = WatchedLogs & {
-  chainId: string;
-  failover: ProviderFailover;
-  metrics: RpcMetrics;
-};
-
-type LogRange = Parameters<EvmReads["readLogs"]>[0];
+type ReadPointers = ChainReader<EvmHeader>["readPointers"];
+type LogRange = Parameters<ReadPointers>[0];
 type LogSpan = { logs: IndexedLog[]; endHeader: EvmHeader };
 
-/** Creates the read of the proxies' logs and of transfers to owners. See `EvmReads`. */
-export const createReadLogs = (options: LogsOptions): EvmReads["readLogs"] => {
-  const { failover } = options;
-  const proxyFilters = options.proxies.map(({ address, topic0 }) => ({
+/**
+ * Creates the read of the transactions with logs of the fee proxies or with transfers to owners. If
+ * headers are given, the logs are checked against their blooms, and blocks whose logs may be
+ * missing are requested again. A request is skipped only if headers from the same provider show
+ * that it is unnecessary.
+ */
+export const createReadPointers = (
+  { failover, countDisagreement }: ReaderContext,
+  watchedLogs: WatchedLogs,
+): ReadPointers => {
+  const { deposits, hasLogsBloom } = watchedLogs;
+  const proxyFilters = watchedLogs.proxies.map(({ address, topic0 }) => ({
     address: toLowerHex(address),
     topic0: toLowerHex(topic0),
   }));
@@ -55,7 +57,7 @@ export const createReadLogs = (options: LogsOptions): EvmReads["readLogs"] => {
     ...proxy,
     mayContain: createBloomTest([proxy.address, proxy.topic0]),
   }));
-  const tokens = (options.deposits?.tokens ?? []).map(({ address, minimum }) => ({
+  const tokens = (deposits?.tokens ?? []).map(({ address, minimum }) => ({
     address: toLowerHex(address),
     topic0: transferEvent.topic0,
     minimum,
@@ -63,10 +65,12 @@ export const createReadLogs = (options: LogsOptions): EvmReads["readLogs"] => {
   }));
   const density = { transfersPerBlock: initialTransfersPerBlock };
   const topicLimitedProviders = new Set<string>();
-  const readPayees = options.deposits?.payees.read ?? readNoPayees;
+  const readPayees = deposits?.payees.read ?? readNoPayees;
   return async (range) => {
     const scope = {
-      ...options,
+      failover,
+      countDisagreement,
+      hasLogsBloom,
       proxies,
       tokens,
       density,
@@ -77,7 +81,11 @@ export const createReadLogs = (options: LogsOptions): EvmReads["readLogs"] => {
       const span = await fetchSpan(scope, provider, range);
       const headers = (range.headers ?? []).filter(({ number }) => number >= range.fromBlock);
       const logs = await addMissingLogs(scope, provider, { ...span, headers });
-      return { logs: logs.map(removeLogIndex), endHeader: span.endHeader, providerId: provider.id };
+      return {
+        pointers: logs.map(toPointer),
+        endHeader: span.endHeader,
+        providerId: provider.id,
+      };
     });
   };
 };
@@ -92,7 +100,8 @@ const readNoPayees = async (): Promise<KnownPayees> => ({
 
 type WatchedLog = LogFilter & { mayContain: BloomTest };
 type WatchedToken = WatchedLog & { minimum: bigint };
-type Scope = Omit<LogsOptions, "proxies" | "deposits"> & {
+type Scope = Pick<ReaderContext, "failover" | "countDisagreement"> & {
+  hasLogsBloom: boolean;
   proxies: readonly WatchedLog[];
   tokens: readonly WatchedToken[];
   payees: KnownPayees;
@@ -142,7 +151,6 @@ const fetchBlockSpan = async (
   provider: Provider,
   { fromBlock, headers }: LogRange,
 ): Promise<LogSpan> => {
-  const { chainId, metrics } = scope;
   const filters = [...scope.proxies, ...(scope.payees.topics.length === 0 ? [] : scope.tokens)];
   const [endHeader] = await provider.request([headerRequest(fromBlock)]);
   if (endHeader === null) throw new RpcFault("behind", "the node has not reached this block");
@@ -154,7 +162,7 @@ const fetchBlockSpan = async (
     toBlock: fromBlock,
     blocks: knownHeader?.hash === endHeader.hash ? (headers ?? []) : [endHeader],
   });
-  if (orderedLogs.repeatedCount > 0) metrics.countDisagreement(chainId, "duplicate_logs");
+  if (orderedLogs.repeatedCount > 0) scope.countDisagreement("duplicate_logs");
   return { logs: filterDeposits(scope, orderedLogs.logs), endHeader };
 };
 
@@ -171,7 +179,7 @@ const fetchLogSpan = async (
   provider: Provider,
   range: LogRange,
 ): Promise<LogSpan> => {
-  const { chainId, metrics, proxies, tokens } = scope;
+  const { proxies, tokens } = scope;
   const { fromBlock, toBlock, headers } = range;
   const blockRange = { fromBlock: numberToHex(fromBlock), toBlock: numberToHex(toBlock) };
   const endRequest = headerRequest(toBlock);
@@ -202,7 +210,7 @@ const fetchLogSpan = async (
     toBlock,
     blocks: isKnownEnd ? (headers ?? []) : [endHeader],
   });
-  if (orderedLogs.repeatedCount > 0) metrics.countDisagreement(chainId, "duplicate_logs");
+  if (orderedLogs.repeatedCount > 0) scope.countDisagreement("duplicate_logs");
   return { logs: filterDeposits(scope, orderedLogs.logs), endHeader };
 };
 
@@ -271,7 +279,7 @@ const addMissingLogs = async (
   provider: Provider,
   span: CheckedSpan,
 ): Promise<IndexedLog[]> => {
-  const { chainId, hasLogsBloom, metrics, failover } = scope;
+  const { countDisagreement, hasLogsBloom, failover } = scope;
   const knownEnd = span.headers.find((header) => header.number === span.endHeader.number);
   // If the end has a different hash, the logs are from another fork than the headers. The caller
   // detects that itself.
@@ -289,7 +297,7 @@ const addMissingLogs = async (
       ({ blockNumber, logIndex }) => !knownPositions.has(`${blockNumber}:${logIndex}`),
     );
     if (missingLogs.length === 0) return;
-    metrics.countDisagreement(chainId, "missing_logs");
+    countDisagreement("missing_logs");
     logs = [...logs, ...missingLogs].sort(compareByPosition);
   };
   let suspects = listSuspects(scope, coveredHeaders, logs);
@@ -303,7 +311,7 @@ const addMissingLogs = async (
     ),
   );
   for (const _ of listSuspects(scope, suspects, logs)) {
-    metrics.countDisagreement(chainId, "unexplained_bloom");
+    countDisagreement("unexplained_bloom");
   }
   return logs;
 };
@@ -335,8 +343,9 @@ const fetchBlocks = async (
   headers: readonly EvmHeader[],
 ): Promise<IndexedLog[]> => {
   const fetchLogs = (requestedHeaders: readonly EvmHeader[]) =>
-    provider.requestMany(
+    provider.request(
       requestedHeaders.map(({ hash }) => createLogsRequest(proxies, { blockHash: hash })),
+      { inParts: true },
     );
   const fetchBlockAlone = async (header: EvmHeader): Promise<IndexedLog[]> => {
     const [logs = []] = await fetchLogs([header]).catch(async (error: unknown) => {
@@ -392,15 +401,16 @@ const createLogsRequest = (
 const compareByPosition = (a: IndexedLog, b: IndexedLog): number =>
   a.blockNumber - b.blockNumber || a.logIndex - b.logIndex;
 
-/**
- * Removes the index of a log in its block, because the index changes when the transaction is mined
- * again.
- */
-const removeLogIndex = ({ address, topics, data, ...log }: IndexedLog): ProxyLog => {
-  const { blockNumber, blockHash, timestampSeconds, transactionHash } = log;
-  const location = { blockNumber, blockHash, transactionHash };
-  const timestamp = timestampSeconds === undefined ? {} : { timestampSeconds };
-  return { address, topics, data, ...location, ...timestamp };
-};
+const toPointer = ({
+  blockNumber,
+  blockHash,
+  timestampSeconds,
+  transactionHash,
+}: IndexedLog): TransactionPointer => ({
+  blockNumber,
+  blockHash,
+  transactionHash,
+  ...(timestampSeconds === undefined ? {} : { timestampSeconds }),
+});
 
 const toLowerHex = (hex: Hex): Hex => `0x${hex.slice(2).toLowerCase()}`;

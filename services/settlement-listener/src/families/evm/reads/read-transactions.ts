@@ -1,8 +1,20 @@
 import { type Hex, numberToHex } from "viem";
-import type { ResultParser } from "../../../rpc/parse-result.ts";
-import type { EvmReads } from "../evm-reads.ts";
 import type { ReaderContext } from "../../../rpc/create-chain-readers.ts";
+import type { RpcRequest } from "../../../rpc/json-rpc.ts";
+import type { ResultParser } from "../../../rpc/parse-result.ts";
+import type { Provider } from "../../../rpc/provider.ts";
+import type { ProviderFailover } from "../../../rpc/provider-failover.ts";
+import { isAbsentFromBlock, readAbsent } from "../../../rpc/read-absent.ts";
+import { RpcFault } from "../../../rpc/rpc-fault.ts";
+import type {
+  BlockRange,
+  ChainReader,
+  SeenTransaction,
+  TransactionReceipt,
+} from "../../../watch/chain-reader.ts";
 import {
+  type EvmReceipt,
+  type TransactionCall,
   parseTransactionSender,
   parseReceiptLogs,
   parseQuantity,
@@ -10,81 +22,113 @@ import {
   parseTransactionCall,
   parseTransactionHashes,
 } from "../rpc-results.ts";
-import type { Provider } from "../../../rpc/provider.ts";
-import type { RpcResult, RpcRequest } from "../../../rpc/json-rpc.ts";
-import { isAbsentFromBlock, readAbsent } from "../../../rpc/read-absent.ts";
-import { readKnown } from "../../../rpc/read-known.ts";
-import { RpcFault } from "../../../rpc/rpc-fault.ts";
+import { type PayableChain, mayHaveSuffix, pairReceipt, verifyReceipt } from "../verify-receipt.ts";
 import type { WatchedLogs } from "./read-logs.ts";
-import type { BlockRange, SeenTransaction } from "../../../watch/chain-reader.ts";
-
-type TransactionContext = Pick<ReaderContext, "chainId" | "metrics" | "failover"> &
-  Pick<WatchedLogs, "contracts">;
 
 type TransactionReads = Pick<
-  EvmReads,
-  "readAbsent" | "readCalls" | "readReceipts" | "readSenders" | "readUsedNonces"
+  ChainReader,
+  "readAbsent" | "readReceipts" | "readSenders" | "readUsedNonces"
 >;
 
-/** Creates the reads for receipts, calls, senders and nonces. */
-export const createTransactionReads = (context: TransactionContext): TransactionReads => {
-  const readByHash = <T extends WithTransactionHash>(
-    description: string,
-    hashes: readonly Hex[],
-    lookup: TransactionLookup<T>,
-  ) =>
-    readKnown(context, {
-      description,
-      keys: hashes,
-      fetchItems: (provider, hashes) => fetchByHash(provider, hashes, lookup),
-      mustExist: lookup.mustExist,
-    });
-  const receiptLookup = {
+/** Creates the reads for receipts, senders and nonces. */
+export const createTransactionReads = (
+  { failover }: Pick<ReaderContext, "failover">,
+  chain: PayableChain,
+  { contracts, deposits }: Pick<WatchedLogs, "contracts" | "deposits">,
+): TransactionReads => ({
+  readReceipts: async (hashes) => {
+    const [receipts, isOwner] = await Promise.all([
+      readEvmReceipts(failover, contracts, hashes),
+      deposits?.payees.readIsOwner(),
+    ]);
+    const pairedReceipts = [...receipts.values()].map((receipt) => ({
+      receipt,
+      pairs: pairReceipt(receipt, chain),
+    }));
+    const suffixCandidates = pairedReceipts.filter(({ pairs, receipt }) =>
+      mayHaveSuffix(pairs, receipt.from, chain),
+    );
+    const calls = await readCalls(
+      failover,
+      suffixCandidates.map(({ receipt }) => receipt.transactionHash),
+    );
+    return new Map(
+      pairedReceipts.map(({ pairs, receipt }): [string, TransactionReceipt] => {
+        const { blockHash, blockNumber, from: sender, transactionHash, ...evidence } = receipt;
+        const call = calls.get(transactionHash);
+        const transfers = verifyReceipt(pairs, chain, isOwner, call && { ...call, from: sender });
+        return [
+          transactionHash,
+          { transactionHash, blockNumber, blockHash, sender, transfers, evidence },
+        ];
+      }),
+    );
+  },
+  readAbsent: (seenTransactions, range) =>
+    readAbsent(failover, {
+      seenTransactions,
+      findProofs: (provider) => findProofs(provider, range),
+      createTransactionRequest: (hash) => createReceiptRequest(hash, (location) => location),
+      createBlockRequests: (number) => [createTransactionHashesRequest(number)],
+      isAbsent: isAbsentFromResult,
+    }),
+  readSenders: (hashes) => readByHash(failover, "transactions", hashes, senderLookup),
+  readUsedNonces: (address, blockNumber) =>
+    failover.run("used nonces", async (provider) => {
+      const params = [address, numberToHex(blockNumber)];
+      const request = { method: "eth_getTransactionCount", params, parseResult: parseQuantity };
+      const [count] = await provider.request([request]);
+      return count;
+    }),
+});
+
+/**
+ * Reads receipts with the logs of some contracts, by transaction hash. Leaves out transactions that
+ * are not in a canonical block.
+ */
+export const readEvmReceipts = (
+  failover: ProviderFailover,
+  contracts: ReadonlySet<Hex>,
+  hashes: readonly string[],
+): Promise<ReadonlyMap<string, EvmReceipt>> =>
+  readByHash(failover, "receipts", hashes, {
     ...receiptMethod,
-    parseResult: parseReceipt(context.contracts),
-    mustExist: false,
-  };
-  return {
-    readReceipts: (hashes) => readByHash("receipts", hashes, receiptLookup),
-    readAbsent: (seenTransactions, range) =>
-      readAbsent(context, {
-        description: "absent transactions",
-        seenTransactions,
-        findProofs: (provider) => findProofs(provider, range),
-        createTransactionRequest: (hash) => createReceiptRequest(hash, (location) => location),
-        createBlockRequests: (number) => [createTransactionHashesRequest(number)],
-        isAbsent: isAbsentFromResult,
-      }),
-    readCalls: (hashes) => readByHash("calls", hashes, callLookup),
-    readSenders: (hashes) => readByHash("transactions", hashes, senderLookup),
-    readUsedNonces: (address, blockNumber) =>
-      context.failover.run("used nonces", async (provider) => {
-        const params = [address, numberToHex(blockNumber)];
-        const request = { method: "eth_getTransactionCount", params, parseResult: parseQuantity };
-        const [count] = await provider.request([request]);
-        return count;
-      }),
-  };
-};
+    parseResult: parseReceipt(contracts),
+  });
+
+/**
+ * Reads the calls of transactions by hash. They are only read for transactions that have a receipt,
+ * so the transactions must exist.
+ */
+export const readCalls = (
+  failover: ProviderFailover,
+  hashes: readonly string[],
+): Promise<ReadonlyMap<string, TransactionCall>> =>
+  readByHash(failover, "calls", hashes, callLookup);
+
+const readByHash = <T extends WithTransactionHash>(
+  failover: ProviderFailover,
+  description: string,
+  hashes: readonly string[],
+  lookup: TransactionLookup<T>,
+): Promise<ReadonlyMap<string, T>> =>
+  failover.readKnown(description, {
+    keys: hashes,
+    fetchItems: (provider, keys) => fetchByHash(provider, keys, lookup),
+    mustExist: lookup.mustExist,
+  });
 
 type WithTransactionHash = { transactionHash: Hex };
 /** How to look up a transaction by its hash. */
 type TransactionLookup<T extends WithTransactionHash> = {
   method: string;
   parseResult: ResultParser<T | null>;
-  mustExist: boolean;
+  mustExist?: boolean | undefined;
 };
 
 const transactionByHashMethod = "eth_getTransactionByHash";
 const receiptMethod = { method: "eth_getTransactionReceipt" };
-const senderLookup = {
-  method: transactionByHashMethod,
-  parseResult: parseTransactionSender,
-  mustExist: false,
-};
-/**
- * Calls are only looked up for transactions that have a receipt, so the transactions must exist.
- */
+const senderLookup = { method: transactionByHashMethod, parseResult: parseTransactionSender };
 const callLookup = {
   method: transactionByHashMethod,
   parseResult: parseTransactionCall,
@@ -148,8 +192,9 @@ const findReceiptProof = async (
     const numbers = Array.from({ length: count }, (_, index) => toBlockNumber(distance + index));
     const existingNumbers = numbers.filter((number) => number >= 0);
     if (existingNumbers.length === 0) return undefined;
-    for (const block of await provider.requestMany(
+    for (const block of await provider.request(
       existingNumbers.map(createTransactionHashesRequest),
+      { inParts: true },
     )) {
       if (block === null) return undefined;
       const hash = block.transactionHashes.at(position === "first" ? 0 : -1);
@@ -175,28 +220,29 @@ const createTransactionHashesRequest = (number: number) => ({
  */
 const isAbsentFromResult = (
   seenTransaction: SeenTransaction,
-  [result]: readonly RpcResult[],
+  [result]: readonly unknown[],
 ): boolean => {
-  if (result === undefined || !("value" in result)) return false;
+  if (result === undefined || result instanceof RpcFault) return false;
   // The request's own parser created this value, so the cast is safe.
-  const block = result.value as ReturnType<typeof parseTransactionHashes>;
+  const block = result as ReturnType<typeof parseTransactionHashes>;
   return block !== null && isAbsentFromBlock(seenTransaction, block);
 };
 
 /**
  * Fetches transactions or receipts by transaction hash. Anyone can produce a very large receipt, so
- * `requestMany` sends smaller batches when a response would be too large.
+ * they are requested in parts.
  */
 const fetchByHash = async <T extends WithTransactionHash>(
   provider: Provider,
-  hashes: readonly Hex[],
+  hashes: readonly string[],
   { method, parseResult }: Pick<TransactionLookup<T>, "method" | "parseResult">,
-): Promise<Map<Hex, T>> => {
-  const results = await provider.requestMany(
+): Promise<ReadonlyMap<string, T>> => {
+  const results = await provider.request(
     hashes.map((hash) => ({ method, params: [hash], parseResult })),
+    { inParts: true },
   );
   return new Map(
-    results.flatMap((result, index): [Hex, T][] => {
+    results.flatMap((result, index): [string, T][] => {
       if (result === null) return [];
       if (result.transactionHash !== hashes[index]) {
         throw new RpcFault("invalid", "the node returned another transaction");

@@ -108,7 +108,7 @@ export const fetchBlocks = async (
   slots: readonly number[],
 ): Promise<ReadonlyMap<number, SolanaBlock>> => {
   const uniqueSlots = [...new Set(slots)];
-  const blocks = await provider.requestMany(uniqueSlots.map(createBlockRequest));
+  const blocks = await provider.request(uniqueSlots.map(createBlockRequest), { inParts: true });
   return new Map(
     blocks.map((block, index): [number, SolanaBlock] => [uniqueSlots[index] ?? 0, block]),
   );

@@ -3,9 +3,8 @@ import type { FetchSolanaAccountState, SolanaAccountState } from "@payment-links
 import type { RpcRequest } from "../../../rpc/json-rpc.ts";
 import type { ReaderContext } from "../../../rpc/create-chain-readers.ts";
 import { parseObject } from "../../../rpc/parse-result.ts";
-import { type Account, parseKey } from "../rpc-results.ts";
+import { type Account, parseAccounts, parseKey } from "../rpc-results.ts";
 import { type SolanaChain, getTokenProgram } from "../solana-chain.ts";
-import { createAccountsRequest } from "./accounts-request.ts";
 import { commitment } from "./fetch-blocks.ts";
 
 /**
@@ -58,6 +57,15 @@ const blockhashRequest: RpcRequest<string> = {
   params: [{ commitment }],
   parseResult: (result) => parseKey(parseObject(parseObject(result)["value"])["blockhash"]),
 };
+
+/** Requests up to 100 accounts. Returns them in the order of the addresses. */
+export const createAccountsRequest = (
+  addresses: readonly string[],
+): RpcRequest<readonly Account[]> => ({
+  method: "getMultipleAccounts",
+  params: [addresses, { commitment, encoding: "base64" }],
+  parseResult: parseAccounts(addresses.length),
+});
 
 const amountOffset = 64;
 const amountBytes = 8;

@@ -3,14 +3,12 @@ import { RpcFault } from "../../../rpc/rpc-fault.ts";
 import type { BlockHeader, ChainReader } from "../../../watch/chain-reader.ts";
 import { fetchHeaders } from "./fetch-blocks.ts";
 
-type HeadersOptions = Pick<ReaderContext, "chainId" | "failover" | "metrics" | "highestHead">;
-
 /**
  * Creates the read of a header for each slot of a range. It accepts an empty result from a lagging
  * node only if no provider has reported a head that covers the range.
  */
 export const createReadHeaders =
-  ({ chainId, highestHead, metrics, failover }: HeadersOptions): ChainReader["readHeaders"] =>
+  ({ highestHead, countDisagreement, failover }: ReaderContext): ChainReader["readHeaders"] =>
   async (range) => {
     if (range.toBlock < range.fromBlock) return [];
     return failover.run("headers", async (provider): Promise<readonly BlockHeader[]> => {
@@ -19,7 +17,7 @@ export const createReadHeaders =
       } catch (error) {
         if (!(error instanceof RpcFault) || error.kind !== "behind") throw error;
         if (range.toBlock > highestHead.latest) return [];
-        metrics.countDisagreement(chainId, "short_headers");
+        countDisagreement("short_headers");
         throw error;
       }
     });

@@ -12,8 +12,6 @@ import {
   createSignaturesRequest,
 } from "./signature-trail.ts";
 
-type PointersOptions = Pick<ReaderContext, "failover">;
-
 /** Creates the limits of one read. The next read continues from there. */
 const createBudget = (): ReadBudget => ({ pageCount: 50, signatureCount: 1_000 });
 
@@ -24,7 +22,7 @@ const createBudget = (): ReadBudget => ({ pageCount: 50, signatureCount: 1_000 }
  * delay the others. In an audit, the range ends earlier.
  */
 export const createReadPointers = (
-  { failover }: PointersOptions,
+  { failover }: ReaderContext,
   schedule: AccountSchedule,
 ): ChainReader["readPointers"] => {
   const [scanTrail, auditTrail] = [createSignatureTrail(), createSignatureTrail()];
@@ -116,10 +114,11 @@ const fetchAccounts = async (
   { budget, fromSlot, toSlot, trail }: AccountReadOptions,
 ): Promise<readonly ReadAccount[]> => {
   const shortAccounts = dueAccounts.filter(({ account }) => !trail.has(account));
-  const pages = await provider.requestMany(
+  const pages = await provider.request(
     shortAccounts.map(({ account }) =>
       createSignaturesRequest(account, { limit: firstPageMax, minContextSlot: toSlot }),
     ),
+    { inParts: true },
   );
   const readAccounts: ReadAccount[] = [];
   for (const [index, dueAccount] of shortAccounts.entries()) {

@@ -1,8 +1,7 @@
-import type { RpcResult, RpcRequest } from "../../../rpc/json-rpc.ts";
+import type { RpcRequest } from "../../../rpc/json-rpc.ts";
 import type { ReaderContext } from "../../../rpc/create-chain-readers.ts";
 import type { Provider } from "../../../rpc/provider.ts";
 import { isAbsentFromBlock, readAbsent } from "../../../rpc/read-absent.ts";
-import { readKnown } from "../../../rpc/read-known.ts";
 import { RpcFault } from "../../../rpc/rpc-fault.ts";
 import type {
   BlockRange,
@@ -41,12 +40,12 @@ const blockhashLifetimeBlocks = 150;
 
 /** Creates the reads for receipts, senders and nonces. */
 export const createTransactionReads = (
-  context: Pick<ReaderContext, "chainId" | "metrics" | "failover">,
+  { failover }: ReaderContext,
   { tokens }: Pick<SolanaChain, "tokens">,
   readOwners: () => Promise<IsOwner>,
 ): TransactionReads => {
   const readTransactions = (description: string, signatures: readonly string[]) =>
-    readKnown(context, { description, keys: signatures, fetchItems: fetchTransactions });
+    failover.readKnown(description, { keys: signatures, fetchItems: fetchTransactions });
   return {
     readReceipts: async (signatures) => {
       // The owners are read again for each call, because another process may have received new
@@ -66,8 +65,7 @@ export const createTransactionReads = (
       );
     },
     readAbsent: (seenTransactions, range) =>
-      readAbsent(context, {
-        description: "absent transactions",
+      readAbsent(failover, {
         seenTransactions,
         findProofs: (provider) => findProofs(provider, range),
         createTransactionRequest,
@@ -100,7 +98,7 @@ export const createTransactionReads = (
     // Block heights serve as nonces. A transaction can no longer land once the height exceeds its
     // nonce.
     readUsedNonces: (_address, slot) =>
-      context.failover.run(
+      failover.run(
         "a block's height",
         async (provider) => (await fetchBlockUpTo(provider, slot)).height,
       ),
@@ -131,7 +129,9 @@ const fetchTransactions = async (
   provider: Provider,
   signatures: readonly string[],
 ): Promise<ReadonlyMap<string, LandedTransaction>> => {
-  const results = await provider.requestMany(signatures.map(createTransactionRequest));
+  const results = await provider.request(signatures.map(createTransactionRequest), {
+    inParts: true,
+  });
   const knownTransactions = results.flatMap((transaction, index) => {
     if (transaction === null) return [];
     if (transaction.signature !== signatures[index]) {
@@ -208,13 +208,13 @@ const findProofs = async (
  */
 const isAbsentFromSlot = (
   seenTransaction: SeenTransaction,
-  [block, slots]: readonly RpcResult[],
+  [block, slots]: readonly unknown[],
 ): boolean => {
-  if (block !== undefined && "value" in block) {
+  if (block !== undefined && !(block instanceof RpcFault)) {
     // The request's own parser created this value, so the cast is safe.
-    const { hash, signatures } = block.value as ReturnType<typeof parseBlockSignatures>;
+    const { hash, signatures } = block as ReturnType<typeof parseBlockSignatures>;
     return isAbsentFromBlock(seenTransaction, { hash, transactionHashes: signatures });
   }
   // The slot was skipped.
-  return slots !== undefined && "value" in slots && (slots.value as readonly number[]).length === 0;
+  return Array.isArray(slots) && slots.length === 0;
 };

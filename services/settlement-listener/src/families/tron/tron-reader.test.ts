@@ -24,11 +24,11 @@ import { ChainMovedError } from "../../watch/chain/watch-context.ts";
 import { ChainUnreachableError } from "../../watch/chain-reader.ts";
 import { findTransfers, readBlockTimes } from "../../watch/transfers/find-transfers.ts";
 import { listContracts, listProxyEvents } from "../evm/evm-chain.ts";
-import { type EvmReader, createEvmReader } from "../evm/evm-reader.ts";
+import type { EvmReader } from "../evm/evm-reader.ts";
 import { findChainFault } from "../evm/find-chain-fault.ts";
-import { createTronReads } from "./create-tron-reads.ts";
 import { toTronChain } from "./tron-chain.ts";
 import { classifyTronError, tronDialect } from "./tron-dialect.ts";
+import { createTronReader } from "./tron-reader.ts";
 import { getPropertyRunOptions } from "@payment-links/runtime/testing/property-runs";
 
 const blockRangeMax = 8;
@@ -74,13 +74,10 @@ const createReaders = (
     timing: { cooldownMs: 20, cooldownMsMax: 200, ...timing },
   };
   const readers = createChainReaders(options, (readerContext) =>
-    createEvmReader(
-      createTronReads(readerContext, {
-        proxies: listProxyEvents(chain),
-        contracts: listContracts(chain),
-      }),
-      chain,
-    ),
+    createTronReader(readerContext, chain, {
+      proxies: listProxyEvents(chain),
+      contracts: listContracts(chain),
+    }),
   );
   return { ...closeAfterTest(readers), metrics };
 };
