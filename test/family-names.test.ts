@@ -4,9 +4,9 @@ import { expect, test } from "@jest/globals";
 import { projectRoot } from "./rig/child.ts";
 
 /**
- * The files outside of `packages/chains`, `packages/local-chains` and settlement-listener's
- * `src/families` that name a chain family in their code. A new file should ask `getFamily` for a
- * property instead. Remove a file from this list when it no longer names a family.
+ * The files outside of `packages/chains` and `packages/local-chains` that name a chain family in
+ * their code. A new file should ask `getFamily` for a property instead. Remove a file from this list
+ * when it no longer names a family.
  */
 const namingFiles = [
   // The local chains, and the values of the chart.
@@ -37,6 +37,7 @@ const namingFiles = [
   "services/links-api/src/domain/solana-request.ts",
   "services/links-api/src/http/serialize-checkout-link.ts",
   "services/links-api/src/routes.ts",
+  "services/settlement-listener/src/chains/reject-unused-settings.ts",
   "services/settlement-listener/src/config.ts",
   "services/settlement-listener/src/events/link-event-handlers.ts",
   "services/settlement-listener/src/events/watch-reserved-addresses.ts",
@@ -55,11 +56,11 @@ const namingFiles = [
   "services/links-api/src/create-dependencies.ts",
   "services/links-api/src/dependencies.ts",
   "services/links-api/src/store/destination-check.ts",
+  "services/settlement-listener/src/chains/create-chains.ts",
   "services/settlement-listener/src/dependencies.ts",
   "services/settlement-listener/src/http/get-solana-account-state.ts",
   "services/settlement-listener/src/routes.ts",
   "services/settlement-listener/src/service.ts",
-  "services/settlement-listener/src/watch/chain/watched-chain.ts",
   // Pages and their texts.
   "packages/console/app/api/operations.ts",
   "packages/console/app/pages/account/new-wallet.tsx",
@@ -106,8 +107,7 @@ const sourceGlob = "{services,packages,deploy}/**/*.{ts,tsx}";
 const skippedGlobs = ["**/node_modules", "**/dist"];
 /** Other tests plant files in the source folders while this one runs. */
 const plantedPattern = /\/planted-/;
-const exemptPattern =
-  /\.test\.ts$|\/testing(?:\/|\.ts$)|^packages\/(?:local-)?chains\/|\/src\/families\//;
+const exemptPattern = /\.test\.ts$|\/testing(?:\/|\.ts$)|^packages\/(?:local-)?chains\//;
 const commentPattern = /^\s*(?:\/\*|\*|\/\/).*$/gm;
 
 const findFiles = (pattern: RegExp): string[] =>

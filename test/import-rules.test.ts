@@ -42,14 +42,20 @@ const violations: [string, string, string][] = [
     `import "@payment-links/http";`,
   ],
   [
-    "a watcher imports a chain family",
+    "a watcher imports the configured chains",
     `${settlementListener}/watch`,
-    `import "../families/evm/evm-family.ts";`,
+    `import "../chains/create-chains.ts";`,
   ],
   [
-    "a chain family imports a route",
-    `${settlementListener}/families/evm`,
-    `import "../../routes.ts";`,
+    "another service imports the readers of chains",
+    `${linksApi}/domain`,
+    `import "@payment-links/chains/readers";`,
+  ],
+  ["a chain family imports its readers", "packages/chains/src/evm", `import "./reads/x.ts";`],
+  [
+    "the reader of a chain family imports a service",
+    "packages/chains/src/evm/reads",
+    `import "@payment-links/settlement-listener";`,
   ],
   [
     "payment reports import a watcher",
@@ -119,7 +125,7 @@ const violations: [string, string, string][] = [
   ],
   [
     "product code imports a local chain",
-    `${settlementListener}/families/evm`,
+    "packages/chains/src/evm/reads",
     `import "@payment-links/local-chains/evm/start-anvil";`,
   ],
   [

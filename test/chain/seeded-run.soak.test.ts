@@ -5,7 +5,7 @@ import {
   type ScriptedFault,
   type ScriptedRpc,
   startScriptedRpc,
-} from "@payment-links/settlement-listener/testing/scripted-rpc";
+} from "@payment-links/chains/testing/scripted-rpc";
 import { type PaymentSystem, createPaymentSystem } from "../rig/payment-system.ts";
 import { waitUntil } from "@payment-links/runtime/testing";
 

@@ -16,10 +16,14 @@ export const findImportViolation = (path: string, specifier: string): string | u
   if (scope !== "@payment-links") return findLibraryViolation(importer, specifier);
   if (subpath[0] === "testing") return testingMessage;
   if (importer.workspace === "deploy") return undefined;
+  if (`${name}/${subpath.join("/")}` === readers)
+    return requireListed(importer, "packages", readers);
   const isEntry = subpath.length === 0 || isListed(subpath.join("/"), packages[name]?.entries);
   return isEntry ? requireListed(importer, "packages", name) : notIndexMessage;
 };
 
+const readers = "chains/readers";
+const readersPattern = /^packages\/chains\/src\/(?:readers\.ts$|(?:\w+\/)?(?:reads|rpc)\/)/;
 const notIndexMessage = "Import a package only through its index or a listed entry.";
 const testingMessage = "Only tests may import from testing folders.";
 
@@ -31,8 +35,9 @@ const locateFile = (path: string) => {
     return { workspace: `services/${name}`, layer, rules: serviceLayers[layer], isTest };
   }
   if (kind !== "packages") return { workspace: kind, layer: kind, rules: undefined, isTest };
-  const layer = `packages/${name}`;
-  return { workspace: layer, layer, rules: packages[name], isTest };
+  const workspace = `packages/${name}`;
+  const rulesName = readersPattern.test(path) ? readers : name;
+  return { workspace, layer: `packages/${rulesName}`, rules: packages[rulesName], isTest };
 };
 
 type FileLocation = ReturnType<typeof locateFile>;
@@ -57,7 +62,7 @@ const findLibraryViolation = (importer: FileLocation, library: string): string |
 };
 
 const requireListed = ({ layer, rules }: FileLocation, kind: keyof ImportRules, name: string) =>
-  isListed(name, rules?.[kind])
+  (kind === "packages" ? rules?.packages?.split(" ").includes(name) : isListed(name, rules?.[kind]))
     ? undefined
     : `${layer} may not import ${name}, only these ${kind}: ${rules?.[kind] ?? "none"}.`;
 

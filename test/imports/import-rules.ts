@@ -3,7 +3,7 @@ export type ImportRules = {
   /** What other packages can import from this package besides its index. */
   entries?: string;
   packages?: string;
-  /** Layers of the same service. */
+  /** Layers of the same service or package. */
   layers?: string;
   /**
    * The Node and npm modules that it is allowed to import. If absent, it can import everything that
@@ -21,13 +21,15 @@ export const packages: Record<string, ImportRules> = {
   sdk: {},
   chains: {
     libraries: "@noble/hashes @scure/base @scure/bip32 @scure/btc-signer viem",
-    entries: "build-instructions",
+    entries: "build-instructions chain-reader chain-settings rpc-metrics watched-chain",
   },
   contracts: {
     packages: "chains",
     libraries: "node:crypto node:fs node:zlib zod decimal.js typeid-js",
   },
   runtime: {},
+  // The files in packages/chains that read nodes, and the entry that creates the readers.
+  "chains/readers": { packages: "contracts runtime", layers: "packages/chains" },
   "local-chains": { packages: "chains contracts runtime" },
   postgres: { packages: "contracts runtime" },
   "rate-limit": { packages: "runtime" },
@@ -55,10 +57,9 @@ export const serviceLayers: Record<string, ImportRules> = {
     packages: "chains contracts runtime postgres",
     layers: "domain store payment-reports",
   },
-  rpc: { packages: "contracts runtime", layers: "domain watch" },
-  families: {
-    packages: "chains contracts runtime process",
-    layers: "domain config watch rpc",
+  chains: {
+    packages: "chains contracts runtime chains/readers process",
+    layers: "domain config watch",
   },
   dependencies: {
     packages: "contracts identity http process",
@@ -83,7 +84,7 @@ export const serviceLayers: Record<string, ImportRules> = {
   service: {
     packages: "identity bus http process",
     layers:
-      "domain guard store config metrics issuer payment-reports delivery images families dependencies introspect jobs events routes create-dependencies",
+      "domain guard store config metrics issuer payment-reports delivery images chains dependencies introspect jobs events routes create-dependencies",
   },
   prepare: { packages: "process", layers: "service" },
   main: { packages: "process", layers: "service" },

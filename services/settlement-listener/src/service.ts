@@ -4,7 +4,7 @@ import { type ServiceContext, createService } from "@payment-links/process";
 import type { SettlementListenerConfig } from "./config.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { createLinkEventHandlers } from "./events/link-event-handlers.ts";
-import { type Chains, createChains } from "./families/create-chains.ts";
+import { type Chains, createChains } from "./chains/create-chains.ts";
 import { createCounters } from "./metrics.ts";
 import { internalRoutes, publicRoutes } from "./routes.ts";
 import { paymentRepublishSource } from "./payment-reports/payment-republish-source.ts";

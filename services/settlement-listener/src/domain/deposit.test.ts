@@ -1,19 +1,13 @@
 import { describe, expect, test } from "@jest/globals";
 import { newId } from "@payment-links/contracts";
 import { samplePaymentReport } from "../testing/samples.ts";
-import {
-  getDepositEventType,
-  deriveDepositId,
-  deriveDepositReference,
-  toDepositState,
-  isDeposit,
-} from "./deposit.ts";
+import { getDepositEventType, deriveDepositId, toDepositState, isDeposit } from "./deposit.ts";
 import type { Payment } from "./payment.ts";
 
 const depositIdentity = {
   chainId: "8453",
   transactionHash: `0x${"ab".repeat(32)}`,
-  referenceHash: deriveDepositReference({ tokenAddress: "0xToken", destinationAddress: "0xOwner" }),
+  referenceHash: "deposit:0xToken:0xOwner",
   ordinal: 0,
 };
 

@@ -1,23 +1,8 @@
-/**
- * When a payment settles: at a block tag of the chain, or after a number of blocks on top of its
- * own.
- */
-type Finality = "finalized" | "safe" | { blocks: number };
+import { type Heads, freshBlocksMaxDefault } from "@payment-links/chains/chain-reader";
+import type { ChainSettings } from "@payment-links/chains/chain-settings";
 
 /** The chain settings that limit which blocks are read and trusted. */
-export type ScanPolicy = {
-  finality: Finality;
-  /**
-   * The number of newest blocks that are not read yet, because some of the nodes behind one URL may
-   * lack them.
-   */
-  headLagBlocks: number;
-  /** The depth at which a block is final if the chain has no `finalized` tag. */
-  finalDepthBlocks: number;
-};
-
-/** A node's newest blocks. A tag is null if the chain or the node does not support it. */
-export type Heads = { latest: number; safe: number | null; finalized: number | null };
+type ScanPolicy = Pick<ChainSettings, "finality" | "headLagBlocks" | "finalDepthBlocks">;
 
 /** The highest block numbers, inclusive, for each kind of action. */
 export type BlockLimits = {
@@ -111,12 +96,6 @@ export type ScanPlan = { tip: number } & (
   | { kind: "none" }
   | { kind: "final" | "fresh" | "sparse"; fromBlock: number; toBlock: number }
 );
-
-/**
- * The maximum number of blocks that one step reads with headers. Reading more headers than a
- * provider accepts in one request for logs would be wasteful.
- */
-export const freshBlocksMaxDefault = 100;
 
 /** The maximum number of final ranges per step, after which the heads are read again. */
 const finalRangesMax = 8;

@@ -1,3 +1,5 @@
+import { formatProviderName } from "@payment-links/chains/chain-reader";
+
 /**
  * The result of comparing a provider with the catalogue. `unknown` if the provider did not answer.
  */
@@ -26,8 +28,6 @@ export const listProviderFaults = (
       ? [{ provider: formatProviderName(index), fault: checkResult.fault }]
       : [],
   );
-
-export const formatProviderName = (index: number): string => `rpc-${index + 1}`;
 
 export const hasProviderFault = (
   checkResult: ProviderCheckResult | undefined,

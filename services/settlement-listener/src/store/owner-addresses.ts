@@ -7,7 +7,7 @@ const NewAddressesRow = z.object({ addresses: z.array(z.string()), until: z.stri
 const RankedRow = z.object({ address: z.string(), isProven: z.boolean() });
 
 /** An owner's address, and whether a payment has ever settled there. */
-export type RankedOwner = z.infer<typeof RankedRow>;
+type RankedOwner = z.infer<typeof RankedRow>;
 
 /**
  * Lists owner addresses that were added since a transaction id; 0 lists all. `until` is the id for

@@ -17,7 +17,7 @@ import { createTestContext, startTestListeners } from "@payment-links/process/te
 import { type Clock, parseConfig, systemClock } from "@payment-links/runtime";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { receiveLinks } from "../events/receive-links.ts";
-import type { ChainOverride } from "../watch/chain/chain-settings.ts";
+import type { ChainOverride } from "@payment-links/chains/chain-settings";
 import {
   createSettlementListener,
   settlementListenerConfig,

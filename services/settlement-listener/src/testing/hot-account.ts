@@ -7,7 +7,6 @@ import {
 } from "@payment-links/chains";
 import { loadCatalogue } from "@payment-links/contracts";
 import { serializeMint } from "@payment-links/local-chains/solana/token-account";
-import { getTokenProgram } from "../families/solana/solana-chain.ts";
 import { serveHeavyNode } from "./run-heavy-chain.ts";
 import { sampleLink } from "./samples.ts";
 
@@ -106,7 +105,9 @@ export const serveHotAccount = async (transferCount: number) => {
   let head = headSlot;
   const createMintAccount = (address: string) => {
     const token = tokens.find((candidate) => candidate.address === address);
-    return token === undefined ? null : serializeMint(token.decimals, getTokenProgram(token));
+    return token === undefined
+      ? null
+      : serializeMint(token.decimals, solanaTokenPrograms[token.tokenProgram ?? "token"]);
   };
   const handlers: Record<string, (params: readonly unknown[]) => unknown> = {
     getGenesisHash: () => "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d",

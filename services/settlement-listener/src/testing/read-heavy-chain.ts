@@ -1,8 +1,7 @@
+import { createReaders } from "@payment-links/chains/readers";
+import { createRpcMetrics } from "@payment-links/chains/rpc-metrics";
 import { loadCatalogue } from "@payment-links/contracts";
 import { createLog, createMetrics, systemClock } from "@payment-links/runtime";
-import { evmFamily } from "../families/evm/evm-family.ts";
-import { solanaFamily } from "../families/solana/solana-family.ts";
-import { createRpcMetrics } from "../rpc/rpc-metrics.ts";
 import { findTransfers, readBlockTimes } from "../watch/transfers/find-transfers.ts";
 
 /**
@@ -15,8 +14,7 @@ const catalogue = loadCatalogue();
 const chain = catalogue.chains.find(({ id }) => id === chainId);
 if (chain === undefined) throw new Error(`the catalogue has no chain ${chainId}`);
 const owners = owner === undefined ? [] : [owner];
-const family = chain.chainType === "SVM" ? solanaFamily : evmFamily;
-const { close, reader } = family(
+const { close, reader } = createReaders(
   catalogue,
   chain,
   {},

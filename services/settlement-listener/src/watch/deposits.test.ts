@@ -12,7 +12,7 @@ import { hideLogs } from "../testing/hide-logs.ts";
 import { startEvmChain } from "@payment-links/local-chains/evm/start-evm-chain";
 import { sampleTransfer } from "../testing/sample-transfer.ts";
 import { type WatchRig, createWatchRig } from "../testing/create-watch-rig.ts";
-import { type ScriptedRpc, startScriptedRpc } from "../testing/scripted-rpc.ts";
+import { type ScriptedRpc, startScriptedRpc } from "@payment-links/chains/testing/scripted-rpc";
 
 /** `finalized` is eight blocks behind the head. */
 const finalBlocks = 8;

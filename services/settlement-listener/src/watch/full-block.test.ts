@@ -5,7 +5,7 @@ import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { startEvmChain } from "@payment-links/local-chains/evm/start-evm-chain";
 import { type WatchRig, createWatchRig } from "../testing/create-watch-rig.ts";
 import { owner } from "../testing/samples.ts";
-import { startScriptedRpc } from "../testing/scripted-rpc.ts";
+import { startScriptedRpc } from "@payment-links/chains/testing/scripted-rpc";
 
 const chain = useRig(() => startEvmChain({ slotsInEpoch: 4 }));
 

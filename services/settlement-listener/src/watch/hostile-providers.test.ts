@@ -9,11 +9,11 @@ import {
   brokenResponse,
   hostileResponse,
   plausibleResponse,
-} from "../testing/hostile-responses.ts";
+} from "@payment-links/chains/testing/hostile-responses";
 import { startEvmChain } from "@payment-links/local-chains/evm/start-evm-chain";
 import { type WatchRig, createWatchRig } from "../testing/create-watch-rig.ts";
 import { owner } from "../testing/samples.ts";
-import { type ScriptedRpc, startScriptedRpc } from "../testing/scripted-rpc.ts";
+import { type ScriptedRpc, startScriptedRpc } from "@payment-links/chains/testing/scripted-rpc";
 import { getCaseCount, getCaseSeed } from "@payment-links/runtime/testing/property-runs";
 
 const seed = getCaseSeed();

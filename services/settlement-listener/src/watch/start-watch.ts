@@ -1,10 +1,10 @@
+import { formatProviderName } from "@payment-links/chains/chain-reader";
 import { type Loop, startLoop } from "@payment-links/runtime";
 import {
   type ProviderCheckResults,
   hasProviderFault,
   listProviderFaults,
   canStartChain,
-  formatProviderName,
 } from "../domain/provider-checks.ts";
 import {
   CheckpointMovedError,
@@ -22,7 +22,7 @@ import { reportStoredChainLag } from "./scan/report-chain-lag.ts";
 import { getQuorum } from "./agreement/reach-quorum.ts";
 import { checkProviders } from "./agreement/check-providers.ts";
 import { type Lease, type LeadershipQuota, startLease } from "./lease.ts";
-import { ChainUnreachableError } from "./chain-reader.ts";
+import { ChainUnreachableError } from "@payment-links/chains/chain-reader";
 import {
   type BackgroundJobState,
   backgroundJobs,

@@ -6,7 +6,7 @@ import { waitUntil } from "@payment-links/runtime/testing";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { startEvmChain } from "@payment-links/local-chains/evm/start-evm-chain";
 import { type WatchRig, createWatchRig } from "../testing/create-watch-rig.ts";
-import { type ScriptedRpc, startScriptedRpc } from "../testing/scripted-rpc.ts";
+import { type ScriptedRpc, startScriptedRpc } from "@payment-links/chains/testing/scripted-rpc";
 
 const baseUnitsPerToken = 1_000_000n;
 const policyBlocks = 2;

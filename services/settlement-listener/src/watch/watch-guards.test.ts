@@ -15,7 +15,7 @@ import { type LocalEvmChain, startEvmChain } from "@payment-links/local-chains/e
 import { type WatchRig, createWatchRig } from "../testing/create-watch-rig.ts";
 import { sampleTransfer } from "../testing/sample-transfer.ts";
 import { owner } from "../testing/samples.ts";
-import { type ScriptedRpc, startScriptedRpc } from "../testing/scripted-rpc.ts";
+import { type ScriptedRpc, startScriptedRpc } from "@payment-links/chains/testing/scripted-rpc";
 
 let chain: LocalEvmChain;
 beforeAll(async () => {

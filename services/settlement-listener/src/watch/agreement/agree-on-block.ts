@@ -1,5 +1,5 @@
 import type { WatchContext } from "../chain/watch-context.ts";
-import type { Verifier } from "../chain-reader.ts";
+import type { Verifier } from "@payment-links/chains/chain-reader";
 import { reachQuorum, getQuorum } from "./reach-quorum.ts";
 
 /** The result of asking providers for the hash of a block. */

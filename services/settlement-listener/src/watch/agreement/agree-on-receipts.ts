@@ -4,7 +4,7 @@ import {
   type SeenTransaction,
   type TransactionReceipt,
   type Verifier,
-} from "../chain-reader.ts";
+} from "@payment-links/chains/chain-reader";
 import { readBlockTimes } from "../transfers/find-transfers.ts";
 import { reachQuorum, getQuorum } from "./reach-quorum.ts";
 import { proveAbsent } from "./prove-absent.ts";

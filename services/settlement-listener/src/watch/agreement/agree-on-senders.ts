@@ -1,5 +1,5 @@
 import type { WatchContext } from "../chain/watch-context.ts";
-import type { Sender } from "../chain-reader.ts";
+import type { Sender } from "@payment-links/chains/chain-reader";
 import { reachQuorum, getQuorum } from "./reach-quorum.ts";
 
 /**

@@ -1,6 +1,6 @@
 import type { ProviderCheckResult, ProviderCheckResults } from "../../domain/provider-checks.ts";
 import type { WatchContext } from "../chain/watch-context.ts";
-import { ChainUnreachableError } from "../chain-reader.ts";
+import { ChainUnreachableError } from "@payment-links/chains/chain-reader";
 
 /**
  * Compares all providers with the catalogue in parallel (rule CHAIN-9). Throws {@link

@@ -8,7 +8,7 @@ import { startEvmChain } from "@payment-links/local-chains/evm/start-evm-chain";
 import { type WatchRig, createWatchRig } from "../../testing/create-watch-rig.ts";
 import { withShortDelays } from "../../testing/short-delays.ts";
 import { owner } from "../../testing/samples.ts";
-import { type ScriptedRpc, startScriptedRpc } from "../../testing/scripted-rpc.ts";
+import { type ScriptedRpc, startScriptedRpc } from "@payment-links/chains/testing/scripted-rpc";
 
 /** `finalized` is eight blocks behind the head. */
 const finalBlocks = 8;

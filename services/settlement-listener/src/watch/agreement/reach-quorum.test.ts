@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { ChainMovedError } from "../chain/watch-context.ts";
-import { ChainUnreachableError } from "../chain-reader.ts";
+import { ChainUnreachableError } from "@payment-links/chains/chain-reader";
 import { reachQuorum, getQuorum } from "./reach-quorum.ts";
 
 /** What a provider returns for each key. It has no vote on missing keys. */

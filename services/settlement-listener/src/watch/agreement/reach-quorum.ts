@@ -1,5 +1,5 @@
 import { ChainMovedError } from "../chain/watch-context.ts";
-import { ChainUnreachableError, type Verifier } from "../chain-reader.ts";
+import { ChainUnreachableError, type Verifier } from "@payment-links/chains/chain-reader";
 
 /** The result of asking several providers the same question. */
 export type Agreement<Key, Value> = {

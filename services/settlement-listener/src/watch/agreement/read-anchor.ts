@@ -2,7 +2,7 @@ import { type ScannedBlock, findBlock } from "../../store/chain-blocks.ts";
 import { listDueTransfers } from "../../store/open-transfers.ts";
 import { toScannedBlock } from "../chain/to-scanned-block.ts";
 import type { WatchContext } from "../chain/watch-context.ts";
-import type { Verifier } from "../chain-reader.ts";
+import type { Verifier } from "@payment-links/chains/chain-reader";
 import { getDepositFilter } from "../transfers/find-transfers.ts";
 import { agreeOnBlock } from "./agree-on-block.ts";
 

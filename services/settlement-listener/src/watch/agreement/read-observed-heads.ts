@@ -22,14 +22,20 @@ export type ObservedHeads = {
 /** Reads the heads of all providers. */
 export const readObservedHeads = async ({
   chain,
+  expectHead,
   readHeadsByProvider,
   verifiers,
-}: Pick<WatchContext, "chain" | "readHeadsByProvider" | "verifiers">): Promise<ObservedHeads> => {
+}: Pick<
+  WatchContext,
+  "chain" | "expectHead" | "readHeadsByProvider" | "verifiers"
+>): Promise<ObservedHeads> => {
   const { settings } = chain;
   const headsByProvider = await readHeadsByProvider();
   const heads = [...headsByProvider.values()];
+  const head = selectTrustedHead(heads);
+  expectHead(head);
   return {
-    head: selectTrustedHead(heads),
+    head,
     ...computeSharedLimits(heads, settings, getQuorum(verifiers)),
     limitsByProvider: new Map(
       [...headsByProvider].map(([id, providerHeads]) => [

@@ -1,7 +1,7 @@
 import { findReadSpan } from "../../store/read-spans.ts";
 import { type Leadership, saveAuditProgress } from "../../store/watchers.ts";
 import type { WatchContext } from "../chain/watch-context.ts";
-import type { ChainReader } from "../chain-reader.ts";
+import type { ChainReader } from "@payment-links/chains/chain-reader";
 import { findAuditLimit, isVerifierError } from "./find-audit-limit.ts";
 import { rereadBlocks, commitMissedTransfers } from "./reread-blocks.ts";
 

@@ -5,7 +5,7 @@ import { markConfirmedByQuorum } from "../../store/payments.ts";
 import { type Leadership, lockLeadership } from "../../store/watchers.ts";
 import { agreeOnSenders } from "../agreement/agree-on-senders.ts";
 import type { WatchContext } from "../chain/watch-context.ts";
-import { ChainUnreachableError } from "../chain-reader.ts";
+import { ChainUnreachableError } from "@payment-links/chains/chain-reader";
 
 /** The position in the list of payments without a nonce, and the time at which to continue. */
 export type NonceBackfill = { afterSeq: string; pausedUntilMs: number };

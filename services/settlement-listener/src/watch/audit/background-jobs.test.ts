@@ -12,7 +12,7 @@ import { readProgress } from "../../store/watchers.ts";
 import { startEvmChain } from "@payment-links/local-chains/evm/start-evm-chain";
 import { type WatchRig, createWatchRig } from "../../testing/create-watch-rig.ts";
 import { owner } from "../../testing/samples.ts";
-import { type ScriptedRpc, startScriptedRpc } from "../../testing/scripted-rpc.ts";
+import { type ScriptedRpc, startScriptedRpc } from "@payment-links/chains/testing/scripted-rpc";
 import { withShortDelays } from "../../testing/short-delays.ts";
 import { misplaceLog } from "../../testing/misplace-log.ts";
 

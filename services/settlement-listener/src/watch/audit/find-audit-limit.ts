@@ -1,7 +1,11 @@
 import { computeBlockLimits } from "../../domain/plan-scan.ts";
 import { findBlock } from "../../store/chain-blocks.ts";
 import { ChainMovedError, type WatchContext } from "../chain/watch-context.ts";
-import { type ChainReader, ChainUnreachableError, type Verifier } from "../chain-reader.ts";
+import {
+  type ChainReader,
+  ChainUnreachableError,
+  type Verifier,
+} from "@payment-links/chains/chain-reader";
 
 /** This provider cannot reread the range now, but another one may be able to. */
 class VerifierError extends Error {

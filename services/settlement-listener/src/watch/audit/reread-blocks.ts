@@ -5,7 +5,7 @@ import { recordTransfers } from "../../payment-reports/record-transfers.ts";
 import { listStoredTransfers } from "../../store/chain-transfers.ts";
 import { type Leadership, lockLeadership } from "../../store/watchers.ts";
 import type { WatchContext } from "../chain/watch-context.ts";
-import type { ChainReader, TransactionPointer } from "../chain-reader.ts";
+import type { ChainReader, TransactionPointer } from "@payment-links/chains/chain-reader";
 import { splitPointers } from "../transfers/split-pointers.ts";
 import { findTransfers, getUnverifiedLimits, readBlockTimes } from "../transfers/find-transfers.ts";
 

@@ -5,7 +5,7 @@ import { listOrphanedTransfers } from "../../store/open-transfers.ts";
 import type { Leadership } from "../../store/watchers.ts";
 import type { WatchContext } from "../chain/watch-context.ts";
 import { agreeOnReceipts } from "../agreement/agree-on-receipts.ts";
-import { ChainUnreachableError } from "../chain-reader.ts";
+import { ChainUnreachableError } from "@payment-links/chains/chain-reader";
 import { commitOutcomes } from "../transfers/commit-outcomes.ts";
 import {
   findTransfersInReceipt,

@@ -3,7 +3,7 @@ import { readProgress } from "../../store/watchers.ts";
 import { agreeOnBlock } from "../agreement/agree-on-block.ts";
 import { reachQuorum, getQuorum } from "../agreement/reach-quorum.ts";
 import type { WatchContext } from "../chain/watch-context.ts";
-import { ChainUnreachableError } from "../chain-reader.ts";
+import { ChainUnreachableError } from "@payment-links/chains/chain-reader";
 
 /** What is known about a sender if no quorum returns the sender's nonce at a final block. */
 type NonceObservation = {

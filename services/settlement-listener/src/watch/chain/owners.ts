@@ -1,26 +1,6 @@
+import type { Owners } from "@payment-links/chains/watched-chain";
 import type { Pool } from "@payment-links/postgres";
-import {
-  type RankedOwner,
-  listByLatestLink,
-  listOwnerAddresses,
-} from "../../store/owner-addresses.ts";
-
-/**
- * The addresses of owners on one chain, in the chain family's format. No address is ever removed.
- */
-export type Owners = {
-  /**
-   * Returns all known addresses. Every call returns the same array, to which new addresses are
-   * appended.
-   */
-  readAll: () => Promise<readonly string[]>;
-  /**
-   * Returns all known addresses in the order in which to query them. The first address of each
-   * account comes first, then recent links before old ones. Only Solana stores the data for this
-   * order.
-   */
-  readByLatestLink: () => Promise<readonly RankedOwner[]>;
-};
+import { listByLatestLink, listOwnerAddresses } from "../../store/owner-addresses.ts";
 
 /** Creates a reader that loads all owner addresses on the first call, and only new ones later. */
 export const createOwners = (pool: Pool, chainId: string): Owners => {
@@ -45,6 +25,3 @@ export const createOwners = (pool: Pool, chainId: string): Owners => {
     readByLatestLink: () => listByLatestLink(pool, chainId),
   };
 };
-
-/** For chains that do not detect deposits. */
-export const noOwners: Owners = { readAll: async () => [], readByLatestLink: async () => [] };

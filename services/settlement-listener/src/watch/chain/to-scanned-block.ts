@@ -1,5 +1,5 @@
 import type { ScannedBlock } from "../../store/chain-blocks.ts";
-import type { BlockHeader } from "../chain-reader.ts";
+import type { BlockHeader } from "@payment-links/chains/chain-reader";
 
 /** Converts Unix seconds to a date. */
 export const toDate = (timestampSeconds: number): Date => new Date(timestampSeconds * 1000);

@@ -1,9 +1,9 @@
 import type { Pool } from "@payment-links/postgres";
 import type { Clock, Log } from "@payment-links/runtime";
-import type { ChainReaders } from "../chain-reader.ts";
+import type { ChainReaders } from "@payment-links/chains/chain-reader";
 import type { MissingReceiptTracker } from "../scan/missing-receipt-tracker.ts";
 import type { ChainMetrics } from "./chain-metrics.ts";
-import type { WatchedChain } from "./watched-chain.ts";
+import type { WatchedChain } from "@payment-links/chains/watched-chain";
 
 /** The dependencies of every step of watching a chain. */
 export type WatchContext = Omit<ChainReaders, "close"> & {

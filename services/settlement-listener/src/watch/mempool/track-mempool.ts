@@ -11,7 +11,7 @@ import { type Leadership, lockLeadership, readProgress } from "../../store/watch
 import { reachQuorum, getQuorum } from "../agreement/reach-quorum.ts";
 import type { WatchContext } from "../chain/watch-context.ts";
 import { getDepositFilter } from "../transfers/find-transfers.ts";
-import type { UnconfirmedTransaction } from "../chain-reader.ts";
+import type { UnconfirmedTransaction } from "@payment-links/chains/chain-reader";
 
 /** The in-memory state of mempool tracking. It can be lost without harm. */
 export type MempoolState = {

@@ -25,7 +25,7 @@ import { confirmFinalizedBlock } from "../agreement/confirm-finalized-block.ts";
 import { type ObservedHeads, readObservedHeads } from "../agreement/read-observed-heads.ts";
 import { toScannedBlock } from "../chain/to-scanned-block.ts";
 import type { WatchContext } from "../chain/watch-context.ts";
-import type { BlockHeader } from "../chain-reader.ts";
+import type { BlockHeader } from "@payment-links/chains/chain-reader";
 import { getUnverifiedLimits } from "../transfers/find-transfers.ts";
 import { handleReorg } from "./handle-reorg.ts";
 import { type ScannedBatch, scanBlocks } from "./scan-blocks.ts";

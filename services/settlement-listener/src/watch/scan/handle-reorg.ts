@@ -13,7 +13,7 @@ import {
 import { agreeOnBlock } from "../agreement/agree-on-block.ts";
 import { reportOrphanedSettled } from "../chain/report-orphaned-settled.ts";
 import { ChainMovedError, type WatchContext } from "../chain/watch-context.ts";
-import type { ChainReader } from "../chain-reader.ts";
+import type { ChainReader } from "@payment-links/chains/chain-reader";
 
 type ScanPosition = { tip: number; scannedTo: number; finalizedTo: number };
 

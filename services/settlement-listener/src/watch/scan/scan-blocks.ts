@@ -4,7 +4,11 @@ import type { ScannedBlock } from "../../store/chain-blocks.ts";
 import { toScannedBlock, toDate } from "../chain/to-scanned-block.ts";
 import { ChainMovedError, type WatchContext } from "../chain/watch-context.ts";
 import { agreeOnSenders } from "../agreement/agree-on-senders.ts";
-import { type BlockHeader, type ChainReader, ChainUnreachableError } from "../chain-reader.ts";
+import {
+  type BlockHeader,
+  type ChainReader,
+  ChainUnreachableError,
+} from "@payment-links/chains/chain-reader";
 import { type PointerBatch, splitPointers } from "../transfers/split-pointers.ts";
 import { findTransfers, readBlockTimes } from "../transfers/find-transfers.ts";
 

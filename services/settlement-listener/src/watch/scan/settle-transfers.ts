@@ -4,9 +4,9 @@ import { type OpenTransferCursor, listDueTransfers } from "../../store/open-tran
 import type { Leadership } from "../../store/watchers.ts";
 import { agreeOnReceipts } from "../agreement/agree-on-receipts.ts";
 import type { ObservedHeads } from "../agreement/read-observed-heads.ts";
-import type { ChainSettings } from "../chain/chain-settings.ts";
+import type { ChainSettings } from "@payment-links/chains/chain-settings";
 import type { WatchContext } from "../chain/watch-context.ts";
-import type { TransactionReceipt } from "../chain-reader.ts";
+import type { TransactionReceipt } from "@payment-links/chains/chain-reader";
 import { commitOutcomes } from "../transfers/commit-outcomes.ts";
 import {
   findTransfersInReceipt,

@@ -4,7 +4,7 @@ import { closeAfterEach, useRig } from "@payment-links/runtime/testing/use-rig";
 import { startEvmChain } from "@payment-links/local-chains/evm/start-evm-chain";
 import { type WatchRig, createWatchRig } from "../../testing/create-watch-rig.ts";
 import { owner } from "../../testing/samples.ts";
-import { startScriptedRpc } from "../../testing/scripted-rpc.ts";
+import { startScriptedRpc } from "@payment-links/chains/testing/scripted-rpc";
 
 /** `finalized` is eight blocks behind the head. */
 const finalBlocks = 8;

@@ -1,17 +1,17 @@
 import type { Decimal } from "@payment-links/contracts";
 import type { StoredTransfer, Transfer, TransferIdentity } from "../../domain/transfer.ts";
 import type { FinalityLimits } from "../../domain/plan-scan.ts";
-import type { ChainSettings } from "../chain/chain-settings.ts";
+import type { ChainSettings } from "@payment-links/chains/chain-settings";
 import { toDate } from "../chain/to-scanned-block.ts";
 import { ChainMovedError } from "../chain/watch-context.ts";
 import type { MissingReceiptTracker } from "../scan/missing-receipt-tracker.ts";
-import type { WatchedChain } from "../chain/watched-chain.ts";
+import type { WatchedChain } from "@payment-links/chains/watched-chain";
 import type {
   ChainReader,
   TransactionPointer,
   TransactionReceipt,
   Verifier,
-} from "../chain-reader.ts";
+} from "@payment-links/chains/chain-reader";
 
 /**
  * Returns the payments and deposits that the receipts of the given pointers prove. Leaves out

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
 import { transfersPerCommitMax } from "../../payment-reports/record-transfers.ts";
-import type { TransactionPointer } from "../chain-reader.ts";
+import type { TransactionPointer } from "@payment-links/chains/chain-reader";
 import { splitPointers } from "./split-pointers.ts";
 
 /** Creates pointers in consecutive blocks from 1. Each argument is the number of pointers in a block. */

@@ -1,5 +1,5 @@
 import { transfersPerCommitMax } from "../../payment-reports/record-transfers.ts";
-import type { TransactionPointer } from "../chain-reader.ts";
+import type { TransactionPointer } from "@payment-links/chains/chain-reader";
 
 /** All pointers of some consecutive blocks. The last block is `endBlock`. */
 export type PointerBatch = { pointers: readonly TransactionPointer[]; endBlock: number };
