@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { tronAddressFromHex, tronAddressToHex } from "@payment-links/chains";
+import { tronAddressFromHex, tronAddressToHex } from "@payment-links/chains/tron-address";
 import { startTronChain } from "@payment-links/local-chains/tron/start-tron-chain";
 import { type PayerOptions, createPayers } from "./create-checkout.ts";
 import { startTronNode } from "./start-tron-node.ts";

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { deriveSolanaReference, tronAddressFromHex, tronAddressToHex } from "@payment-links/chains";
+import { deriveSolanaReference } from "@payment-links/chains";
+import { tronAddressFromHex, tronAddressToHex } from "@payment-links/chains/tron-address";
 import { generateDescriptor } from "@payment-links/chains/testing/generate-descriptor";
 import {
   type LocalEvmChain,

@@ -1,6 +1,6 @@
 import { TronWeb, utils } from "tronweb";
 import { type Hex, keccak256, toFunctionSelector } from "viem";
-import { tronAddressFromHex } from "@payment-links/chains";
+import { tronAddressFromHex } from "@payment-links/chains/tron-address";
 import {
   type WalletMethodHandler,
   WalletError,

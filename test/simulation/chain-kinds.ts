@@ -1,10 +1,6 @@
 import { createHash } from "node:crypto";
-import {
-  deriveSolanaReference,
-  solanaTokenPrograms,
-  tronAddressFromHex,
-  tronAddressToHex,
-} from "@payment-links/chains";
+import { deriveSolanaReference, solanaTokenPrograms } from "@payment-links/chains";
+import { tronAddressFromHex, tronAddressToHex } from "@payment-links/chains/tron-address";
 import { loadCatalogue } from "@payment-links/contracts";
 import { type Block, type Transaction, finalDepth } from "./block.ts";
 import {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { encodeFunctionData, erc20Abi, keccak256, parseAbi, zeroAddress } from "viem";
-import { tronAddressFromHex, tronAddressToHex } from "@payment-links/chains";
+import { tronAddressFromHex, tronAddressToHex } from "@payment-links/chains/tron-address";
 import { createCatalogue, devnet } from "@payment-links/contracts";
 import { createLog } from "@payment-links/runtime";
 import { waitUntil } from "@payment-links/runtime/testing";

@@ -1,4 +1,4 @@
-import { tronAddressFromHex } from "@payment-links/chains";
+import { tronAddressFromHex } from "@payment-links/chains/tron-address";
 import { type CatalogueData, devnet } from "@payment-links/contracts";
 
 const testUsdc = {

@@ -1,4 +1,4 @@
-import { tronAddressToHex } from "@payment-links/chains";
+import { tronAddressToHex } from "@payment-links/chains/tron-address";
 import { startTronNode } from "@payment-links/local-chains/tron/start-tron-node";
 import type { LocalChain, LocalChainOptions } from "./local-chain.ts";
 import { localTronChainId } from "./local-seeds.ts";

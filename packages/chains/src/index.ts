@@ -34,5 +34,4 @@ export {
 } from "./solana/payment-uri.ts";
 export { deriveAssociatedTokenAccount, solanaTokenPrograms } from "./solana/token-account.ts";
 export { encodeSolanaPayment } from "./solana/transaction.ts";
-export { parseTronAddress, tronAddressFromHex, tronAddressToHex } from "./tron/address.ts";
 export type { TronCall } from "./tron/tron-call.ts";

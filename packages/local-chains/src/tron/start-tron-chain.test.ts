@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { parseTronAddress, tronAddressToHex } from "@payment-links/chains";
+import { parseTronAddress, tronAddressToHex } from "@payment-links/chains/tron-address";
 import { CatalogueData, createCatalogue, devnet } from "@payment-links/contracts";
 import { createLog } from "@payment-links/runtime";
 import { startAnvil } from "../evm/start-anvil.ts";

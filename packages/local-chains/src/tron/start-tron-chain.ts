@@ -1,5 +1,5 @@
 import type { Log } from "@payment-links/runtime";
-import { tronAddressFromHex } from "@payment-links/chains";
+import { tronAddressFromHex } from "@payment-links/chains/tron-address";
 import type { CatalogueData } from "@payment-links/contracts";
 import { startEvmChain } from "../evm/start-evm-chain.ts";
 import { type TronNode, startTronNode } from "./start-tron-node.ts";

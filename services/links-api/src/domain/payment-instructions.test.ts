@@ -1,7 +1,8 @@
 import { createRequire } from "node:module";
 import { describe, expect, test } from "@jest/globals";
 import { type Abi, decodeFunctionData, erc20Abi, toFunctionSelector, zeroAddress } from "viem";
-import { deriveSolanaReference, toEip55, tronAddressToHex } from "@payment-links/chains";
+import { deriveSolanaReference, toEip55 } from "@payment-links/chains";
+import { tronAddressToHex } from "@payment-links/chains/tron-address";
 import {
   type CatalogueToken,
   Decimal,

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { expect, test } from "@jest/globals";
-import { tronAddressFromHex } from "@payment-links/chains";
+import { tronAddressFromHex } from "@payment-links/chains/tron-address";
 import { Decimal } from "@payment-links/contracts";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { closeAfterEach, useRig } from "@payment-links/runtime/testing/use-rig";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { tronAddressFromHex } from "@payment-links/chains";
+import { tronAddressFromHex } from "@payment-links/chains/tron-address";
 import { Decimal, type PaymentLinkState } from "@payment-links/contracts";
 import { waitUntil } from "@payment-links/runtime/testing";
 import type { PaymentOrder, TokenName } from "@payment-links/local-chains/evm/start-evm-chain";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type * as z from "zod";
 import { transact } from "@payment-links/postgres";
-import { tronAddressFromHex } from "@payment-links/chains";
+import { tronAddressFromHex } from "@payment-links/chains/tron-address";
 import {
   type DepositState,
   type PaymentLinkState,

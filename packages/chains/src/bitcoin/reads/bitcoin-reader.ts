@@ -52,7 +52,7 @@ export const createBitcoinReader = (
     readUsedNonces: createReadUsedNonces(context),
     readMempool: createReadMempool(context, { chain, payees, finalDepthBlocks }),
     fetchUsedAddresses: createReadUsedAddresses(context),
-    readChain: failover.readChain,
+    readChain: () => failover.readChain(),
     hasTransactionIndex: () => failover.run("the transaction index", hasTransactionIndex),
     // A node with `txindex` has the whole history, because Bitcoin Core and btcd cannot prune
     // blocks when that index is on. While a node rebuilds the index, it cannot find the newest

@@ -25,14 +25,13 @@ export const createEvmReaders: CreateReaders = (catalogue, chain, override) => {
       deposits: deposits.createWatchedDeposits(context.owners),
     };
     const options = { ...context, ...settings, chainId: chain.id, dialect: evmDialect(evmChain) };
-    const { reader, ...readers } = createChainReaders(options, (readerContext) =>
+    const readers = createChainReaders(options, (readerContext) =>
       createEvmReader(readerContext, evmChain, watchedLogs),
     );
     return {
       ...readers,
       id: chain.id,
       settings: { ...settings, depositMinimums: deposits.depositMinimums },
-      reader,
       findFault: (providerId) => findChainFault(evmChain, readers.getProviderReader(providerId)),
     };
   };

@@ -49,7 +49,7 @@ export const createEvmReader = (
       failover.run("contracts", async (provider) =>
         (await provider.request(requests.map(contractRequest), { inParts: true })).map(toResult),
       ),
-    readChain: failover.readChain,
+    readChain: () => failover.readChain(),
   };
 };
 

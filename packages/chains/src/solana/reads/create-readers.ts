@@ -26,16 +26,15 @@ export const createSolanaReaders: CreateReaders = (catalogue, chain, override) =
     const dialect = solanaDialect(solanaChain);
     const schedule = createAccountSchedule(solanaChain, context.owners);
     const options = { ...context, ...settings, chainId: chain.id, dialect };
-    const { reader, ...readers } = createChainReaders(options, (readerContext) =>
+    const readers = createChainReaders(options, (readerContext) =>
       createSolanaReader(readerContext, solanaChain, schedule, readOwners),
     );
     return {
       ...readers,
       id: chain.id,
       settings: { ...settings, depositMinimums },
-      reader,
       findFault: (providerId) => findChainFault(solanaChain, readers.getProviderReader(providerId)),
-      fetchSolanaAccountState: reader.fetchSolanaAccountState,
+      fetchSolanaAccountState: readers.reader.fetchSolanaAccountState,
     };
   };
 };

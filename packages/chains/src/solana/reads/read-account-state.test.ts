@@ -22,10 +22,7 @@ describe("createReadAccountState", () => {
       requestCount += 1;
       return pendingRead.promise;
     };
-    const readAccountState = createReadAccountState(
-      { failover: { run: waitForRead, runOnOther: waitForRead } },
-      chain,
-    );
+    const readAccountState = createReadAccountState({ run: waitForRead }, chain);
     const request = {
       chainId: chain.id,
       tokenAddress: tokens.get("usdc")?.mint ?? "",

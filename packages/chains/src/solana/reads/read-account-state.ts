@@ -1,7 +1,7 @@
 import { deriveAssociatedTokenAccount, solanaTokenPrograms } from "../token-account.ts";
 import type { FetchSolanaAccountState, SolanaAccountState } from "@payment-links/contracts";
 import type { RpcRequest } from "../../rpc/json-rpc.ts";
-import type { ReaderContext } from "../../rpc/create-chain-readers.ts";
+import type { ProviderFailover } from "../../rpc/provider-failover.ts";
 import { parseObject } from "../../rpc/parse-result.ts";
 import { type Account, parseAccounts, parseKey } from "./rpc-results.ts";
 import { type SolanaChain, getTokenProgram } from "./solana-chain.ts";
@@ -20,7 +20,7 @@ const tokenPrograms: ReadonlySet<string> = new Set(Object.values(solanaTokenProg
  * returns the whole state.
  */
 export const createReadAccountState = (
-  { failover }: Pick<ReaderContext, "failover">,
+  failover: Pick<ProviderFailover, "run">,
   chain: SolanaChain,
 ) => {
   let activeReadCount = 0;

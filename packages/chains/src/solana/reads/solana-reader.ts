@@ -39,8 +39,8 @@ export const createSolanaReader = (
       const [accounts] = await provider.request([createAccountsRequest(addresses)]);
       return accounts;
     }),
-  readChain: context.failover.readChain,
-  fetchSolanaAccountState: createReadAccountState(context, chain),
+  readChain: () => context.failover.readChain(),
+  fetchSolanaAccountState: createReadAccountState(context.failover, chain),
 });
 
 const readNoOwners = async () => () => false;

@@ -25,14 +25,13 @@ export const createTronReaders: CreateReaders = (catalogue, chain, override) => 
       deposits: deposits.createWatchedDeposits(context.owners),
     };
     const options = { ...context, ...settings, chainId: chain.id, dialect: tronDialect(tronChain) };
-    const { reader, ...readers } = createChainReaders(options, (readerContext) =>
+    const readers = createChainReaders(options, (readerContext) =>
       createTronReader(readerContext, tronChain, watchedLogs),
     );
     return {
       ...readers,
       id: chain.id,
       settings: { ...settings, depositMinimums: deposits.depositMinimums },
-      reader,
       findFault: (providerId) => findChainFault(tronChain, readers.getProviderReader(providerId)),
     };
   };
