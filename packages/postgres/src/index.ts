@@ -1,5 +1,6 @@
 export { type ErrorCause, listCauses } from "./list-causes.ts";
-export { createJsonRecordset } from "./json-recordset.ts";
+export { Int8, createJsonRecordset } from "./json-recordset.ts";
+export { defineTable } from "./table.ts";
 export { type Migration, migrate } from "./migrate.ts";
 export { type LazyPool, createLazyPool } from "./lazy-pool.ts";
 export { connectMigratedPool } from "./connect-migrated-pool.ts";
@@ -8,3 +9,4 @@ export { ping } from "./ping.ts";
 export { type Pool, connectPool } from "./pool.ts";
 export { readDatabaseTime } from "./read-database-time.ts";
 export { type Db, type Transaction, withStatementTimeout, transact } from "./transact.ts";
+export { createUntypedRecordset } from "./untyped-recordset.ts";

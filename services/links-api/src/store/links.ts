@@ -18,7 +18,7 @@ import {
   VoidRow,
   type Pool,
   type Transaction,
-  createJsonRecordset,
+  createUntypedRecordset,
   sqlVoid,
   withStatementTimeout,
   transact,
@@ -134,7 +134,7 @@ const buildOutboxInsert = (event: OutgoingEvent) => {
   `;
 };
 
-const idRows = createJsonRecordset(["text"]);
+const idRows = createUntypedRecordset(["text"]);
 
 /**
  * Locks links until the transaction ends. The result does not contain unknown ids. The links are
@@ -181,7 +181,7 @@ export const buildLinksUpdate = (links: readonly Link[]) => {
   `;
 };
 
-const linkUpdateRows = createJsonRecordset([
+const linkUpdateRows = createUntypedRecordset([
   "text",
   "int4",
   "text",

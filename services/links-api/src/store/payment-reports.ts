@@ -1,6 +1,6 @@
 import { sql } from "slonik";
 import * as z from "zod";
-import { type Db, type Transaction, createJsonRecordset } from "@payment-links/postgres";
+import { type Db, type Transaction, createUntypedRecordset } from "@payment-links/postgres";
 import type { Payment } from "../domain/payment.ts";
 import type { PaymentReport } from "../domain/payment-reports.ts";
 import { isProviderNotice, toTransactionKey } from "../domain/same-transfer.ts";
@@ -23,8 +23,8 @@ const lockCount = 256;
 /** An upper limit that is higher than the number of payments in any transaction. */
 const reportsMax = 10_000;
 
-const lockRows = createJsonRecordset(["text", "bool"]);
-const keyRows = createJsonRecordset(["text", "text"]);
+const lockRows = createUntypedRecordset(["text", "bool"]);
+const keyRows = createUntypedRecordset(["text", "text"]);
 
 /**
  * Locks the transactions in which payments were made until the database transaction ends. Lists all

@@ -7,7 +7,7 @@ import {
   PaymentStatus,
   unappliedReasons,
 } from "@payment-links/contracts";
-import { type Db, createJsonRecordset } from "@payment-links/postgres";
+import { type Db, createUntypedRecordset } from "@payment-links/postgres";
 import type { SourceIdPrefix } from "../domain/source-id-prefix.ts";
 import { type Confirmations, computeConfirmations } from "../domain/confirmations.ts";
 import type { Payment } from "../domain/payment.ts";
@@ -104,7 +104,7 @@ export const selectFirstWithPrefix = ({
     ORDER BY payments.source_id LIMIT 1
   `;
 
-const idRows = createJsonRecordset(["text"]);
+const idRows = createUntypedRecordset(["text"]);
 
 /** Finds payments by their ids. */
 export const findPayments = async (
@@ -173,7 +173,7 @@ const toPaymentValues = (payment: Payment) => [
 ];
 
 /** The column types, in the order of {@link toPaymentValues}. */
-const paymentRows = createJsonRecordset(
+const paymentRows = createUntypedRecordset(
   (
     "text text int4 text text text bool text numeric text text text text " +
     "timestamptz timestamptz timestamptz bool timestamptz timestamptz timestamptz int8 text timestamptz"

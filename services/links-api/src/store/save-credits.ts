@@ -1,6 +1,6 @@
 import { sql } from "slonik";
 import { type OutgoingEvent, toOutboxRow } from "@payment-links/bus";
-import { VoidRow, type Transaction, createJsonRecordset } from "@payment-links/postgres";
+import { VoidRow, type Transaction, createUntypedRecordset } from "@payment-links/postgres";
 import type { Link } from "../domain/link.ts";
 import type { Payment } from "../domain/payment.ts";
 import { buildLinksUpdate } from "./links.ts";
@@ -35,7 +35,7 @@ export const saveCredits = async (
   `);
 };
 
-const outboxRows = createJsonRecordset([
+const outboxRows = createUntypedRecordset([
   "text",
   "text",
   "text",

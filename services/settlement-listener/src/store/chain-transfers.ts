@@ -6,7 +6,7 @@ import {
   type Pool,
   type Transaction,
   VoidRow,
-  createJsonRecordset,
+  createUntypedRecordset,
   sqlVoid,
 } from "@payment-links/postgres";
 import type { Transfer, StoredTransfer } from "../domain/transfer.ts";
@@ -127,7 +127,7 @@ const buildFoundRows = (transfers: readonly StoredTransfer[]) => sql.fragment`
   (${transferRows(transfers.map(toRow))}) AS found (${foundColumns})
 `;
 
-const transferRows = createJsonRecordset([
+const transferRows = createUntypedRecordset([
   "text",
   "text",
   "int4",

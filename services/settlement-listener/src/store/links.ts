@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { type FragmentSqlToken, sql } from "slonik";
 import type { PaymentLinkState } from "@payment-links/contracts";
-import { type Transaction, createJsonRecordset } from "@payment-links/postgres";
+import { type Transaction, createUntypedRecordset } from "@payment-links/postgres";
 import { lockNames, lockNamesShared } from "./name-locks.ts";
 
 const FoundRow = z.object({ isFound: z.literal(true) });
@@ -104,7 +104,7 @@ const buildSaveLinks = (links: readonly WatchedLink[], insertSource: FragmentSql
   `;
 };
 
-const linkRows = createJsonRecordset([
+const linkRows = createUntypedRecordset([
   "text",
   "int4",
   "text",

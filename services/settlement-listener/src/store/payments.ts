@@ -6,7 +6,7 @@ import {
   type Pool,
   type Transaction,
   VoidRow,
-  createJsonRecordset,
+  createUntypedRecordset,
   sqlVoid,
 } from "@payment-links/postgres";
 import type { Payment, PaymentReport } from "../domain/payment.ts";
@@ -201,7 +201,7 @@ const insertedColumns = sql.fragment`
   payer, witnessed_at
 `;
 
-const paymentRows = createJsonRecordset([
+const paymentRows = createUntypedRecordset([
   "text",
   "text",
   "text",

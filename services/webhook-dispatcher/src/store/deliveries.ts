@@ -1,4 +1,4 @@
-import { type Db, type Transaction, createJsonRecordset } from "@payment-links/postgres";
+import { type Db, type Transaction, createUntypedRecordset } from "@payment-links/postgres";
 import { sql } from "slonik";
 import * as z from "zod";
 import { WebhookTransaction, webhookTypes } from "@payment-links/contracts";
@@ -25,7 +25,7 @@ export type NewDelivery = WebhookEvent & {
     | { nextAttemptAt: null; leaseUntil: Date }
   );
 
-const newDeliveryRows = createJsonRecordset([
+const newDeliveryRows = createUntypedRecordset([
   "text",
   "text",
   "text",

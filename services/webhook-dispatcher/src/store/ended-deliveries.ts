@@ -1,7 +1,7 @@
 import {
   type Pool,
   type Transaction,
-  createJsonRecordset,
+  createUntypedRecordset,
   sqlVoid,
   withStatementTimeout,
 } from "@payment-links/postgres";
@@ -88,7 +88,7 @@ const partitionByAttempt = (
 
 const toAttemptKey = ({ id, attempts }: AttemptKey): string => `${id} ${attempts}`;
 
-const postponedRows = createJsonRecordset([
+const postponedRows = createUntypedRecordset([
   "text",
   "text",
   "int2",
@@ -98,7 +98,7 @@ const postponedRows = createJsonRecordset([
   "timestamptz",
   "jsonb",
 ]);
-const endedRows = createJsonRecordset([
+const endedRows = createUntypedRecordset([
   "text",
   "text",
   "int2",

@@ -1,5 +1,5 @@
 import type { LatestPublished } from "@payment-links/bus";
-import { type Db, type Transaction, createJsonRecordset } from "@payment-links/postgres";
+import { type Db, type Transaction, createUntypedRecordset } from "@payment-links/postgres";
 import { sql } from "slonik";
 import * as z from "zod";
 import {
@@ -39,7 +39,7 @@ export type StoredLinkVersion = z.output<typeof LinkVersionRow>;
 /** A link's state with its publish time. */
 export type PublishedLink = LatestPublished & { link: PaymentLinkState };
 
-const linkRows = createJsonRecordset([
+const linkRows = createUntypedRecordset([
   "text",
   "int8",
   "text",
