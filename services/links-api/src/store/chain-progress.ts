@@ -1,33 +1,29 @@
 import { sql } from "slonik";
 import * as z from "zod";
-import { type Transaction, sqlVoid } from "@payment-links/postgres";
+import { Int8, type Transaction, defineTable, sqlVoid } from "@payment-links/postgres";
 import { ConfirmationsByAmount } from "@payment-links/contracts";
 import { type ChainProgress, latestPlausibleTime } from "../domain/confirmations.ts";
-import { BlockNumber } from "./payments.ts";
 
 const ProgressRow = z.object({
   chainId: z.string(),
-  headBlock: BlockNumber,
-  settledTo: BlockNumber,
-  neededBlocks: BlockNumber,
+  headBlock: Int8,
+  settledTo: Int8,
+  neededBlocks: Int8,
   neededByAmount: ConfirmationsByAmount.nullable().transform(
     (requirements) => requirements ?? undefined,
   ),
   at: z.date(),
 }) satisfies z.ZodType<ChainProgress>;
+const { columns } = defineTable(ProgressRow, { expressions: { at: sql.fragment`told_at` } });
 
 /** Locks a chain's stored progress and returns it, or undefined if there is none. */
 export const lockChainProgress = async (
   tx: Transaction,
   chainId: string,
-): Promise<ChainProgress | undefined> => {
-  const row = await tx.maybeOne(sql.type(ProgressRow)`
-    SELECT chain_id AS "chainId", head_block AS "headBlock", settled_to AS "settledTo",
-      needed_blocks AS "neededBlocks", needed_by_amount AS "neededByAmount", told_at AS at
-    FROM chain_advances WHERE chain_id = ${chainId} FOR UPDATE
-  `);
-  return row ?? undefined;
-};
+): Promise<ChainProgress | undefined> =>
+  (await tx.maybeOne(sql.type(ProgressRow)`
+    SELECT ${columns} FROM chain_advances WHERE chain_id = ${chainId} FOR UPDATE
+  `)) ?? undefined;
 
 /**
  * Stores a chain's progress. If a concurrent transaction has stored a later update, and its time is

@@ -1,7 +1,7 @@
 import { sql } from "slonik";
 import * as z from "zod";
 import { Amount, DepositStatus, depositDecisions } from "@payment-links/contracts";
-import { type Db, VoidRow, type Transaction, sqlVoid } from "@payment-links/postgres";
+import { type Db, VoidRow, type Transaction, defineTable, sqlVoid } from "@payment-links/postgres";
 import {
   type Deposit,
   type DepositDecision,
@@ -31,14 +31,16 @@ const DepositRow = z.object({
   paymentId: z.string().nullable(),
 }) satisfies z.ZodType<Deposit>;
 
-const depositColumns = sql.fragment`
-  id, user_id AS "userId", version, status, amount, token_address AS "tokenAddress",
-  chain_id AS "chainId", destination_address AS "destinationAddress", payer,
-  source_transaction AS "sourceTransaction", occurred_at AS "occurredAt",
-  first_seen_at AS "firstSeenAt", returned_at AS "returnedAt",
-  orphan_change_published_at AS "orphanChangePublishedAt", decision,
-  decided_at AS "decidedAt", link_id AS "linkId", payment_id AS "paymentId"
-`;
+const { columns: depositColumns } = defineTable(DepositRow);
+
+const ObservedRow = DepositRow.omit({
+  userId: true,
+  decision: true,
+  decidedAt: true,
+  linkId: true,
+  paymentId: true,
+});
+const observedTable = defineTable(ObservedRow);
 
 const newestFirst = sql.fragment`first_seen_at DESC, id DESC`;
 
@@ -61,12 +63,10 @@ type OwnDeposit = { depositId: string; userId: string };
 export const lockOwnDeposit = async (
   tx: Transaction,
   { depositId, userId }: OwnDeposit,
-): Promise<Deposit | undefined> => {
-  const row = await tx.maybeOne(sql.type(DepositRow)`
+): Promise<Deposit | undefined> =>
+  (await tx.maybeOne(sql.type(DepositRow)`
     SELECT ${depositColumns} FROM deposits WHERE id = ${depositId} AND user_id = ${userId} FOR UPDATE
-  `);
-  return row ?? undefined;
-};
+  `)) ?? undefined;
 
 /**
  * The number of accounts for which a deposit is copied immediately. It is limited because anyone
@@ -93,35 +93,10 @@ export const insertDeposits = async (
   now: Date,
 ): Promise<void> => {
   if (deposits.length === 0) return;
-  const rows = deposits.map((deposit) => [
-    deposit.id,
-    deposit.version,
-    deposit.status,
-    deposit.amount.toFixed(),
-    deposit.tokenAddress,
-    deposit.chainId,
-    deposit.destinationAddress,
-    deposit.payer,
-    deposit.sourceTransaction,
-    deposit.occurredAt.toISOString(),
-    deposit.firstSeenAt.toISOString(),
-    deposit.returnedAt?.toISOString() ?? null,
-    deposit.orphanChangePublishedAt?.toISOString() ?? null,
-  ]);
   await tx.query(sqlVoid`
-    INSERT INTO deposits (
-      id, user_id, version, status, amount, token_address, chain_id, destination_address, payer,
-      source_transaction, occurred_at, first_seen_at, returned_at, orphan_change_published_at,
-      shared_at
-    )
-    SELECT incoming.id, paid.user_id, incoming.version, incoming.status, incoming.amount,
-      incoming.token_address, incoming.chain_id, incoming.destination_address, incoming.payer,
-      incoming.source_transaction, incoming.occurred_at, incoming.first_seen_at,
-      incoming.returned_at, incoming.orphan_change_published_at, paid.shared_at
-    FROM ${sql.unnest(rows, insertedTypes)} AS incoming (
-      id, version, status, amount, token_address, chain_id, destination_address, payer,
-      source_transaction, occurred_at, first_seen_at, returned_at, orphan_change_published_at
-    )
+    INSERT INTO deposits (${observedTable.names}, user_id, shared_at)
+    SELECT incoming.*, paid.user_id, paid.shared_at
+    FROM (${observedTable.rows(deposits)}) AS incoming
     CROSS JOIN LATERAL (
       (
         SELECT user_id, NULL::timestamptz AS shared_at FROM paid_addresses
@@ -160,14 +135,8 @@ export const copySharedDeposits = async (db: Db, userId: string): Promise<void> 
         ORDER BY shared_at LIMIT ${copyBatchMax} FOR SHARE SKIP LOCKED
       ) AS deposits
     ), copied AS (
-      INSERT INTO deposits (
-        id, user_id, version, status, amount, token_address, chain_id, destination_address, payer,
-        source_transaction, occurred_at, first_seen_at, returned_at, orphan_change_published_at
-      )
-      SELECT id, ${userId}, version, status, amount, token_address, chain_id, destination_address,
-        payer, source_transaction, occurred_at, first_seen_at, returned_at,
-        orphan_change_published_at
-      FROM offered WHERE status = 'settled'
+      INSERT INTO deposits (${observedTable.names}, user_id)
+      SELECT ${observedTable.names}, ${userId} FROM offered WHERE status = 'settled'
       ON CONFLICT DO NOTHING
     ), reached AS (
       SELECT chain_id, destination_address AS address, max(shared_at) AS shared_at
@@ -184,11 +153,6 @@ export const copySharedDeposits = async (db: Db, userId: string): Promise<void> 
   `);
 };
 
-const insertedTypes =
-  "text int4 text numeric text text text text text timestamptz timestamptz timestamptz timestamptz".split(
-    " ",
-  );
-
 /** Updates the reported state of deposits for every account. Their rows must be locked. */
 export const updateDepositStates = async (
   tx: Transaction,
@@ -196,31 +160,16 @@ export const updateDepositStates = async (
   now: Date,
 ): Promise<void> => {
   if (deposits.length === 0) return;
-  const rows = deposits.map((deposit) => [
-    deposit.id,
-    deposit.version,
-    deposit.status,
-    deposit.amount.toFixed(),
-    deposit.payer,
-    deposit.occurredAt.toISOString(),
-    deposit.returnedAt?.toISOString() ?? null,
-    deposit.orphanChangePublishedAt?.toISOString() ?? null,
-  ]);
   await tx.query(sqlVoid`
     UPDATE deposits SET version = greatest(deposits.version, incoming.version),
       status = incoming.status, amount = incoming.amount, payer = incoming.payer,
       occurred_at = incoming.occurred_at, returned_at = incoming.returned_at,
       orphan_change_published_at = incoming.orphan_change_published_at,
       shared_at = CASE WHEN deposits.user_id = ${sharedUserId} THEN ${sql.timestamp(now)} END
-    FROM ${sql.unnest(rows, updatedTypes)}
-      AS incoming (
-        id, version, status, amount, payer, occurred_at, returned_at, orphan_change_published_at
-      )
+    FROM (${observedTable.rows(deposits)}) AS incoming
     WHERE deposits.id = incoming.id
   `);
 };
-
-const updatedTypes = "text int4 text numeric text timestamptz timestamptz timestamptz".split(" ");
 
 /** Updates an account's decision about a deposit. The row must be locked. */
 export const updateDepositDecision = async (tx: Transaction, deposit: Deposit): Promise<void> => {
@@ -258,28 +207,28 @@ export const listDepositsAfter = (
   },
 ): Promise<readonly Deposit[]> => {
   const { decision, last, limit, userId } = query;
-  const hasDecision =
-    decision === undefined ? sql.fragment`true` : sql.fragment`decision = ${decision}`;
-  const isAfterLast =
-    last === undefined
-      ? sql.fragment`true`
-      : sql.fragment`(first_seen_at, id) < (${sql.timestamp(last.firstSeenAt)}, ${last.id})`;
+  const condition = sql.and([
+    sql.fragment`user_id = ${userId}`,
+    decision && sql.fragment`decision = ${decision}`,
+    last && sql.fragment`(first_seen_at, id) < (${sql.timestamp(last.firstSeenAt)}, ${last.id})`,
+  ]);
   return db.any(sql.type(DepositRow)`
-    SELECT ${depositColumns} FROM deposits
-    WHERE user_id = ${userId} AND ${hasDecision} AND ${isAfterLast}
+    SELECT ${depositColumns} FROM deposits WHERE ${condition}
     ORDER BY ${newestFirst} LIMIT ${limit}
   `);
 };
 
-const LikelyRow = z.object({
-  depositId: z.string(),
+const LikelyLinkRow = z.object({
   id: z.string(),
   toAmount: Amount,
   receivedAmount: Amount,
   createdAt: z.date(),
   description: z.string().nullable(),
-  isOfSender: z.boolean(),
 });
+const likelyLinkTable = defineTable(LikelyLinkRow, { from: "active" });
+const LikelyRow = LikelyLinkRow.extend({ depositId: z.string(), isOfSender: z.boolean() });
+
+const arrivedTable = defineTable(ObservedRow.extend({ arrivedUntil: z.date() }));
 
 /** The maximum number of active links that are scanned with an expiry, and also without one. */
 const scannedLinksMax = 200;
@@ -293,14 +242,10 @@ export const listLikelyLinks = (
   db: Db,
   { deposits, now, userId }: { deposits: readonly Deposit[]; now: Date; userId: string },
 ): Promise<readonly (LikelyLink & { depositId: string })[]> => {
-  const rows = deposits.map((deposit) => [
-    deposit.id,
-    deposit.chainId,
-    deposit.tokenAddress,
-    deposit.destinationAddress,
-    deposit.payer,
-    getLatestArrival(deposit).toISOString(),
-  ]);
+  const rows = deposits.map((deposit) => ({
+    ...deposit,
+    arrivedUntil: getLatestArrival(deposit),
+  }));
   const ownActiveLinks = sql.fragment`
     SELECT * FROM links WHERE user_id = ${userId} AND status = 'active'
   `;
@@ -310,15 +255,12 @@ export const listLikelyLinks = (
       UNION ALL
       (${ownActiveLinks} AND expires_at > ${sql.timestamp(now)} ORDER BY expires_at LIMIT ${scannedLinksMax})
     )
-    SELECT incoming.id AS "depositId", active.id, active.to_amount AS "toAmount",
-      active.received_amount AS "receivedAmount", active.created_at AS "createdAt",
-      active.description, EXISTS (
+    SELECT incoming.id AS "depositId", ${likelyLinkTable.columns}, EXISTS (
         SELECT FROM deposits
         WHERE user_id = ${userId} AND decision = 'assigned' AND payer = incoming.payer
           AND link_id = active.id
       ) AS "isOfSender"
-    FROM ${sql.unnest(rows, ["text", "text", "text", "text", "text", "timestamptz"])}
-      AS incoming (id, chain_id, token_address, destination_address, payer, arrived_until)
+    FROM (${arrivedTable.rows(rows)}) AS incoming
     JOIN active ON active.chain_id = incoming.chain_id
       AND active.token_address = incoming.token_address
       AND active.destination_address = incoming.destination_address

@@ -33,13 +33,11 @@ export const findStoredResponse = async (
   tx: Transaction,
   { ownerId, key }: OwnedKey,
   since: Date,
-): Promise<StoredResponse | undefined> => {
-  const row = await tx.maybeOne(sql.type(StoredResponseRow)`
+): Promise<StoredResponse | undefined> =>
+  (await tx.maybeOne(sql.type(StoredResponseRow)`
     SELECT body_hash AS "bodyHash", answer FROM idempotency_keys
     WHERE owner_id = ${ownerId} AND key = ${key} AND created_at > ${sql.timestamp(since)}
-  `);
-  return row ?? undefined;
-};
+  `)) ?? undefined;
 
 /** Stores a response. It replaces an expired response that has not been deleted yet. */
 export const saveResponse = async (

@@ -43,8 +43,8 @@ export const allocateAddressIndex = async (
 export const saveKey = async (
   tx: Transaction,
   { firstIndex, keyId }: KeyRange,
-): Promise<{ nextIndex: number; reservedTo: number } | undefined> => {
-  const row = await tx.maybeOne(sql.type(NextIndexRow)`
+): Promise<{ nextIndex: number; reservedTo: number } | undefined> =>
+  (await tx.maybeOne(sql.type(NextIndexRow)`
     INSERT INTO bitcoin_keys AS kept (key_id, next_index, first_index)
     VALUES (${keyId}, ${firstIndex}, ${firstIndex})
     ON CONFLICT (key_id) DO UPDATE SET
@@ -52,9 +52,7 @@ export const saveKey = async (
       first_index = excluded.first_index
     WHERE kept.first_index < excluded.first_index
     RETURNING next_index AS "nextIndex", reserved_to AS "reservedTo"
-  `);
-  return row ?? undefined;
-};
+  `)) ?? undefined;
 
 /** Returns the next index of a key, or undefined if the key is unknown. */
 export const findNextIndex = async (db: Db, keyId: string): Promise<number | undefined> => {

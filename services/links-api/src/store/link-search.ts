@@ -32,13 +32,11 @@ const CursorRow = z.object({ id: z.string(), createdAt: z.date(), seq: z.string(
 export const findLinkCursor = async (
   db: Db,
   { linkId, userId }: { linkId: string; userId: string },
-): Promise<LinkCursor | undefined> => {
-  const row = await db.maybeOne(sql.type(CursorRow)`
+): Promise<LinkCursor | undefined> =>
+  (await db.maybeOne(sql.type(CursorRow)`
     SELECT id, created_at AS "createdAt", seq FROM links
     WHERE id = ${linkId} AND user_id = ${userId}
-  `);
-  return row ?? undefined;
-};
+  `)) ?? undefined;
 
 /**
  * The maximum number of links that one search scans. The caller can continue where the scan ended.
@@ -103,37 +101,32 @@ const findScanEnd = (db: Db, query: LinkQuery): Promise<z.output<typeof CursorRo
   `);
 
 /** Builds the condition for the links to scan: a range of one index, in the order of the page. */
-const buildScanCondition = ({ before, from, status, to, userId }: LinkQuery) => {
-  const conditions = [sql.fragment`user_id = ${userId}`];
-  // The status is a literal, so that the planner can use the partial index. It works only for
-  // completed links, because their status never changes.
-  if (status === "completed") conditions.push(sql.fragment`status = 'completed'`);
-  if (from !== undefined) conditions.push(sql.fragment`created_at >= ${sql.timestamp(from)}`);
-  if (to !== undefined) conditions.push(sql.fragment`created_at < ${sql.timestamp(to)}`);
-  if (before !== undefined) {
-    conditions.push(sql.fragment`
-      (created_at, seq) < (${sql.timestamp(before.createdAt)}, ${before.seq}::int8)
-    `);
-  }
-  return sql.join(conditions, sql.fragment` AND `);
-};
+const buildScanCondition = ({ before, from, status, to, userId }: LinkQuery) =>
+  sql.and([
+    sql.fragment`user_id = ${userId}`,
+    // The status is a literal, so that the planner can use the partial index. It works only for
+    // completed links, because their status never changes.
+    status === "completed" && sql.fragment`status = 'completed'`,
+    from && sql.fragment`created_at >= ${sql.timestamp(from)}`,
+    to && sql.fragment`created_at < ${sql.timestamp(to)}`,
+    before &&
+      sql.fragment`(created_at, seq) < (${sql.timestamp(before.createdAt)}, ${before.seq}::int8)`,
+  ]);
 
 /** Builds the condition that each scanned link must match. */
-const buildFilterCondition = ({ now, search, status, tokenId }: LinkQuery) => {
-  const conditions = [sql.fragment`true`];
-  if (status === "active") {
-    conditions.push(sql.fragment`
-      status = 'active' AND (expires_at IS NULL OR expires_at > ${sql.timestamp(now)})
-    `);
-  } else if (status === "inactive") {
-    conditions.push(sql.fragment`
-      (status = 'inactive' OR (status = 'active' AND expires_at <= ${sql.timestamp(now)}))
-    `);
-  }
-  if (tokenId !== undefined) conditions.push(sql.fragment`token_id = ${tokenId}`);
-  if (search !== undefined) conditions.push(buildSearchCondition(search));
-  return sql.join(conditions, sql.fragment` AND `);
-};
+const buildFilterCondition = ({ now, search, status, tokenId }: LinkQuery) =>
+  sql.and([
+    status === "active" &&
+      sql.fragment`
+        status = 'active' AND (expires_at IS NULL OR expires_at > ${sql.timestamp(now)})
+      `,
+    status === "inactive" &&
+      sql.fragment`
+        (status = 'inactive' OR (status = 'active' AND expires_at <= ${sql.timestamp(now)}))
+      `,
+    tokenId !== undefined && sql.fragment`token_id = ${tokenId}`,
+    search && buildSearchCondition(search),
+  ]);
 
 // The explicit collation makes the search case-insensitive in all languages, whatever the
 // database's own collation is.
@@ -162,12 +155,10 @@ const StartRow = CursorRow.omit({ id: true });
 /**
  * Returns the cursor before all of an owner's current links. Returns undefined if there are none.
  */
-export const findStartCursor = async (db: Db, userId: string): Promise<LinkCursor | undefined> => {
-  const row = await db.maybeOne(sql.type(StartRow)`
+export const findStartCursor = async (db: Db, userId: string): Promise<LinkCursor | undefined> =>
+  (await db.maybeOne(sql.type(StartRow)`
     SELECT ${beforeNewestColumns} FROM (${selectNewestLink(userId)}) AS newest
-  `);
-  return row ?? undefined;
-};
+  `)) ?? undefined;
 
 const countMax = 1_000_000;
 

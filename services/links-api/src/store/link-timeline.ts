@@ -28,17 +28,15 @@ const LifecycleRow = z.object({
 export const findLinkLifecycle = async (
   db: Db,
   { linkId, userId }: { linkId: string; userId: string },
-): Promise<z.output<typeof LifecycleRow> | undefined> => {
-  const row = await db.maybeOne(sql.type(LifecycleRow)`
+): Promise<z.output<typeof LifecycleRow> | undefined> =>
+  (await db.maybeOne(sql.type(LifecycleRow)`
     SELECT links.created_at AS "createdAt", links.created_by AS "createdBy",
       links.deactivated_at AS "deactivatedAt", links.expires_at AS "expiresAt",
       payments.applied_at AS "lastAppliedAt", links.last_transaction_id AS "lastTransactionId",
       links.status
     FROM links LEFT JOIN payments ON payments.id = links.last_transaction_id
     WHERE links.id = ${linkId} AND links.user_id = ${userId}
-  `);
-  return row ?? undefined;
-};
+  `)) ?? undefined;
 
 const PositionRow = z.object({
   at: z.date(),

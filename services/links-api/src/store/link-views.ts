@@ -1,9 +1,8 @@
 import { type FragmentSqlToken, sql } from "slonik";
 import * as z from "zod";
 import { LinkStatus, LinkTexts } from "@payment-links/contracts";
-import type { Db } from "@payment-links/postgres";
+import { type Db, defineTable } from "@payment-links/postgres";
 import type { LinkView, OwnedLinkView, OwnerView } from "../domain/link-view.ts";
-import { textColumns } from "./links.ts";
 import { type LoadOne, createBatchLoader } from "./batch-loader.ts";
 
 /** A row of {@link linkViewColumns}. */
@@ -49,15 +48,7 @@ const OwnedViewRow = ViewRow.extend({ owner: Owner });
  * The columns of a link for responses. Amounts are stored as `numeric`, which preserves the digits
  * of the original decimal text.
  */
-export const linkViewColumns = sql.fragment`
-  links.id, links.user_id AS "userId", links.status, links.to_amount AS "toAmount",
-  links.received_amount AS "receivedAmount", links.current_usage AS "currentUsage",
-  links.max_usage AS "maxUsage", ${textColumns}, links.created_at AS "createdAt",
-  links.expires_at AS "expiresAt", links.wallet_id AS "walletId",
-  links.wallet_provider AS "walletProvider", links.destination_address AS "destinationAddress",
-  links.token_id AS "tokenId", links.payment_reference AS "paymentReference",
-  links.last_transaction_id AS "lastTransactionId"
-`;
+export const { columns: linkViewColumns } = defineTable(ViewRow, { from: "links" });
 
 /** Finds a link, with its owner's profile. Returns undefined if the link does not exist. */
 export type FindLinkView = LoadOne<OwnedLinkView>;
@@ -80,12 +71,10 @@ const findLinkViews = (db: Db, linkIds: readonly string[]): Promise<readonly Own
 export const findOwnLinkView = async (
   db: Db,
   { linkId, userId }: { linkId: string; userId: string },
-): Promise<LinkView | undefined> => {
-  const row = await db.maybeOne(sql.type(ViewRow)`
+): Promise<LinkView | undefined> =>
+  (await db.maybeOne(sql.type(ViewRow)`
     SELECT ${linkViewColumns} FROM links WHERE id = ${linkId} AND user_id = ${userId}
-  `);
-  return row ?? undefined;
-};
+  `)) ?? undefined;
 
 export type LinkFilter = {
   userId: string;

@@ -18,7 +18,8 @@ import {
   VoidRow,
   type Pool,
   type Transaction,
-  createUntypedRecordset,
+  createJsonRecordset,
+  defineTable,
   sqlVoid,
   withStatementTimeout,
   transact,
@@ -53,20 +54,7 @@ const MarkedRow = z.object({ count: z.int(), until: z.date().nullable() });
 
 const MarkedUntilRow = z.object({ markedTo: z.date() });
 
-/** The text columns of a link, for all queries. */
-export const textColumns = sql.fragment`links.description`;
-
-const linkColumns = sql.fragment`
-  links.id, links.user_id AS "userId", links.version, links.status,
-  links.to_amount AS "toAmount", links.received_amount AS "receivedAmount",
-  links.current_usage AS "currentUsage", links.max_usage AS "maxUsage", ${textColumns},
-  links.created_at AS "createdAt", links.expires_at AS "expiresAt",
-  links.deactivated_at AS "deactivatedAt", links.wallet_id AS "walletId",
-  links.wallet_provider AS "walletProvider", links.destination_address AS "destinationAddress",
-  links.token_id AS "tokenId", links.chain_id AS "chainId",
-  links.token_address AS "tokenAddress", links.payment_reference AS "paymentReference",
-  links.last_transaction_id AS "lastTransactionId"
-`;
+const { columns: linkColumns } = defineTable(LinkRow, { from: "links" });
 
 /**
  * A new link with the API key or session that created it, and its event. If a person created it,
@@ -134,7 +122,7 @@ const buildOutboxInsert = (event: OutgoingEvent) => {
   `;
 };
 
-const idRows = createUntypedRecordset(["text"]);
+const idRows = createJsonRecordset(LinkRow.pick({ id: true }));
 
 /**
  * Locks links until the transaction ends. The result does not contain unknown ids. The links are
@@ -144,9 +132,9 @@ export const lockLinks = async (
   tx: Transaction,
   linkIds: readonly string[],
 ): Promise<Map<string, Link>> => {
-  const ids = [...new Set(linkIds)].toSorted().map((id) => [id]);
+  const ids = [...new Set(linkIds)].toSorted().map((id) => ({ id }));
   const rows = await tx.any(sql.prepared("lock_links", LinkRow)`
-    SELECT ${linkColumns} FROM (${idRows(ids)}) AS wanted (id) CROSS JOIN LATERAL (
+    SELECT ${linkColumns} FROM (${idRows(ids)}) AS wanted CROSS JOIN LATERAL (
       SELECT * FROM links WHERE id = wanted.id LIMIT 1 FOR UPDATE
     ) AS links
   `);
@@ -160,36 +148,22 @@ export const lockLinks = async (
  */
 export const buildLinksUpdate = (links: readonly Link[]) => {
   const ids = links.map(({ id }) => id);
-  const rows = links.map((link) => [
-    link.id,
-    link.version,
-    link.status,
-    link.receivedAmount.toFixed(),
-    link.currentUsage,
-    link.deactivatedAt?.toISOString() ?? null,
-    link.lastTransactionId,
-  ]);
   return sql.fragment`
-    UPDATE links SET
-      version = new.version, status = new.status, received_amount = new.received_amount,
-      current_usage = new.current_usage, deactivated_at = new.deactivated_at,
-      last_transaction_id = new.last_transaction_id
-    FROM (${linkUpdateRows(rows)})
-      AS new (id, version, status, received_amount, current_usage, deactivated_at,
-              last_transaction_id)
+    UPDATE links SET ${mutableColumns} FROM (${mutableRows(links)}) AS new
     WHERE links.id = new.id AND links.id = ANY ((SELECT ${sql.array(ids, "text")})::text[])
   `;
 };
 
-const linkUpdateRows = createUntypedRecordset([
-  "text",
-  "int4",
-  "text",
-  "numeric",
-  "int4",
-  "timestamptz",
-  "text",
-]);
+const MutableRow = LinkRow.pick({
+  version: true,
+  status: true,
+  receivedAmount: true,
+  currentUsage: true,
+  deactivatedAt: true,
+  lastTransactionId: true,
+});
+const mutableColumns = defineTable(MutableRow).assignFrom("new");
+const mutableRows = createJsonRecordset(MutableRow.extend({ id: z.string() }));
 
 /** Stores the mutable columns of a link ({@link buildLinksUpdate}). */
 export const updateLink = async (tx: Transaction, link: Link): Promise<void> => {

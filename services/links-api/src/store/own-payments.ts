@@ -1,4 +1,4 @@
-import { type FragmentSqlToken, sql } from "slonik";
+import { sql } from "slonik";
 import * as z from "zod";
 import type { Db } from "@payment-links/postgres";
 import type { Payment } from "../domain/payment.ts";
@@ -112,9 +112,8 @@ export const countLinkPayments = async (
   };
 };
 
-const buildRangeCondition = ({ from, to }: FirstSeenRange) => {
-  const conditions: FragmentSqlToken[] = [sql.fragment`true`];
-  if (from !== undefined) conditions.push(sql.fragment`first_seen_at >= ${sql.timestamp(from)}`);
-  if (to !== undefined) conditions.push(sql.fragment`first_seen_at < ${sql.timestamp(to)}`);
-  return sql.join(conditions, sql.fragment` AND `);
-};
+const buildRangeCondition = ({ from, to }: FirstSeenRange) =>
+  sql.and([
+    from && sql.fragment`first_seen_at >= ${sql.timestamp(from)}`,
+    to && sql.fragment`first_seen_at < ${sql.timestamp(to)}`,
+  ]);

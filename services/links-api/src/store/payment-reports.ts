@@ -1,6 +1,6 @@
 import { sql } from "slonik";
 import * as z from "zod";
-import { type Db, type Transaction, createUntypedRecordset } from "@payment-links/postgres";
+import { type Db, type Transaction, createJsonRecordset } from "@payment-links/postgres";
 import type { Payment } from "../domain/payment.ts";
 import type { PaymentReport } from "../domain/payment-reports.ts";
 import { isProviderNotice, toTransactionKey } from "../domain/same-transfer.ts";
@@ -23,8 +23,8 @@ const lockCount = 256;
 /** An upper limit that is higher than the number of payments in any transaction. */
 const reportsMax = 10_000;
 
-const lockRows = createUntypedRecordset(["text", "bool"]);
-const keyRows = createUntypedRecordset(["text", "text"]);
+const lockRows = createJsonRecordset(z.object({ name: z.string(), isExclusive: z.boolean() }));
+const keyRows = createJsonRecordset(z.object({ chainId: z.string(), key: z.string() }));
 
 /**
  * Locks the transactions in which payments were made until the database transaction ends. Lists all
@@ -49,10 +49,10 @@ export const lockReports = async (
         ],
   );
   if (keys.length === 0) return [];
-  const lockNames = keys.map(({ chainId, isExclusive, key }): [string, boolean] => [
-    `${chainId} ${key}`,
+  const locks = keys.map(({ chainId, isExclusive, key }) => ({
+    name: `${chainId} ${key}`,
     isExclusive,
-  ]);
+  }));
   await tx.query(sql.prepared("lock_reports", LockedRow)`
     SELECT CASE WHEN lock.is_exclusive
       THEN pg_advisory_xact_lock(hashtext('links-api reports'), lock.number)::text
@@ -60,7 +60,7 @@ export const lockReports = async (
     END IS NOT NULL AS "isLocked"
     FROM (
       SELECT abs(hashtext(name) % ${lockCount}::int4) AS number, bool_or(is_exclusive) AS is_exclusive
-      FROM (${lockRows(lockNames)}) AS named (name, is_exclusive) GROUP BY number ORDER BY number
+      FROM (${lockRows(locks)}) AS named GROUP BY number ORDER BY number
     ) AS lock
   `);
   return listReports(tx, reports);
@@ -77,13 +77,13 @@ export const listReports = async (
     reports.flatMap(({ chainId, sourceTransaction }) => {
       if (sourceTransaction === null) return [];
       const key = toTransactionKey(sourceTransaction);
-      return [[`${chainId} ${key}`, [chainId, key]]];
+      return [[`${chainId} ${key}`, { chainId, key }]];
     }),
   );
   if (keysByName.size === 0) return [];
   return db.any(sql.prepared("list_reports", ReportRow)`
     SELECT ${paymentColumns}, owned.user_id AS "userId"
-    FROM (${keyRows([...keysByName.values()])}) AS wanted (chain_id, key)
+    FROM (${keyRows([...keysByName.values()])}) AS wanted
     CROSS JOIN LATERAL (
       SELECT * FROM payments
       WHERE chain_id = wanted.chain_id AND source_transaction IS NOT NULL

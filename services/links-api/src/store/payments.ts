@@ -7,17 +7,11 @@ import {
   PaymentStatus,
   unappliedReasons,
 } from "@payment-links/contracts";
-import { type Db, createUntypedRecordset } from "@payment-links/postgres";
+import { type Db, Int8, createJsonRecordset, defineTable } from "@payment-links/postgres";
 import type { SourceIdPrefix } from "../domain/source-id-prefix.ts";
 import { type Confirmations, computeConfirmations } from "../domain/confirmations.ts";
 import type { Payment } from "../domain/payment.ts";
 import { createBatchLoader } from "./batch-loader.ts";
-
-/**
- * A block number from a `bigint` column, which the database driver returns as text. It is always a
- * safe integer.
- */
-export const BlockNumber = z.string().transform(Number).pipe(z.int());
 
 /** A row of {@link paymentColumns}. */
 export const PaymentRow = z.object({
@@ -43,34 +37,26 @@ export const PaymentRow = z.object({
   orphanedAt: z.date().nullable(),
   returnedAt: z.date().nullable(),
   orphanChangePublishedAt: z.date().nullable(),
-  blockNumber: BlockNumber.nullable(),
+  blockNumber: Int8.nullable(),
 }) satisfies z.ZodType<Payment>;
 
 /**
  * The columns of a payment. The column `is_orphaned` stays true after the payment has returned to
  * its chain, so the field `isOrphaned` also depends on `returned_at`.
  */
-export const paymentColumns = sql.fragment`
-  payments.id, payments.link_id AS "linkId", payments.version, payments.source,
-  payments.source_id AS "sourceId", payments.status, payments.is_applied AS "isApplied",
-  payments.reason, payments.amount,
-  payments.is_orphaned AND payments.returned_at IS NULL AS "isOrphaned",
-  payments.token_address AS "tokenAddress", payments.chain_id AS "chainId", payments.destination_address AS "destinationAddress",
-  payments.source_transaction AS "sourceTransaction", payments.occurred_at AS "occurredAt",
-  payments.first_seen_at AS "firstSeenAt", payments.applied_at AS "appliedAt",
-  payments.ended_at AS "endedAt", payments.orphaned_at AS "orphanedAt",
-  payments.returned_at AS "returnedAt", payments.block_number AS "blockNumber",
-  payments.orphan_change_published_at AS "orphanChangePublishedAt",
-  payments.duplicate_of AS "duplicateOf"
-`;
+const paymentTable = defineTable(PaymentRow, {
+  from: "payments",
+  expressions: {
+    isOrphaned: sql.fragment`payments.is_orphaned AND payments.returned_at IS NULL`,
+  },
+});
+export const paymentColumns = paymentTable.columns;
 
 /** Finds a payment by the id that settlement-listener assigned. */
-export const findPayment = async (db: Db, paymentId: string): Promise<Payment | undefined> => {
-  const row = await db.maybeOne(sql.prepared("find_payment", PaymentRow)`
+export const findPayment = async (db: Db, paymentId: string): Promise<Payment | undefined> =>
+  (await db.maybeOne(sql.prepared("find_payment", PaymentRow)`
     SELECT ${paymentColumns} FROM payments WHERE id = ${paymentId}
-  `);
-  return row ?? undefined;
-};
+  `)) ?? undefined;
 
 /** Finds the first payment that a transaction makes on a link. */
 export const findPaymentBySourceIdPrefix = async (
@@ -104,16 +90,16 @@ export const selectFirstWithPrefix = ({
     ORDER BY payments.source_id LIMIT 1
   `;
 
-const idRows = createUntypedRecordset(["text"]);
+const idRows = createJsonRecordset(PaymentRow.pick({ id: true }));
 
 /** Finds payments by their ids. */
 export const findPayments = async (
   db: Db,
   paymentIds: readonly string[],
 ): Promise<Map<string, Payment>> => {
-  const ids = idRows(paymentIds.map((id) => [id]));
+  const ids = idRows(paymentIds.map((id) => ({ id })));
   const rows = await db.any(sql.prepared("find_payments", PaymentRow)`
-    SELECT ${paymentColumns} FROM (${ids}) AS wanted (id) CROSS JOIN LATERAL (
+    SELECT ${paymentColumns} FROM (${ids}) AS wanted CROSS JOIN LATERAL (
       SELECT * FROM payments WHERE id = wanted.id LIMIT 1
     ) AS payments
   `);
@@ -126,59 +112,18 @@ export const findPayments = async (
  * and source id, which must never happen.
  */
 export const buildPaymentsUpsert = (payments: readonly Payment[]) => sql.fragment`
-  INSERT INTO payments (
-    id, link_id, version, source, source_id, status, is_applied, reason, amount, token_address,
-    chain_id, destination_address, source_transaction, occurred_at, first_seen_at, applied_at,
-    is_orphaned, ended_at, orphaned_at, returned_at, block_number, duplicate_of,
-    orphan_change_published_at
-  )
-  ${paymentRows(payments.map(toPaymentValues))}
-  ON CONFLICT (id) DO UPDATE SET
-    version = excluded.version, status = excluded.status, is_applied = excluded.is_applied,
-    reason = excluded.reason, amount = excluded.amount,
-    token_address = excluded.token_address, chain_id = excluded.chain_id,
-    destination_address = excluded.destination_address,
-    source_transaction = excluded.source_transaction, occurred_at = excluded.occurred_at,
-    applied_at = excluded.applied_at, is_orphaned = excluded.is_orphaned,
-    ended_at = excluded.ended_at, orphaned_at = excluded.orphaned_at,
-    returned_at = excluded.returned_at, block_number = excluded.block_number,
-    duplicate_of = excluded.duplicate_of,
-    orphan_change_published_at = excluded.orphan_change_published_at
+  INSERT INTO payments (${paymentTable.names}) ${paymentTable.rows(payments.map(toStoredPayment))}
+  ON CONFLICT (id) DO UPDATE SET ${updatedColumns}
 `;
 
-const toPaymentValues = (payment: Payment) => [
-  payment.id,
-  payment.linkId,
-  payment.version,
-  payment.source,
-  payment.sourceId,
-  payment.status,
-  payment.isApplied,
-  payment.reason,
-  payment.amount.toFixed(),
-  payment.tokenAddress,
-  payment.chainId,
-  payment.destinationAddress,
-  payment.sourceTransaction,
-  payment.occurredAt.toISOString(),
-  payment.firstSeenAt.toISOString(),
-  payment.appliedAt?.toISOString() ?? null,
-  payment.isOrphaned || payment.returnedAt !== null,
-  payment.endedAt?.toISOString() ?? null,
-  payment.orphanedAt?.toISOString() ?? null,
-  payment.returnedAt?.toISOString() ?? null,
-  payment.blockNumber,
-  payment.duplicateOf,
-  payment.orphanChangePublishedAt?.toISOString() ?? null,
-];
+const updatedColumns = defineTable(
+  PaymentRow.omit({ id: true, linkId: true, source: true, sourceId: true, firstSeenAt: true }),
+).assignFrom("excluded");
 
-/** The column types, in the order of {@link toPaymentValues}. */
-const paymentRows = createUntypedRecordset(
-  (
-    "text text int4 text text text bool text numeric text text text text " +
-    "timestamptz timestamptz timestamptz bool timestamptz timestamptz timestamptz int8 text timestamptz"
-  ).split(" "),
-);
+const toStoredPayment = (payment: Payment): Payment => ({
+  ...payment,
+  isOrphaned: payment.isOrphaned || payment.returnedAt !== null,
+});
 
 /** Lists a page of one link's payments, newest first. */
 export const listPayments = async (
@@ -225,8 +170,8 @@ export const buildPendingCondition = (link: FragmentSqlToken): FragmentSqlToken 
 export type PendingPayment = Payment & { confirmations: Confirmations | null };
 
 const PendingRow = PaymentRow.extend({
-  headBlock: BlockNumber.nullable(),
-  neededBlocks: BlockNumber.nullable(),
+  headBlock: Int8.nullable(),
+  neededBlocks: Int8.nullable(),
   neededByAmount: ConfirmationsByAmount.nullable(),
 }).transform(({ headBlock, neededBlocks, neededByAmount, ...payment }): PendingPayment => ({
   ...payment,

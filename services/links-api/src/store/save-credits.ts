@@ -1,6 +1,7 @@
 import { sql } from "slonik";
+import * as z from "zod";
 import { type OutgoingEvent, toOutboxRow } from "@payment-links/bus";
-import { VoidRow, type Transaction, createUntypedRecordset } from "@payment-links/postgres";
+import { VoidRow, type Transaction, defineTable } from "@payment-links/postgres";
 import type { Link } from "../domain/link.ts";
 import type { Payment } from "../domain/payment.ts";
 import { buildLinksUpdate } from "./links.ts";
@@ -24,23 +25,19 @@ export const saveCredits = async (
   tx: Transaction,
   { payments, links, events }: Credits,
 ): Promise<void> => {
-  const eventRows = events.map((event) => {
-    const { id, topic, key, type, occurredAt, traceparent, value } = toOutboxRow(event);
-    return [id, topic, key, type, occurredAt, traceparent, value];
-  });
   await tx.query(sql.prepared("keep_credits", VoidRow)`
     WITH paid AS (${buildPaymentsUpsert(payments)}), credited AS (${buildLinksUpdate(links)})
-    INSERT INTO outbox (id, topic, key, type, occurred_at, traceparent, value)
-    ${outboxRows(eventRows)}
+    INSERT INTO outbox (${outbox.names}) ${outbox.rows(events.map(toOutboxRow))}
   `);
 };
 
-const outboxRows = createUntypedRecordset([
-  "text",
-  "text",
-  "text",
-  "text",
-  "timestamptz",
-  "text",
-  "text",
-]);
+const OutboxRow = z.object({
+  id: z.string(),
+  topic: z.string(),
+  key: z.string(),
+  type: z.string(),
+  occurredAt: z.string(),
+  traceparent: z.string().nullable(),
+  value: z.string(),
+});
+const outbox = defineTable(OutboxRow, { types: { occurredAt: "timestamptz" } });
