@@ -1,10 +1,16 @@
 import * as z from "zod";
 import { sql } from "slonik";
-import { type Pool, type Transaction, VoidRow, sqlVoid } from "@payment-links/postgres";
-import { BlockNumber } from "./block-number.ts";
+import {
+  Int8,
+  type Pool,
+  type Transaction,
+  VoidRow,
+  defineTable,
+  sqlVoid,
+} from "@payment-links/postgres";
 
 const BlockRow = z.object({
-  number: BlockNumber,
+  number: Int8,
   hash: z.string(),
   parentHash: z.string(),
   minedAt: z.date(),
@@ -15,31 +21,27 @@ const BlockRow = z.object({
  */
 export type ScannedBlock = z.output<typeof BlockRow>;
 
-const columns = sql.fragment`number, hash, parent_hash AS "parentHash", mined_at AS "minedAt"`;
+const blockTable = defineTable(BlockRow);
 
 export const findBlock = async (
   pool: Pool,
   chainId: string,
   number: number,
-): Promise<ScannedBlock | undefined> => {
-  const row = await pool.maybeOne(sql.prepared("find_block", BlockRow)`
-    SELECT ${columns} FROM chain_blocks WHERE chain_id = ${chainId} AND number = ${number}
-  `);
-  return row ?? undefined;
-};
+): Promise<ScannedBlock | undefined> =>
+  (await pool.maybeOne(sql.prepared("find_block", BlockRow)`
+    SELECT ${blockTable.columns} FROM chain_blocks WHERE chain_id = ${chainId} AND number = ${number}
+  `)) ?? undefined;
 
 /** Returns the highest stored block of a chain at or below a number. */
 export const findBlockUpTo = async (
   pool: Pool,
   chainId: string,
   number: number,
-): Promise<ScannedBlock | undefined> => {
-  const row = await pool.maybeOne(sql.type(BlockRow)`
-    SELECT ${columns} FROM chain_blocks WHERE chain_id = ${chainId} AND number <= ${number}
+): Promise<ScannedBlock | undefined> =>
+  (await pool.maybeOne(sql.type(BlockRow)`
+    SELECT ${blockTable.columns} FROM chain_blocks WHERE chain_id = ${chainId} AND number <= ${number}
     ORDER BY number DESC LIMIT 1
-  `);
-  return row ?? undefined;
-};
+  `)) ?? undefined;
 
 /** Lists the stored blocks of a range in ascending order. Both ends are inclusive. */
 export const listBlocks = (
@@ -48,7 +50,7 @@ export const listBlocks = (
   { fromBlock, toBlock }: { fromBlock: number; toBlock: number },
 ): Promise<readonly ScannedBlock[]> =>
   pool.any(sql.type(BlockRow)`
-    SELECT ${columns} FROM chain_blocks
+    SELECT ${blockTable.columns} FROM chain_blocks
     WHERE chain_id = ${chainId} AND number BETWEEN ${fromBlock} AND ${toBlock}
     ORDER BY number
   `);
@@ -58,17 +60,9 @@ export const insertBlocks = async (
   chainId: string,
   blocks: readonly ScannedBlock[],
 ): Promise<void> => {
-  const rows = blocks.map((block) => [
-    block.number,
-    block.hash,
-    block.parentHash,
-    block.minedAt.toISOString(),
-  ]);
   await tx.query(sql.prepared("insert_blocks", VoidRow)`
-    INSERT INTO chain_blocks (chain_id, number, hash, parent_hash, mined_at)
-    SELECT ${chainId}, block.*
-    FROM ${sql.unnest(rows, ["int8", "text", "text", "timestamptz"])}
-      AS block (number, hash, parent_hash, mined_at)
+    INSERT INTO chain_blocks (chain_id, ${blockTable.names})
+    SELECT ${chainId}, block.* FROM (${blockTable.rows(blocks)}) AS block
   `);
 };
 

@@ -1,12 +1,12 @@
 import * as z from "zod";
 import { sql } from "slonik";
 import { getChainSource } from "@payment-links/chains";
-import { PaymentStatus, formatAmount } from "@payment-links/contracts";
+import { PaymentStatus } from "@payment-links/contracts";
 import {
   type Pool,
   type Transaction,
   VoidRow,
-  createUntypedRecordset,
+  defineTable,
   sqlVoid,
 } from "@payment-links/postgres";
 import type { Transfer, StoredTransfer } from "../domain/transfer.ts";
@@ -117,49 +117,12 @@ const upsertTransfers = (
   `);
 };
 
-const foundColumns = sql.fragment`
-  chain_id, transaction_hash, ordinal, block_number, block_hash, occurred_at, reference_hash,
-  token_address, destination_address, amount, sender, payer, nonce, payment_link_id
-`;
-const insertedColumns = sql.fragment`${foundColumns}, seen_at`;
+const foundTable = defineTable(TransferRow.omit({ isOrphaned: true }));
+const insertedColumns = sql.fragment`${foundTable.names}, seen_at`;
 
 const buildFoundRows = (transfers: readonly StoredTransfer[]) => sql.fragment`
-  (${transferRows(transfers.map(toRow))}) AS found (${foundColumns})
+  (${foundTable.rows(transfers)}) AS found
 `;
-
-const transferRows = createUntypedRecordset([
-  "text",
-  "text",
-  "int4",
-  "int8",
-  "text",
-  "timestamptz",
-  "text",
-  "text",
-  "text",
-  "numeric",
-  "text",
-  "text",
-  "int8",
-  "text",
-]);
-
-const toRow = (transfer: StoredTransfer) => [
-  transfer.chainId,
-  transfer.transactionHash,
-  transfer.ordinal,
-  transfer.blockNumber,
-  transfer.blockHash,
-  transfer.occurredAt.toISOString(),
-  transfer.referenceHash,
-  transfer.tokenAddress,
-  transfer.destinationAddress,
-  formatAmount(transfer.amount),
-  transfer.sender,
-  transfer.payer ?? null,
-  transfer.nonce,
-  transfer.paymentLinkId,
-];
 
 /**
  * Lists the transfers in a range of blocks, and the transfers of the given transactions in any

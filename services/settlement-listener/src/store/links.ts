@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { type FragmentSqlToken, sql } from "slonik";
 import type { PaymentLinkState } from "@payment-links/contracts";
-import { type Transaction, createUntypedRecordset } from "@payment-links/postgres";
+import { type Transaction, defineTable } from "@payment-links/postgres";
 import { lockNames, lockNamesShared } from "./name-locks.ts";
 
 const FoundRow = z.object({ isFound: z.literal(true) });
@@ -70,33 +70,15 @@ const SavedLinkRow = z.object({ id: z.string(), wasKnown: z.boolean() });
  * of another size.
  */
 const buildSaveLinks = (links: readonly WatchedLink[], insertSource: FragmentSqlToken) => {
-  const rows = links.map((link) => [
-    link.id,
-    link.version,
-    link.chainId,
-    link.tokenAddress,
-    link.destinationAddress,
-    link.paymentReference,
-    link.referenceHash,
-    link.paidFrom?.toISOString() ?? null,
-  ]);
+  const rows = links.map((link) => ({ ...link, paymentReferenceHash: link.referenceHash }));
   return sql.fragment`
-    WITH given AS MATERIALIZED (
-      SELECT * FROM (${linkRows(rows)})
-        AS link (id, version, chain_id, token_address, destination_address, payment_reference, payment_reference_hash, paid_from)
-    ), known AS MATERIALIZED (
+    WITH given AS MATERIALIZED (${linkTable.rows(rows)}), known AS MATERIALIZED (
       SELECT found.id FROM given CROSS JOIN LATERAL (
         SELECT id FROM links WHERE id = given.id LIMIT 1
       ) AS found
     ), saved AS (
-      INSERT INTO links (id, version, chain_id, token_address, destination_address,
-                         payment_reference, payment_reference_hash, paid_from)
-      ${insertSource}
-      ON CONFLICT (id) DO UPDATE SET
-        version = excluded.version, chain_id = excluded.chain_id,
-        token_address = excluded.token_address, destination_address = excluded.destination_address,
-        payment_reference = excluded.payment_reference,
-        payment_reference_hash = excluded.payment_reference_hash
+      INSERT INTO links (${linkTable.names}) ${insertSource}
+      ON CONFLICT (id) DO UPDATE SET ${updatedColumns}
       WHERE links.version < excluded.version
     )
     SELECT given.id, known.id IS NOT NULL AS "wasKnown"
@@ -104,16 +86,20 @@ const buildSaveLinks = (links: readonly WatchedLink[], insertSource: FragmentSql
   `;
 };
 
-const linkRows = createUntypedRecordset([
-  "text",
-  "int4",
-  "text",
-  "text",
-  "text",
-  "text",
-  "text",
-  "timestamptz",
-]);
+const LinkRow = z.object({
+  id: z.string(),
+  version: z.int(),
+  chainId: z.string(),
+  tokenAddress: z.string(),
+  destinationAddress: z.string(),
+  paymentReference: z.string(),
+  paymentReferenceHash: z.string(),
+  paidFrom: z.date().nullable(),
+});
+const linkTable = defineTable(LinkRow);
+const updatedColumns = defineTable(LinkRow.omit({ id: true, paidFrom: true })).assignFrom(
+  "excluded",
+);
 
 const isLinkKnown = (tx: Transaction, linkId: string): Promise<boolean> =>
   tx.exists(sql.type(FoundRow)`SELECT true AS "isFound" FROM links WHERE id = ${linkId}`);

@@ -1,16 +1,16 @@
 import * as z from "zod";
 import { sql } from "slonik";
 import type { OutboxRow } from "@payment-links/bus";
-import { Amount, PaymentStatus, formatAmount } from "@payment-links/contracts";
+import { Amount, PaymentStatus } from "@payment-links/contracts";
 import {
+  Int8,
   type Pool,
   type Transaction,
   VoidRow,
-  createUntypedRecordset,
+  defineTable,
   sqlVoid,
 } from "@payment-links/postgres";
 import type { Payment, PaymentReport } from "../domain/payment.ts";
-import { BlockNumber } from "./block-number.ts";
 import { lockNames, buildNameLock } from "./name-locks.ts";
 import { Payer } from "./payer.ts";
 
@@ -33,7 +33,7 @@ const PaymentRow = z.object({
     .nullable()
     .transform((time) => time ?? undefined),
   isOrphaned: z.boolean(),
-  blockNumber: BlockNumber.nullable(),
+  blockNumber: Int8.nullable(),
   payer: Payer,
 });
 
@@ -42,13 +42,20 @@ const LinkIdRow = z.object({ paymentLinkId: z.string() });
 /** Identifies a payment permanently. */
 export type PaymentIdentity = Pick<PaymentReport, "source" | "sourceId">;
 
-const columns = sql.fragment`
-  id, version, source, source_id AS "sourceId", payment_link_id AS "paymentLinkId", status, amount,
-  token_address AS "tokenAddress", chain_id AS "chainId",
-  destination_address AS "destinationAddress", source_transaction AS "sourceTransaction",
-  occurred_at AS "occurredAt", first_seen_at AS "firstSeenAt", is_orphaned AS "isOrphaned",
-  block_number AS "blockNumber", payer, witnessed_at AS "witnessedAt"
-`;
+const { columns, names, rows: createRows } = defineTable(PaymentRow);
+
+const updatedColumns = defineTable(
+  PaymentRow.omit({
+    id: true,
+    source: true,
+    sourceId: true,
+    paymentLinkId: true,
+    firstSeenAt: true,
+  }),
+).assignFrom("excluded");
+
+const paymentRows = (payments: readonly Payment[]) =>
+  createRows(payments.map((payment) => ({ ...payment, isOrphaned: payment.isOrphaned ?? false })));
 
 /**
  * Locks a payment, even if it has no row yet, so that only one transaction at a time records a
@@ -75,14 +82,12 @@ export const findPaymentLinkId = async (
 export const findPayment = async (
   tx: Transaction,
   { source, sourceId }: PaymentIdentity,
-): Promise<Payment | undefined> => {
-  const row = await tx.maybeOne(sql.type(PaymentRow)`
+): Promise<Payment | undefined> =>
+  (await tx.maybeOne(sql.type(PaymentRow)`
     SELECT ${columns} FROM payments
     WHERE source = ${source} AND source_id = ${sourceId}
     FOR UPDATE
-  `);
-  return row ?? undefined;
-};
+  `)) ?? undefined;
 
 /**
  * Returns the stored payments of one source by `sourceId`. Locks their rows until the transaction
@@ -111,15 +116,8 @@ export const savePayments = async (
 ): Promise<void> => {
   if (payments.length === 0) return;
   await tx.query(sql.prepared("save_payments", VoidRow)`
-    INSERT INTO payments (${insertedColumns})
-    ${paymentRows(payments.map(toRow))}
-    ON CONFLICT (source, source_id) DO UPDATE SET
-      version = excluded.version, status = excluded.status, amount = excluded.amount,
-      token_address = excluded.token_address, chain_id = excluded.chain_id,
-      destination_address = excluded.destination_address,
-      source_transaction = excluded.source_transaction, occurred_at = excluded.occurred_at,
-      is_orphaned = excluded.is_orphaned, block_number = excluded.block_number,
-      payer = excluded.payer, witnessed_at = excluded.witnessed_at
+    INSERT INTO payments (${names}) ${paymentRows(payments)}
+    ON CONFLICT (source, source_id) DO UPDATE SET ${updatedColumns}
   `);
 };
 
@@ -157,8 +155,8 @@ export const insertPublishedPayment = async (
     WITH locked AS MATERIALIZED (${buildNameLock("payment", toLockName(payment))}), known AS (
       SELECT id FROM links, locked WHERE id = ${payment.paymentLinkId}
     ), added AS (
-      INSERT INTO payments (${insertedColumns})
-      SELECT incoming.* FROM (${paymentRows([toRow(payment)])}) AS incoming, known
+      INSERT INTO payments (${names})
+      SELECT incoming.* FROM (${paymentRows([payment])}) AS incoming, known
       ON CONFLICT DO NOTHING
       RETURNING id
     )
@@ -182,10 +180,8 @@ export const insertPayments = async (
 ): Promise<ReadonlySet<string>> => {
   if (payments.length === 0) return new Set();
   const rows = await tx.any(sql.prepared("insert_payments", SourceIdRow)`
-    WITH incoming (${insertedColumns}) AS (
-      ${paymentRows(payments.map(toRow))}
-    ), added AS (
-      INSERT INTO payments (${insertedColumns}) SELECT * FROM incoming ON CONFLICT DO NOTHING
+    WITH incoming AS (${paymentRows(payments)}), added AS (
+      INSERT INTO payments (${names}) SELECT * FROM incoming ON CONFLICT DO NOTHING
       RETURNING source_id
     )
     SELECT source_id AS "sourceId" FROM incoming EXCEPT SELECT source_id FROM added
@@ -194,52 +190,6 @@ export const insertPayments = async (
 };
 
 const SourceIdRow = z.object({ sourceId: z.string() });
-
-const insertedColumns = sql.fragment`
-  source, source_id, id, version, payment_link_id, status, amount, token_address, chain_id,
-  destination_address, source_transaction, occurred_at, first_seen_at, is_orphaned, block_number,
-  payer, witnessed_at
-`;
-
-const paymentRows = createUntypedRecordset([
-  "text",
-  "text",
-  "text",
-  "int4",
-  "text",
-  "text",
-  "numeric",
-  "text",
-  "text",
-  "text",
-  "text",
-  "timestamptz",
-  "timestamptz",
-  "bool",
-  "int8",
-  "text",
-  "timestamptz",
-]);
-
-const toRow = (payment: Payment) => [
-  payment.source,
-  payment.sourceId,
-  payment.id,
-  payment.version,
-  payment.paymentLinkId,
-  payment.status,
-  formatAmount(payment.amount),
-  payment.tokenAddress,
-  payment.chainId,
-  payment.destinationAddress,
-  payment.sourceTransaction,
-  payment.occurredAt.toISOString(),
-  payment.firstSeenAt.toISOString(),
-  payment.isOrphaned ?? false,
-  payment.blockNumber,
-  payment.payer ?? null,
-  payment.witnessedAt?.toISOString() ?? null,
-];
 
 /**
  * Sets the version of deferred payments of the given links to 1, so that they can be published.

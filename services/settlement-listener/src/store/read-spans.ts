@@ -1,9 +1,8 @@
 import * as z from "zod";
 import { sql } from "slonik";
-import { type Pool, type Transaction, VoidRow, sqlVoid } from "@payment-links/postgres";
-import { BlockNumber } from "./block-number.ts";
+import { Int8, type Pool, type Transaction, VoidRow, sqlVoid } from "@payment-links/postgres";
 
-const ReadSpan = z.object({ fromBlock: BlockNumber, toBlock: BlockNumber, provider: z.string() });
+const ReadSpan = z.object({ fromBlock: Int8, toBlock: Int8, provider: z.string() });
 /** A range of blocks that the scan read from one provider. */
 export type ReadSpan = z.output<typeof ReadSpan>;
 
@@ -33,14 +32,12 @@ export const findReadSpan = async (
   pool: Pool,
   chainId: string,
   block: number,
-): Promise<ReadSpan | undefined> => {
-  const row = await pool.maybeOne(sql.type(ReadSpan)`
+): Promise<ReadSpan | undefined> =>
+  (await pool.maybeOne(sql.type(ReadSpan)`
     SELECT from_block AS "fromBlock", to_block AS "toBlock", provider FROM read_spans
     WHERE chain_id = ${chainId} AND to_block >= ${block}
     ORDER BY from_block LIMIT 1
-  `);
-  return row ?? undefined;
-};
+  `)) ?? undefined;
 
 /** Removes the blocks above `block` from the spans, because they will be read again. */
 export const truncateReadSpansAbove = async (

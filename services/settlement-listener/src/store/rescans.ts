@@ -1,13 +1,12 @@
 import * as z from "zod";
 import { sql } from "slonik";
-import { type Db, type Transaction, sqlVoid } from "@payment-links/postgres";
-import { BlockNumber } from "./block-number.ts";
+import { type Db, Int8, type Transaction, sqlVoid } from "@payment-links/postgres";
 
 const RescanRow = z.object({
   id: z.string(),
-  fromBlock: BlockNumber,
-  toBlock: BlockNumber,
-  nextBlock: BlockNumber,
+  fromBlock: Int8,
+  toBlock: Int8,
+  nextBlock: Int8,
 });
 /**
  * A range of blocks to rescan, with its progress. Requested by an operator, or because links
@@ -27,7 +26,7 @@ export const insertRescan = async (
   `);
 };
 
-const ScannedRangeRow = z.object({ fromBlock: BlockNumber, toBlock: BlockNumber });
+const ScannedRangeRow = z.object({ fromBlock: Int8, toBlock: Int8 });
 
 /**
  * Returns the range of blocks that were scanned since a time. Returns undefined if the audit cannot
@@ -37,8 +36,8 @@ export const findBlocksScannedSince = async (
   tx: Transaction,
   chainId: string,
   since: Date,
-): Promise<z.output<typeof ScannedRangeRow> | undefined> => {
-  const row = await tx.maybeOne(sql.type(ScannedRangeRow)`
+): Promise<z.output<typeof ScannedRangeRow> | undefined> =>
+  (await tx.maybeOne(sql.type(ScannedRangeRow)`
     SELECT height + 1 AS "fromBlock", scanned_to AS "toBlock"
     FROM watchers CROSS JOIN LATERAL (
       SELECT height FROM scanned_heights
@@ -52,9 +51,7 @@ export const findBlocksScannedSince = async (
         WHERE rescans.chain_id = watchers.chain_id
           AND next_block <= height + 1 AND to_block >= scanned_to
       )
-  `);
-  return row ?? undefined;
-};
+  `)) ?? undefined;
 
 export const countRescans = async (db: Db, chainId: string): Promise<number> => {
   const CountRow = z.object({ count: z.int() });
@@ -70,14 +67,12 @@ export const deleteRescans = async (db: Db, chainId: string): Promise<number> =>
   return rowCount;
 };
 
-export const findOldestRescan = async (db: Db, chainId: string): Promise<Rescan | undefined> => {
-  const row = await db.maybeOne(sql.type(RescanRow)`
+export const findOldestRescan = async (db: Db, chainId: string): Promise<Rescan | undefined> =>
+  (await db.maybeOne(sql.type(RescanRow)`
     SELECT id, from_block AS "fromBlock", to_block AS "toBlock", next_block AS "nextBlock"
     FROM rescans WHERE chain_id = ${chainId}
     ORDER BY rescans.id LIMIT 1
-  `);
-  return row ?? undefined;
-};
+  `)) ?? undefined;
 
 /** Saves the progress of a rescan, or deletes it once it is complete. */
 export const saveRescan = async (

@@ -1,10 +1,9 @@
 import * as z from "zod";
 import { sql } from "slonik";
 import { needsAddressPerLink } from "@payment-links/chains";
-import { type Db, type Transaction, sqlVoid } from "@payment-links/postgres";
-import { BlockNumber } from "./block-number.ts";
+import { type Db, Int8, type Transaction, sqlVoid } from "@payment-links/postgres";
 
-const ScannedHeightRow = z.object({ height: BlockNumber, scannedAt: z.date() });
+const ScannedHeightRow = z.object({ height: Int8, scannedAt: z.date() });
 
 /**
  * Stores when a chain with an address per link was scanned up to a height. Deletes the entries of

@@ -1,7 +1,6 @@
 import * as z from "zod";
 import { sql } from "slonik";
-import { type Pool, type Transaction, sqlVoid } from "@payment-links/postgres";
-import { BlockNumber } from "./block-number.ts";
+import { Int8, type Pool, type Transaction, defineTable, sqlVoid } from "@payment-links/postgres";
 import { deleteReadSpansUpTo } from "./read-spans.ts";
 
 /**
@@ -118,10 +117,10 @@ export const lockLeadership = async (
 };
 
 const ProgressRow = z.object({
-  firstBlock: BlockNumber.nullable(),
-  scannedTo: BlockNumber.nullable(),
-  finalizedTo: BlockNumber.nullable(),
-  auditedTo: BlockNumber.nullable(),
+  firstBlock: Int8.nullable(),
+  scannedTo: Int8.nullable(),
+  finalizedTo: Int8.nullable(),
+  auditedTo: Int8.nullable(),
   haltedReason: z.string().nullable(),
 });
 
@@ -134,10 +133,7 @@ const WatchProgress = ProgressRow.extend({
 /** How far a chain has been watched. All fields are null before the first step. */
 export type WatchProgress = z.output<typeof WatchProgress>;
 
-const progressColumns = sql.fragment`
-  first_block AS "firstBlock", scanned_to AS "scannedTo", finalized_to AS "finalizedTo",
-  audited_to AS "auditedTo", halted_reason AS "haltedReason"
-`;
+const { columns: progressColumns } = defineTable(ProgressRow);
 
 /** Returns how far a chain has been watched. Throws if the chain never had a leader. */
 export const readProgress = (pool: Pool, chainId: string): Promise<WatchProgress> =>
@@ -249,21 +245,19 @@ export const resetProgress = async (
 export const lockHaltedChain = async (
   tx: Transaction,
   chainId: string,
-): Promise<{ scannedTo: number } | undefined> => {
-  const row = await tx.maybeOne(sql.type(HaltedRow)`
+): Promise<{ scannedTo: number } | undefined> =>
+  (await tx.maybeOne(sql.type(HaltedRow)`
     SELECT scanned_to AS "scannedTo" FROM watchers
     WHERE chain_id = ${chainId} AND halted_reason IS NOT NULL
     FOR NO KEY UPDATE
-  `);
-  return row ?? undefined;
-};
+  `)) ?? undefined;
 
-const HaltedRow = z.object({ scannedTo: BlockNumber });
+const HaltedRow = z.object({ scannedTo: Int8 });
 
 const WatcherRow = ProgressRow.extend({
   chainId: z.string(),
   token: z.string(),
-  head: BlockNumber.nullable(),
+  head: Int8.nullable(),
   state: z.enum(reportStates),
   reason: z.string().nullable(),
   orphanedSettledCount: z.int(),
