@@ -1,4 +1,9 @@
-import { type Db, type Transaction, createUntypedRecordset } from "@payment-links/postgres";
+import {
+  type Db,
+  type Transaction,
+  createJsonRecordset,
+  defineTable,
+} from "@payment-links/postgres";
 import { sql } from "slonik";
 import * as z from "zod";
 import { WebhookTransaction, webhookTypes } from "@payment-links/contracts";
@@ -7,8 +12,6 @@ import { toUtcDay, matchesEndpoint } from "./delivery-log.ts";
 
 const IdRow = z.object({ id: z.string() });
 const countRow = sql.type(z.object({ count: z.int() }));
-
-const toIsoText = (instant: Date | null): string | null => instant?.toISOString() ?? null;
 
 /** A delivery to create: an event and the endpoint that gets it. */
 export type NewDelivery = WebhookEvent & {
@@ -25,21 +28,6 @@ export type NewDelivery = WebhookEvent & {
     | { nextAttemptAt: null; leaseUntil: Date }
   );
 
-const newDeliveryRows = createUntypedRecordset([
-  "text",
-  "text",
-  "text",
-  "text",
-  "text",
-  "timestamptz",
-  "jsonb",
-  "text",
-  "timestamptz",
-  "timestamptz",
-  "timestamptz",
-  "date",
-]);
-
 /**
  * Creates deliveries. Skips an event if its endpoint already has a delivery for it, in the queue or
  * in the log. Returns the ids of the created deliveries.
@@ -49,20 +37,10 @@ export const insertDeliveries = async (
   deliveries: readonly NewDelivery[],
 ): Promise<ReadonlySet<string>> => {
   if (deliveries.length === 0) return new Set();
-  const rows = deliveries.map((delivery) => [
-    delivery.id,
-    delivery.endpointId,
-    delivery.eventId,
-    delivery.linkId,
-    delivery.eventType,
-    delivery.occurredAt.toISOString(),
-    delivery.transaction === null ? null : JSON.stringify(delivery.transaction),
-    delivery.traceparent,
-    delivery.dateCreated.toISOString(),
-    toIsoText(delivery.nextAttemptAt),
-    toIsoText(delivery.leaseUntil),
-    firstPossibleDay(delivery),
-  ]);
+  const rows = deliveries.map((delivery) => ({
+    ...delivery,
+    firstDay: firstPossibleDay(delivery),
+  }));
   // A restored source republishes an event with the same id at another time, so the lookup covers
   // every day on which the event can have been published. Postgres scans only the partitions of
   // these days, even with a generic plan. The lookup with a `LIMIT` runs once per delivery. A join
@@ -76,14 +54,9 @@ export const insertDeliveries = async (
   // In the snapshot of this statement, a delivery that is being moved to the log is still in the
   // queue. `ON CONFLICT` alone would wait until it is gone from the queue and then create it again.
   const insertedRows = await tx.any(sql.prepared("insert_deliveries", IdRow)`
-    INSERT INTO deliveries
-      (id, endpoint_id, event_id, link_id, event_type, occurred_at, transaction, traceparent,
-       date_created, next_attempt_at, lease_until, attempts)
-    SELECT id, endpoint_id, event_id, link_id, event_type, occurred_at, transaction, traceparent,
-           date_created, next_attempt_at, lease_until, CASE WHEN lease_until IS NULL THEN 0 ELSE 1 END
-    FROM (${newDeliveryRows(rows)})
-      AS delivery (id, endpoint_id, event_id, link_id, event_type, occurred_at, transaction,
-                   traceparent, date_created, next_attempt_at, lease_until, first_day)
+    INSERT INTO deliveries (${newColumns}, attempts)
+    SELECT ${newColumns}, CASE WHEN lease_until IS NULL THEN 0 ELSE 1 END
+    FROM (${newDeliveryRows(rows)}) AS delivery
     LEFT JOIN LATERAL (
       SELECT true AS is_over FROM delivery_log
       WHERE event_id = delivery.event_id AND ${matchesEndpoint(sql.fragment`delivery`)}
@@ -124,6 +97,18 @@ const ClaimRow = z.object({
   attempts: z.int(),
 });
 const claimRow = sql.type(ClaimRow);
+const { columns: claimColumns } = defineTable(ClaimRow);
+
+const NewRow = ClaimRow.omit({ attempts: true }).extend({
+  dateCreated: z.date(),
+  nextAttemptAt: z.date().nullable(),
+  leaseUntil: z.date().nullable(),
+});
+const { names: newColumns } = defineTable(NewRow);
+const newDeliveryRows = createJsonRecordset(NewRow.extend({ firstDay: z.string() }), {
+  transaction: "jsonb",
+  firstDay: "date",
+});
 
 /** A delivery leased for one attempt. `attempts` is the number of this attempt. */
 export type ClaimedDelivery = z.output<typeof ClaimRow>;
@@ -221,9 +206,7 @@ export const claimDeliveries = (
     SET attempts = attempts + 1, next_attempt_at = NULL,
         lease_until = ${sql.timestamp(leaseUntil)}
     WHERE ctid = ANY (ARRAY(SELECT ctid FROM due))
-    RETURNING id, event_id AS "eventId", endpoint_id AS "endpointId", link_id AS "linkId",
-              event_type AS "eventType", occurred_at AS "occurredAt", transaction, traceparent,
-              attempts
+    RETURNING ${claimColumns}
   `);
 };
 
@@ -236,6 +219,7 @@ const ExpiredLeaseRow = z.object({
   leaseUntil: z.date(),
 });
 const expiredLeaseRow = sql.type(ExpiredLeaseRow);
+const { columns: expiredLeaseColumns } = defineTable(ExpiredLeaseRow);
 
 /** A started attempt whose process died before it reported the outcome. */
 export type ExpiredAttempt = z.output<typeof ExpiredLeaseRow>;
@@ -255,9 +239,7 @@ export const lockExpiredLeases = (
   { now, limit }: { now: Date; limit: number },
 ): Promise<readonly ExpiredAttempt[]> =>
   tx.any(expiredLeaseRow`
-    SELECT id, event_id AS "eventId", endpoint_id AS "endpointId", occurred_at AS "occurredAt",
-           attempts, lease_until AS "leaseUntil"
-    FROM deliveries WHERE lease_until <= ${sql.timestamp(now)}
+    SELECT ${expiredLeaseColumns} FROM deliveries WHERE lease_until <= ${sql.timestamp(now)}
     ORDER BY lease_until LIMIT ${limit}
     FOR NO KEY UPDATE SKIP LOCKED
   `);

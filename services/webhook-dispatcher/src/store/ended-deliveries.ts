@@ -1,7 +1,7 @@
 import {
   type Pool,
   type Transaction,
-  createUntypedRecordset,
+  createJsonRecordset,
   sqlVoid,
   withStatementTimeout,
 } from "@payment-links/postgres";
@@ -88,28 +88,28 @@ const partitionByAttempt = (
 
 const toAttemptKey = ({ id, attempts }: AttemptKey): string => `${id} ${attempts}`;
 
-const postponedRows = createUntypedRecordset([
-  "text",
-  "text",
-  "int2",
-  "timestamptz",
-  "int2",
-  "text",
-  "timestamptz",
-  "jsonb",
-]);
-const endedRows = createUntypedRecordset([
-  "text",
-  "text",
-  "int2",
-  "timestamptz",
-  "bool",
-  "bool",
-  "int2",
-  "text",
-  "int4",
-  "jsonb",
-]);
+const ResultRow = z.object({
+  eventId: z.string(),
+  endpointId: z.string(),
+  attempts: z.int(),
+  startedAt: z.date(),
+  httpStatus: z.int().nullable(),
+  error: z.string().nullable(),
+  facts: z.string().nullable(),
+});
+const resultTypes = { attempts: "int2", httpStatus: "int2", facts: "jsonb" };
+const postponedRows = createJsonRecordset(
+  ResultRow.extend({ nextAttemptAt: z.date().nullable() }),
+  resultTypes,
+);
+const endedRows = createJsonRecordset(
+  ResultRow.extend({
+    isDelivered: z.boolean(),
+    isLast: z.boolean(),
+    durationMs: z.int().nullable(),
+  }),
+  resultTypes,
+);
 
 /** Serializes a failed attempt for storage with its delivery. */
 const serializeFailedAttempt = (result: AttemptResult): string => {
@@ -195,22 +195,9 @@ const postpone = async (
   results: readonly AttemptResult[],
 ): Promise<readonly AttemptKey[]> => {
   if (results.length === 0) return [];
-  const rows = results.map((result) => [
-    result.eventId,
-    result.endpointId,
-    result.attempts,
-    result.startedAt.toISOString(),
-    result.httpStatus,
-    result.error,
-    result.nextAttemptAt?.toISOString() ?? null,
-    serializeFailedAttempt(result),
-  ]);
+  const rows = results.map((result) => ({ ...result, facts: serializeFailedAttempt(result) }));
   return tx.any(sql.prepared("postpone_deliveries", AttemptRow)`
-    WITH results AS (
-      SELECT * FROM (${postponedRows(rows)})
-        AS results (event_id, endpoint_id, attempts, started_at, http_status, error, next_attempt_at,
-                 facts)
-    ), found AS MATERIALIZED (
+    WITH results AS (${postponedRows(rows)}), found AS MATERIALIZED (
       ${lockMatchingRows(sql.fragment`results`, isPending)}
     )
     UPDATE deliveries
@@ -242,24 +229,13 @@ const moveToLog = async (
   results: readonly AttemptResult[],
 ): Promise<readonly AttemptKey[]> => {
   if (results.length === 0) return [];
-  const rows = results.map((result) => [
-    result.eventId,
-    result.endpointId,
-    result.attempts,
-    result.startedAt.toISOString(),
-    result.isDelivered,
-    result.nextAttemptAt === null,
-    result.httpStatus,
-    result.error,
-    result.durationMs,
-    result.isDelivered ? null : serializeFailedAttempt(result),
-  ]);
+  const rows = results.map((result) => ({
+    ...result,
+    isLast: result.nextAttemptAt === null,
+    facts: result.isDelivered ? null : serializeFailedAttempt(result),
+  }));
   return tx.any(sql.prepared("end_deliveries", AttemptRow)`
-    WITH results AS (
-      SELECT * FROM (${endedRows(rows)})
-        AS results (event_id, endpoint_id, attempts, started_at, is_delivered, is_last, http_status,
-                 error, duration_ms, facts)
-    ), found AS MATERIALIZED (
+    WITH results AS (${endedRows(rows)}), found AS MATERIALIZED (
       ${lockMatchingRows(sql.fragment`results`, isFinished)}
     ), ended AS (
       DELETE FROM deliveries WHERE ctid = ANY (ARRAY(SELECT place FROM found)) RETURNING *

@@ -1,4 +1,4 @@
-import { type Db, VoidRow, type Transaction, sqlVoid } from "@payment-links/postgres";
+import { type Db, VoidRow, type Transaction, defineTable, sqlVoid } from "@payment-links/postgres";
 import { sql } from "slonik";
 import * as z from "zod";
 import { createApiError } from "@payment-links/contracts";
@@ -20,10 +20,7 @@ const endpointRow = sql.type(EndpointRow);
 const idRow = sql.type(z.object({ id: z.string() }));
 const countRow = sql.type(z.object({ count: z.int() }));
 
-const endpointColumns = sql.fragment`
-  id, url, name, enabled, secret_prefix AS "secretPrefix", date_created AS "dateCreated",
-  last_outcome AS "lastOutcome", consecutive_failures AS "consecutiveFailures"
-`;
+const { columns: endpointColumns } = defineTable(EndpointRow);
 
 /** Separates our advisory locks from those of other applications in the same database. */
 const lockNamespace = 7_203;

@@ -1,14 +1,13 @@
 import type { LatestPublished } from "@payment-links/bus";
-import { type Db, type Transaction, createUntypedRecordset } from "@payment-links/postgres";
+import {
+  type Db,
+  type Transaction,
+  createJsonRecordset,
+  defineTable,
+} from "@payment-links/postgres";
 import { sql } from "slonik";
 import * as z from "zod";
-import {
-  Decimal,
-  LinkStatus,
-  LinkTexts,
-  type PaymentLinkState,
-  formatAmount,
-} from "@payment-links/contracts";
+import { Decimal, LinkStatus, LinkTexts, type PaymentLinkState } from "@payment-links/contracts";
 import type { Link } from "../domain/link.ts";
 import { endpointsShareLock } from "./endpoints.ts";
 
@@ -27,6 +26,16 @@ const LinkRow = z.object({
   tokenAddress: z.string(),
 });
 const linkRow = sql.type(LinkRow);
+const { columns: linkColumns } = defineTable(LinkRow);
+
+const StateRow = LinkRow.extend({ version: z.int() });
+const { names: stateColumns } = defineTable(StateRow);
+const updatedColumns = defineTable(StateRow.omit({ id: true })).assignFrom("excluded");
+const publishedRows = createJsonRecordset(
+  StateRow.extend({ publishedAt: z.date(), versionsRestartedAt: z.date().nullable() }),
+  { version: "int8", toAmount: "numeric", receivedAmount: "numeric" },
+);
+
 const LinkVersionRow = z.object({
   id: z.string(),
   version: z.coerce.number(),
@@ -38,22 +47,6 @@ export type StoredLinkVersion = z.output<typeof LinkVersionRow>;
 
 /** A link's state with its publish time. */
 export type PublishedLink = LatestPublished & { link: PaymentLinkState };
-
-const linkRows = createUntypedRecordset([
-  "text",
-  "int8",
-  "text",
-  "numeric",
-  "numeric",
-  "int4",
-  "int4",
-  "text",
-  "timestamptz",
-  "text",
-  "text",
-  "timestamptz",
-  "timestamptz",
-]);
 
 /**
  * Stores each link's state if it is newer than the stored one. Each link must be given once. A
@@ -67,44 +60,17 @@ export const recordLinks = async (
 ): Promise<ReadonlyMap<string, StoredLinkVersion>> => {
   // The lookups with a `LIMIT` run once per link, even if the cached plan is based on another table
   // size.
-  const rows = links.map(({ link, publishedAt, versionsRestartedAt }) => [
-    link.id,
-    link.version,
-    link.status,
-    formatAmount(link.toAmount),
-    formatAmount(link.receivedAmount),
-    link.currentUsage,
-    link.maxUsage,
-    link.description,
-    link.expirationDate?.toISOString() ?? null,
-    link.chainId,
-    link.tokenAddress,
-    publishedAt.toISOString(),
-    versionsRestartedAt?.toISOString() ?? null,
-  ]);
+  const rows = links.map(({ link, ...latestPublished }) => ({ ...link, ...latestPublished }));
   const userIds = [...new Set(links.map(({ link }) => link.userId))];
   const storedRows = await tx.any(sql.prepared("record_links", LinkVersionRow)`
-    WITH given AS (
-      SELECT * FROM (${linkRows(rows)}) AS link
-        (id, version, status, to_amount, received_amount, current_usage, max_usage, description,
-         expiration_date, chain_id, token_address, told_at, anew_from)
-    ), recorded AS (
-      INSERT INTO links
-        (id, version, status, to_amount, received_amount, current_usage, max_usage, description,
-         expiration_date, chain_id, token_address, told_at)
-      SELECT id, version, status, to_amount, received_amount, current_usage, max_usage, description,
-             expiration_date, chain_id, token_address, told_at
-      FROM given ORDER BY id
+    WITH given AS (${publishedRows(rows)}), recorded AS (
+      INSERT INTO links (${stateColumns}, told_at)
+      SELECT ${stateColumns}, published_at FROM given ORDER BY id
       ON CONFLICT (id) DO UPDATE
-      SET version = excluded.version, status = excluded.status, to_amount = excluded.to_amount,
-          received_amount = excluded.received_amount, current_usage = excluded.current_usage,
-          max_usage = excluded.max_usage, description = excluded.description,
-          expiration_date = excluded.expiration_date, chain_id = excluded.chain_id,
-          token_address = excluded.token_address,
-          told_at = greatest(links.told_at, excluded.told_at)
+      SET ${updatedColumns}, told_at = greatest(links.told_at, excluded.told_at)
       WHERE links.version < excluded.version
         OR coalesce(links.told_at, '-infinity')
-          < (SELECT anew_from FROM given WHERE given.id = excluded.id)
+          < (SELECT versions_restarted_at FROM given WHERE given.id = excluded.id)
     )
     SELECT known.* FROM (${endpointsShareLock(userIds)}) AS shared CROSS JOIN given CROSS JOIN LATERAL (
       SELECT id, version, told_at AS "publishedAt" FROM links WHERE id = given.id LIMIT 1
@@ -116,9 +82,5 @@ export const recordLinks = async (
 /** Reads links by their ids. */
 export const findLinks = (pool: Db, ids: readonly string[]): Promise<readonly Link[]> =>
   pool.any(linkRow`
-    SELECT id, status, to_amount AS "toAmount", received_amount AS "receivedAmount",
-           current_usage AS "currentUsage", max_usage AS "maxUsage", description,
-           expiration_date AS "expirationDate", chain_id AS "chainId",
-           token_address AS "tokenAddress"
-    FROM links WHERE id = ANY(${sql.array([...ids], "text")})
+    SELECT ${linkColumns} FROM links WHERE id = ANY(${sql.array([...ids], "text")})
   `);

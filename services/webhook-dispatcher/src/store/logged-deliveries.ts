@@ -1,4 +1,4 @@
-import type { Db } from "@payment-links/postgres";
+import { type Db, defineTable } from "@payment-links/postgres";
 import { sql } from "slonik";
 import * as z from "zod";
 import {
@@ -41,19 +41,16 @@ const detailedRow = sql.type(
 
 const linkRow = sql.type(LoggedRow.extend({ endpointId: z.string(), endpointName: z.string() }));
 
-const sharedColumns = sql.fragment`
-  id, event_type AS "eventType", link_id AS "linkId", attempts, http_status AS "httpStatus", error,
-  date_created AS "dateCreated", last_attempt_at AS "lastAttemptAt"
-`;
+const { columns: pendingColumns } = defineTable(LoggedRow, {
+  expressions: {
+    paymentId: sql.fragment`transaction ->> 'id'`,
+    status: sql.fragment`'Pending'`,
+  },
+});
 
-const pendingColumns = sql.fragment`
-  ${sharedColumns}, transaction ->> 'id' AS "paymentId", 'Pending' AS status,
-  next_attempt_at AS "nextAttemptAt"
-`;
-
-const endedColumns = sql.fragment`
-  ${sharedColumns}, payment_id AS "paymentId", status, NULL::timestamptz AS "nextAttemptAt"
-`;
+const { columns: endedColumns } = defineTable(LoggedRow, {
+  expressions: { nextAttemptAt: sql.fragment`NULL::timestamptz` },
+});
 
 /** A page of an endpoint's log. A status or type that is undefined does not filter. */
 type DeliveriesPage = {
