@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { sql } from "slonik";
-import { type Db, type Transaction, sqlVoid } from "@payment-links/postgres";
+import { type Db, type Transaction, defineTable, sqlVoid } from "@payment-links/postgres";
 import type { ApiKey, KeyRateLimit } from "../domain/api-key.ts";
 import type { KeyCredential } from "../domain/introspection.ts";
 import { AccountRow, accountColumns } from "./accounts.ts";
@@ -22,13 +22,10 @@ const ApiKeyRow = z.object({
   lastUsedAddress: z.string().nullable(),
 });
 
-const columns = sql.fragment`
-  k.id, k.name, k.prefix, k.scopes, k.cidrs, k.requests_per_minute AS "requestsPerMinute", k.burst,
-  k.expires_at AS "expiresAt", k.is_active AS "isActive",
-  k.replaced_by AS "replacedBy", coalesce(k.bucket_id, k.id) AS "bucketId",
-  k.date_created AS "dateCreated", k.last_used_at AS "lastUsedAt",
-  k.last_used_address AS "lastUsedAddress"
-`;
+const { columns } = defineTable(ApiKeyRow, {
+  from: "k",
+  expressions: { bucketId: sql.fragment`coalesce(k.bucket_id, k.id)` },
+});
 
 /**
  * Matches the keys that their owner can see. Revoked keys are hidden, and so are replaced keys that

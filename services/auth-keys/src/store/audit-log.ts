@@ -5,13 +5,13 @@ import {
   type Actor,
   type AuditAction,
   type AuditFilter,
-  type AuditRecord,
+  AuditRecord,
   auditActorKinds,
   uuidToId,
   pageSize,
   idToUuid,
 } from "@payment-links/contracts";
-import { type Db, type Transaction, sqlVoid } from "@payment-links/postgres";
+import { type Db, type Transaction, defineTable, sqlVoid } from "@payment-links/postgres";
 
 type OwnAuditEvent = {
   at: Date;
@@ -44,49 +44,27 @@ export const insertAuditForEach = async (
   await insertRecords(tx, records);
 };
 
-const columnTypes = [
-  "uuid",
-  "timestamptz",
-  "text",
-  "text",
-  "text",
-  "text",
-  "text",
-  "text",
-  "text",
-  "text",
-  "text",
-  "text",
-];
+const RecordRow = AuditRecord.omit({ at: true, actor: true }).extend({
+  occurredAt: z.date(),
+  actorKind: z.string(),
+  actorId: z.string().nullable(),
+  operator: z.string().nullable(),
+});
+const recordTable = defineTable(RecordRow, { types: { id: "uuid", detail: "jsonb" } });
 
 /** Inserts entries in order. An entry that already exists stays unchanged. */
 export const insertRecords = async (db: Db, records: readonly AuditRecord[]): Promise<void> => {
   if (records.length === 0) return;
-  const rows = records.map(({ actor, ...record }) => [
-    idToUuid(record.id),
-    record.at.toISOString(),
-    record.accountId,
-    actor.kind,
-    actor.id,
-    actor.operator,
-    record.address,
-    record.userAgent,
-    record.method,
-    record.action,
-    record.targetId,
-    JSON.stringify(record.detail),
-  ]);
+  const rows = records.map(({ actor, at, id, ...record }) => ({
+    ...record,
+    id: idToUuid(id),
+    occurredAt: at,
+    actorKind: actor.kind,
+    actorId: actor.id,
+    operator: actor.operator,
+  }));
   await db.query(sqlVoid`
-    INSERT INTO audit_log (
-      id, occurred_at, account_id, actor_kind, actor_id, operator, address, user_agent, method,
-      action, target_id, detail
-    )
-    SELECT new.id, new.occurred_at, new.account_id, new.actor_kind, new.actor_id, new.operator,
-      new.address, new.user_agent, new.method, new.action, new.target_id, new.detail::jsonb
-    FROM ${sql.unnest(rows, columnTypes)} AS new (
-      id, occurred_at, account_id, actor_kind, actor_id, operator, address, user_agent, method,
-      action, target_id, detail
-    )
+    INSERT INTO audit_log (${recordTable.names}) ${recordTable.rows(rows)}
     ON CONFLICT (id) DO NOTHING
   `);
 };
@@ -182,17 +160,15 @@ export const countAudit = (db: Db, selection: AuditSelection, countMax: number):
 
 const buildConditions = ({ accountId, filter }: AuditSelection) => {
   const { action, actor, from, target, to } = filter;
-  const conditions = [sql.fragment`account_id = ${accountId}`];
-  if (action !== undefined) {
-    conditions.push(sql.fragment`(action = ${action} OR starts_with(action, ${`${action}.`}))`);
-  }
-  if (actor !== undefined) {
-    conditions.push(sql.fragment`(actor_id = ${actor} OR actor_kind = ${actor})`);
-  }
-  if (target !== undefined) conditions.push(sql.fragment`target_id = ${target}`);
-  if (from !== undefined) conditions.push(sql.fragment`occurred_at >= ${sql.timestamp(from)}`);
-  if (to !== undefined) conditions.push(sql.fragment`occurred_at < ${sql.timestamp(to)}`);
-  return sql.join(conditions, sql.fragment` AND `);
+  return sql.and([
+    sql.fragment`account_id = ${accountId}`,
+    action !== undefined &&
+      sql.fragment`(action = ${action} OR starts_with(action, ${`${action}.`}))`,
+    actor !== undefined && sql.fragment`(actor_id = ${actor} OR actor_kind = ${actor})`,
+    target !== undefined && sql.fragment`target_id = ${target}`,
+    from && sql.fragment`occurred_at >= ${sql.timestamp(from)}`,
+    to && sql.fragment`occurred_at < ${sql.timestamp(to)}`,
+  ]);
 };
 
 const columns = sql.fragment`

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { type FragmentSqlToken, sql } from "slonik";
-import { type Db, type Transaction, sqlVoid } from "@payment-links/postgres";
+import { type Db, type Transaction, defineTable, sqlVoid } from "@payment-links/postgres";
 import type { Identity, ActiveIssuers, ProvenIdentity } from "../domain/identity.ts";
 
 const IdentityRow = z.object({
@@ -12,9 +12,7 @@ const IdentityRow = z.object({
   dateCreated: z.date(),
 });
 
-const columns = sql.fragment`
-  id, account_id AS "accountId", method, issuer, subject, date_created AS "dateCreated"
-`;
+const { columns } = defineTable(IdentityRow);
 
 /**
  * Matches identities that can sign in here: Ethereum keys, identities of the current provider, and

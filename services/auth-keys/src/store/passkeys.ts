@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { sql } from "slonik";
-import { type Db, type Transaction, sqlVoid } from "@payment-links/postgres";
+import { type Db, type Transaction, defineTable, sqlVoid } from "@payment-links/postgres";
 import type { Passkey } from "../domain/passkey.ts";
 import type { ActiveIssuers } from "../domain/identity.ts";
 import { isActiveIssuer } from "./identities.ts";
@@ -20,10 +20,7 @@ const OwnerRow = z.object({ accountId: z.string() });
 const IdRow = z.object({ id: z.string() });
 const CountRow = z.object({ count: z.int() });
 
-const columns = sql.fragment`
-  id, account_id AS "accountId", credential_id AS "credentialId", public_key AS "publicKey",
-  counter, name, date_created AS "dateCreated", last_used_at AS "lastUsedAt"
-`;
+const { columns } = defineTable(PasskeyRow);
 
 /** Finds a passkey by the credential id that its authenticator assigned. */
 export const findPasskey = async (db: Db, credentialId: Buffer): Promise<Passkey | undefined> =>
