@@ -9,4 +9,3 @@ export { ping } from "./ping.ts";
 export { type Pool, connectPool } from "./pool.ts";
 export { readDatabaseTime } from "./read-database-time.ts";
 export { type Db, type Transaction, withStatementTimeout, transact } from "./transact.ts";
-export { createUntypedRecordset } from "./untyped-recordset.ts";
