@@ -1,29 +1,18 @@
 import { type FragmentSqlToken, sql } from "slonik";
 import * as z from "zod";
-import { LinkStatus, LinkTexts } from "@payment-links/contracts";
+import type { LinkStatus } from "@payment-links/contracts";
 import { type Db, defineTable } from "@payment-links/postgres";
 import type { LinkView, OwnedLinkView, OwnerView } from "../domain/link-view.ts";
 import { type LoadOne, createBatchLoader } from "./batch-loader.ts";
+import { LinkRow } from "./links.ts";
 
 /** A row of {@link linkViewColumns}. */
-export const ViewRow = z.object({
-  id: z.string(),
-  userId: z.string(),
-  status: LinkStatus,
-  toAmount: z.string(),
-  receivedAmount: z.string(),
-  currentUsage: z.int(),
-  maxUsage: z.int().nullable(),
-  ...LinkTexts.shape,
-  createdAt: z.date(),
-  expiresAt: z.date().nullable(),
-  walletId: z.string(),
-  walletProvider: z.string().nullable(),
-  destinationAddress: z.string(),
-  tokenId: z.string(),
-  paymentReference: z.string(),
-  lastTransactionId: z.string().nullable(),
-}) satisfies z.ZodType<LinkView>;
+export const ViewRow = LinkRow.omit({
+  version: true,
+  deactivatedAt: true,
+  chainId: true,
+  tokenAddress: true,
+}).extend({ toAmount: z.string(), receivedAmount: z.string() }) satisfies z.ZodType<LinkView>;
 
 const Owner = z.object({
   id: z.string(),

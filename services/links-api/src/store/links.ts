@@ -27,7 +27,8 @@ import {
 import { type Link, toLinkState } from "../domain/link.ts";
 import { buildAccountUpsert } from "./accounts.ts";
 
-const LinkRow = z.object({
+/** A row with the state of a link. */
+export const LinkRow = z.object({
   id: z.string(),
   userId: z.string(),
   version: z.int(),
