@@ -15,10 +15,15 @@ export const renderToken = (token: TokenData, { texts }: Localization): Html =>
       ${token.chain.name}
     </dd>`;
 
-/** Renders the list row for the token's contract. */
-export const renderTokenContract = (token: TokenData, { texts }: Localization): Html =>
-  html`<dt>${texts.labels.tokenContract}</dt>
-    <dd><code>${token.address}</code></dd>`;
+/** Renders the list row for the token's contract. A native coin has none. */
+export const renderTokenContract = (
+  { address, isNative }: TokenData,
+  { texts }: Localization,
+): Html | undefined =>
+  isNative
+    ? undefined
+    : html`<dt>${texts.labels.tokenContract}</dt>
+        <dd><code>${address}</code></dd>`;
 
 /**
  * Returns the path of the logo without an origin, because the page can only load images from its
