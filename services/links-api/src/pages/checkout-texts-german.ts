@@ -66,6 +66,8 @@ export const checkoutTextsGerman: CheckoutTexts = {
   },
   copy: {
     copy: "Kopieren",
+    copied: "Kopiert",
+    amount: "Betrag kopieren",
     paymentContract: "Zahlungs-Contract kopieren",
     paymentReference: "Zahlungsreferenz kopieren",
     to: "Adresse kopieren",
@@ -185,7 +187,6 @@ export const checkoutTextsGerman: CheckoutTexts = {
     otherTab: "Dieser Link wird in einem anderen Tab bezahlt. Machen Sie dort weiter.",
     offline: "Keine Aktualisierung möglich. Verbindung wird hergestellt…",
     gone: "Meine Zahlung kam nicht an",
-    copied: "Kopiert",
   },
   confirmGone: {
     title: "Zahlung wirklich fehlgeschlagen?",

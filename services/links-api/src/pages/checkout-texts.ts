@@ -67,6 +67,8 @@ export const checkoutTexts = {
   },
   copy: {
     copy: "Copy",
+    copied: "Copied",
+    amount: "Copy amount",
     paymentContract: "Copy payment contract",
     paymentReference: "Copy payment reference",
     to: "Copy address",
@@ -169,7 +171,6 @@ export const checkoutTexts = {
     otherTab: "This link is being paid in another tab. Continue there.",
     offline: "Can't update. Reconnecting…",
     gone: "My payment didn't go through",
-    copied: "Copied",
   },
   confirmGone: {
     title: "Did your payment really fail?",

@@ -2,6 +2,7 @@ import type { Request, Response } from "express";
 import { getFamily } from "@payment-links/chains";
 import {
   type CatalogueChain,
+  Decimal,
   type LinkStatus,
   type TokenData,
   buildCheckoutPageUrl,
@@ -67,6 +68,7 @@ export const getCheckoutPage =
       instructionsResult,
       wrongToken,
       status: statusAt(link, now),
+      isCovered: "instructions" in instructionsResult && isAmountPending(link, pendingPayments),
       now,
       localization,
     };
@@ -95,7 +97,7 @@ const buildPaymentView = (
   dependencies: Dependencies,
   { page, pendingPayments, chain }: PaymentViewOptions,
 ): PaymentView => {
-  const { link, token, status, instructionsResult, localization } = page;
+  const { link, token, status, instructionsResult, isCovered, localization } = page;
   const followOptions = { link, status, pendingPayments, token };
   if ("reason" in instructionsResult) {
     const { reason } = instructionsResult;
@@ -114,9 +116,11 @@ const buildPaymentView = (
   const requestUrl = buildTransactionRequestUrl(checkoutUrl, linkId, instructions);
   const manualPaymentOptions = { linkId, pageUrl, chain, requestUrl, instructions, token };
   if (!("steps" in instructions)) {
-    const paymentSection = html`${renderFollowSection({ ...followOptions, reason: null }, localization)}
-    ${renderManualPayment(manualPaymentOptions, localization)}
-    ${renderExchangeInstructions(exchangeOptions, localization)}`;
+    const followSection = renderFollowSection({ ...followOptions, reason: null }, localization);
+    const paymentSection = isCovered
+      ? followSection
+      : html`${followSection} ${renderManualPayment(manualPaymentOptions, localization)}
+        ${renderExchangeInstructions(exchangeOptions, localization)}`;
     return { paymentSection, script: "followed.js", policy: "scripted" };
   }
   const state = `${status} ${link.receivedAmount} null`;
@@ -132,6 +136,10 @@ const buildPaymentView = (
     connectSources: getWalletOrigins(chain),
   };
 };
+
+/** Returns whether pending payments cover the remaining amount. */
+const isAmountPending = (link: OwnedLinkView, pendingPayments: readonly Payment[]): boolean =>
+  Decimal.sum(0, ...pendingPayments.map(({ amount }) => amount)).gte(getRemainingAmount(link));
 
 /**
  * Returns the origins of the chain's nodes in the catalogue, which a wallet can call from within
@@ -177,6 +185,11 @@ type CheckoutPage = {
    */
   paymentSection?: Html | undefined;
   wrongToken: WrongToken | undefined;
+  /**
+   * Whether pending payments cover the rest. The page then invites no other payment. If the sender
+   * declares the payment as failed, the script shows the hidden elements again.
+   */
+  isCovered: boolean;
   now: Date;
   localization: Localization;
 };
@@ -189,7 +202,7 @@ const renderCheckout = (
   const { link, token, instructionsResult, paymentSection, localization } = page;
   const { language, texts } = localization;
   return html`${renderBackground(link.owner)}
-    <main class="card">
+    <main class="card ${page.isCovered ? "covered" : ""}">
       ${renderTestNetworkNotice(chain, localization)}
       ${renderOwner(link.owner, renderUnverifiedNotice(dependencies, page))}
       <h1 class="amount">
@@ -248,7 +261,7 @@ const renderUnverifiedNotice = (
 const renderState = (page: CheckoutPage): Html | undefined => {
   const { badge, badgeText, text } = getStateView(page);
   if (text === undefined) return undefined;
-  return html`<p class="state until-expiry">
+  return html`<p class="state while-payable">
     <span class="badge ${badge}">${badgeText}</span> ${text}
   </p>`;
 };

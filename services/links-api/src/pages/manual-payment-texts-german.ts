@@ -9,7 +9,6 @@ export const manualPaymentTextsGerman: ManualPaymentTexts = {
   },
   amount: "Genauer Betrag",
   address: "An",
-  copyAmount: "Betrag kopieren",
   solana:
     "Wallets mit Solana Pay füllen alles aus. Eine einfache Überweisung an den Verkäufer " +
     "bezahlt diesen Link nicht.",

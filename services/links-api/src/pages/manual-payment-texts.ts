@@ -12,7 +12,6 @@ export const manualPaymentTexts = {
   },
   amount: "Exact amount",
   address: "To",
-  copyAmount: "Copy amount",
   solana:
     "Wallets with Solana Pay fill in everything. A plain transfer to the seller does not pay this link.",
   solanaTransferRequest: {

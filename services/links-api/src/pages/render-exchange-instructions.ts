@@ -4,6 +4,7 @@ import { type Html, fillHtml, html } from "@payment-links/http";
 import type { PaymentInstructions } from "../domain/payment-instructions.ts";
 import { getManualPaymentTexts } from "./get-manual-payment-texts.ts";
 import { renderAmount } from "./render-amount.ts";
+import { renderCopyableValue } from "./render-copyable-value.ts";
 import type { Localization } from "./localization.ts";
 
 type ExchangeOptions = {
@@ -30,7 +31,7 @@ export const renderExchangeInstructions = (
     amount: renderAmount(formatAmount(instructions.amount), localization.language),
     symbol: token.symbol,
     chain: chain.name,
-    address: html`<code>${destinationAddress}</code>`,
+    address: renderCopyableValue("to", destinationAddress, localization),
   };
   const addressNamesLink = getFamily(chain.chainType).linkAddresses !== undefined;
   const paragraphs =
@@ -40,7 +41,7 @@ export const renderExchangeInstructions = (
           addressNamesLink ? exchange.addressNamesLink : exchange.assignedManually,
         ]
       : [exchange.notTracked];
-  return html`<details id="exchange" class="until-expiry">
+  return html`<details id="exchange" class="while-payable">
     <summary>${exchange.title}</summary>
     ${paragraphs.map((paragraph) => html`<p>${paragraph}</p>`)}
   </details>`;

@@ -5,7 +5,7 @@ type ExpiryOptions = { expiresAt: Date | null; now: Date; localization: Localiza
 
 /**
  * Renders the expiry of an active link. During the last day the page's script shows a countdown,
- * and after it shows this text instead of all elements with the class `until-expiry`. The page
+ * and after it shows this text instead of all elements with the class `while-payable`. The page
  * contains the remaining time instead of the expiry, because the visitor's clock can be wrong.
  */
 export const renderExpiry = ({
@@ -19,7 +19,7 @@ export const renderExpiry = ({
           <span class="badge inactive">${texts.badges.expired}</span> ${texts.states.expired}
         </p>
         <p
-          class="state quiet until-expiry"
+          class="state quiet while-payable"
           role="timer"
           data-left-ms="${expiresAt.getTime() - now.getTime()}"
           data-text="${texts.expiresIn}"

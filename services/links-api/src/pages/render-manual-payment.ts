@@ -10,6 +10,7 @@ import type { PaymentInstructions } from "../domain/payment-instructions.ts";
 import type { ManualPaymentTexts } from "./manual-payment-texts.ts";
 import { getManualPaymentTexts } from "./get-manual-payment-texts.ts";
 import { renderAmount } from "./render-amount.ts";
+import { renderCopyableValue } from "./render-copyable-value.ts";
 import { renderWalletApps } from "./render-no-wallet-options.ts";
 import { type Localization, fillPlaceholders } from "./localization.ts";
 
@@ -37,7 +38,7 @@ export const renderManualPayment = (
   const { linkId, instructions, requestUrl, token } = options;
   const texts = getManualPaymentTexts(localization);
   const uri = getPaymentUri(instructions);
-  return html`<section id="by-hand" class="until-expiry">
+  return html`<section id="by-hand" class="while-payable">
     ${
       uri === undefined
         ? undefined
@@ -62,17 +63,13 @@ export const renderManualPayment = (
     <p class="quiet">${getHint(instructions, texts)}</p>
     <dl>
       <dt>${texts.amount}</dt>
-      ${renderCopyableValue(formatAmount(instructions.amount), token.symbol, {
-        label: texts.copyAmount,
-        copy: localization.texts.copy.copy,
-      })}
+      <dd>
+        ${renderCopyableValue("amount", formatAmount(instructions.amount), localization, token.symbol)}
+      </dd>
       ${
         "address" in instructions
           ? html`<dt>${texts.address}</dt>
-              ${renderCopyableValue(instructions.address, "", {
-                label: localization.texts.copy.to,
-                copy: localization.texts.copy.copy,
-              })}`
+              <dd>${renderCopyableValue("to", instructions.address, localization)}</dd>`
           : undefined
       }
     </dl>
@@ -127,19 +124,3 @@ const formatFee = (calls: readonly TronCall[]): string => {
   const sun = calls.reduce((sum, { feeLimitSun }) => sum + feeLimitSun, 0n);
   return new Decimal(sun.toString()).div(sunPerTrx).ceil().toFixed();
 };
-
-/**
- * Renders a value with a hidden copy button. The page's script shows the button if the browser
- * supports the clipboard.
- */
-const renderCopyableValue = (
-  text: string,
-  unit: string,
-  labels: { label: string; copy: string },
-): Html =>
-  html`<dd>
-    <code>${text}</code> ${unit}
-    <button class="copy" type="button" data-copy="${text}" aria-label="${labels.label}" hidden>
-      ${labels.copy}
-    </button>
-  </dd>`;

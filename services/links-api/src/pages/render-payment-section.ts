@@ -4,11 +4,11 @@ import { type Html, fillHtml, html } from "@payment-links/http";
 import type { CallInstructions } from "../domain/payment-instructions.ts";
 import type { PendingPayment } from "../store/payments.ts";
 import { buildAssetUrl } from "./assets.ts";
-import type { CheckoutTexts } from "./checkout-texts.ts";
 import { renderExplorerLinkTemplate } from "./render-explorer-link.ts";
 import { renderPendingPaymentNotice } from "./render-follow-section.ts";
 import { renderNoWalletOptions } from "./render-no-wallet-options.ts";
 import { renderAmount } from "./render-amount.ts";
+import { renderCopyableValue } from "./render-copyable-value.ts";
 import { getTronTexts } from "./get-tron-texts.ts";
 import { type Localization, fillPlaceholders } from "./localization.ts";
 
@@ -65,21 +65,23 @@ export const renderPaymentSection = (
       ${renderPendingPaymentNotice(pendingPayments, token, localization)}
     </p>
     ${renderConfirmations(pendingPayments[0], localization)}
-    <p class="until-expiry">
+    <p class="while-payable">
       <button id="wallet" class="primary" type="button" hidden>
         ${fillHtml(texts.pay, { amount: renderAmount(amount, language), symbol })}
       </button>
     </p>
-    <div id="wallets" class="until-expiry" hidden><p>${texts.script.choose}</p></div>
+    <div id="wallets" class="while-payable" hidden><p>${texts.script.choose}</p></div>
     ${renderExplorerLinkTemplate(chain, localization)}
     <p id="account" class="quiet" hidden></p>
-    <div id="no-wallet" class="until-expiry" hidden>
+    <div id="no-wallet" class="while-payable" hidden>
       <p class="quiet">${scriptTexts.noWallet}</p>
       ${noWalletOptions}
     </div>
     <noscript>
-      <p class="quiet">${texts.noScript}</p>
-      ${noWalletOptions}
+      <div class="while-payable">
+        <p class="quiet">${texts.noScript}</p>
+        ${noWalletOptions}
+      </div>
     </noscript>
     <p><button id="gone" type="button" hidden>${texts.script.gone}</button></p>
     ${renderConfirmGoneDialog(localization)}
@@ -121,13 +123,13 @@ export const renderInstructions = (
 ): Html => {
   const { texts } = localization;
   const { labels } = texts;
-  return html`<div class="until-expiry">
+  return html`<div class="while-payable">
     <p class="quiet">${texts.plainTransfer}</p>
     <dl>
       <dt>${labels.paymentContract}</dt>
-      ${renderCopyableValue("paymentContract", proxyAddress, localization)}
+      <dd>${renderCopyableValue("paymentContract", proxyAddress, localization)}</dd>
       <dt>${labels.paymentReference}</dt>
-      ${renderCopyableValue("paymentReference", paymentReference, localization)}
+      <dd>${renderCopyableValue("paymentReference", paymentReference, localization)}</dd>
     </dl>
     <h2>${texts.stepsTitle}</h2>
     <ol class="steps">
@@ -149,31 +151,15 @@ const renderStep = (
       <dt>${labels.on}</dt>
       <dd>${fillPlaceholders(labels.chain, token.chain)}</dd>
       <dt>${labels.to}</dt>
-      ${renderCopyableValue("to", to, localization)}
+      <dd>${renderCopyableValue("to", to, localization)}</dd>
       ${
         value === 0n
           ? undefined
           : html`<dt>${labels.value}</dt>
-              ${renderCopyableValue("value", String(value), localization)}`
+              <dd>${renderCopyableValue("value", String(value), localization)}</dd>`
       }
       <dt>${labels.data}</dt>
-      ${renderCopyableValue("data", data, localization)}
+      <dd>${renderCopyableValue("data", data, localization)}</dd>
     </dl>
   </li>`;
 };
-
-/**
- * Renders a value with a hidden copy button. The page's script shows the button if the browser
- * supports the clipboard.
- */
-const renderCopyableValue = (
-  name: keyof CheckoutTexts["copy"],
-  text: string,
-  { texts }: Localization,
-): Html =>
-  html`<dd>
-    <code>${text}</code>
-    <button class="copy" type="button" data-copy="${text}" aria-label="${texts.copy[name]}" hidden>
-      ${texts.copy.copy}
-    </button>
-  </dd>`;

@@ -1,9 +1,11 @@
 // Improves the checkout and the receipt: formats amounts and times for the visitor's locale, counts
-// down to the link's expiry, and shows the print button.
+// down to the link's expiry, and shows the buttons that copy and print.
 
 import { formatDecimal } from "./amounts.js";
 
 const tickMs = 1_000;
+/** How long a copy button says that the text was copied. */
+const copiedMs = 2_000;
 const countdownMsMax = 24 * 60 * 60_000;
 
 const dateTimeOptions = {
@@ -62,6 +64,19 @@ const showExpired = (main) => {
   for (const element of main?.querySelectorAll("[data-at-expiry]") ?? []) element.hidden = false;
 };
 
+const copyText = async (button) => {
+  await navigator.clipboard.writeText(button.dataset.copy);
+  const { ariaLabel, textContent } = button;
+  const { copied } = button.dataset;
+  if (textContent === copied) return;
+  button.textContent = copied;
+  button.ariaLabel = copied;
+  setTimeout(() => {
+    button.textContent = textContent;
+    button.ariaLabel = ariaLabel;
+  }, copiedMs);
+};
+
 const enhanceNewElements = () => {
   forEachNewElement("[data-left-ms]", (element) => {
     countdown = element;
@@ -71,6 +86,10 @@ const enhanceNewElements = () => {
   forEachNewElement("#print", (button) => {
     button.hidden = false;
     button.addEventListener("click", () => print());
+  });
+  forEachNewElement("[data-copy]", (button) => {
+    button.hidden = navigator.clipboard === undefined;
+    button.addEventListener("click", () => copyText(button));
   });
   // Loading the browser's locale data is the slowest part, so it happens after the next frame.
   requestAnimationFrame(() => setTimeout(localizeNewElements));

@@ -103,6 +103,17 @@ export const setMined = (isPaymentMined) => {
 const listPendingPayments = () =>
   link.pendingPayments.filter(({ id }) => !dismissedPaymentIds.has(id));
 
+const toBaseUnits = (decimal) => {
+  const [whole, fraction = ""] = decimal.split(".");
+  return BigInt(whole + fraction.padEnd(Number(paymentSection.dataset.decimals), "0"));
+};
+
+/** Returns whether pending payments cover the remaining amount. */
+const isAmountPending = () => {
+  const pendingAmounts = listPendingPayments().map((payment) => toBaseUnits(payment.amount));
+  return pendingAmounts.reduce((sum, pending) => sum + pending, 0n) >= toBaseUnits(amount);
+};
+
 const describePayment = ({ hash: transactionHash, isAsked, isTaken, isUncounted, isChanged }) => {
   if (transactionHash === undefined || isAsked) return isTaken ? texts.taken : texts.asked;
   const hash = chainAdapter.formatHash(transactionHash);
@@ -123,11 +134,14 @@ const describeState = () => {
 export const render = () => {
   if (!paymentSection.isConnected) return;
   const wallets = chainAdapter.listWallets();
-  const isBlocked = readStoredState().payment !== undefined || listPendingPayments().length > 0;
+  const isSender = readStoredState().payment !== undefined;
+  const isBlocked = isSender || listPendingPayments().length > 0;
   const isWaitingForWallet = isBusy && !isWalletUnresponsive;
+  // While a payment is on its way, nothing on the page may invite another one.
+  find("main").classList.toggle("covered", !isWaitingForWallet && (isSender || isAmountPending()));
   payButton.hidden = wallets.length === 0;
   payButton.disabled = isBusy || isBlocked;
-  goneButton.hidden = isWaitingForWallet || !isBlocked;
+  goneButton.hidden = isWaitingForWallet || !isSender;
   find("#no-wallet").hidden = wallets.length > 0;
   // The current reason why the link cannot be paid is more important than the result of the last
   // click.
@@ -271,10 +285,7 @@ const refreshPage = startPageRefresh({
   getLink: () => (link.status === undefined ? undefined : link),
   isRefreshBlocked: () => isBusy || confirmGoneDialog.open,
   preserveElements: preservePaymentSection,
-  onRefreshed: () => {
-    showCopyButtons();
-    render();
-  },
+  onRefreshed: () => render(),
 });
 
 /** Polls the chain through the wallet until the service has seen the payment. */
@@ -433,12 +444,6 @@ const startPayment = async () => {
   void refreshPage();
 };
 
-const showCopyButtons = () => {
-  for (const button of document.querySelectorAll("[data-copy]")) {
-    button.hidden = navigator.clipboard === undefined;
-  }
-};
-
 let updateConnection;
 
 /**
@@ -469,14 +474,6 @@ export const startCheckout = (adapter) => {
     if (isBusy) location.reload();
   });
 
-  document.addEventListener("click", async ({ target }) => {
-    const button = target.closest("[data-copy]");
-    if (button === null) return;
-    await navigator.clipboard.writeText(button.dataset.copy);
-    button.textContent = texts.copied;
-    button.ariaLabel = texts.copied;
-  });
-
   chainAdapter.onWalletAnnounced(render);
   // Another tab of this browser has changed the stored payment.
   window.addEventListener("storage", () => {
@@ -488,9 +485,6 @@ export const startCheckout = (adapter) => {
   });
 
   render();
-  // Formatting amounts is slow, because it loads the browser's locale data. The pay button
-  // therefore comes first.
-  requestAnimationFrame(() => setTimeout(showCopyButtons));
   updateConnection = followLink({
     getEventsUrl: () => buildLinkUrl("/events"),
     fetchState: fetchLink,
