@@ -7,11 +7,12 @@ import type { NewPaymentLink, OwnWallet } from "../../api/operations.ts";
 import { invalidateOperations, useOperationQuery } from "../../api/query.ts";
 import { Field, Select } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
-import { truncateMiddle } from "../../ui/format.ts";
+import { formatAmount, truncateMiddle } from "../../ui/format.ts";
 import { QueryView } from "../../ui/query-view.tsx";
 import { Notice } from "../../ui/notice.tsx";
 import { Card, Page } from "../../ui/page.tsx";
 import styles from "../../ui/ui.module.css";
+import { parseAmount } from "./parse-amount.ts";
 import {
   type NewLinkError,
   expiryOptions,
@@ -66,7 +67,7 @@ const NewLinkForm = ({ wallet }: { wallet: OwnWallet }) => {
     // "In 3 days" is resolved only once, so that a repeated submit sends the same body.
     const serializedFields = JSON.stringify(fields);
     if (submitted.current?.serializedFields !== serializedFields) {
-      const newLink = parseNewLink(fields, new Date());
+      const newLink = parseNewLink(fields, wallet.token.token.symbol, new Date());
       setFormError(typeof newLink === "string" ? newLink : undefined);
       if (typeof newLink === "string") return;
       submitted.current = { serializedFields, newLink };
@@ -100,16 +101,22 @@ type TermsProps = {
 
 const TermsFields = ({ wallet, initialValues, formError, onEdit }: TermsProps) => {
   const { symbol, chain } = wallet.token.token;
+  const [input, setInput] = useState("");
+  const amount = parseAmount(input, symbol);
+  const isReformatted = amount !== undefined && amount !== input.trim();
   return (
     <>
       <Field
         name="toAmount"
         label={texts.amount}
-        hint={texts.amountHint(symbol)}
+        hint={texts.amountHint(symbol, isReformatted ? formatAmount(amount) : undefined)}
         isRequired
         defaultValue={initialValues.toAmount === undefined ? "" : String(initialValues.toAmount)}
         errorMessage={formError === "badAmount" ? texts.badAmount : undefined}
-        onChange={onEdit}
+        onChange={(value) => {
+          setInput(value);
+          onEdit();
+        }}
         inputProps={{ inputMode: "decimal" }}
       />
       <p className={styles["small"]}>

@@ -6,7 +6,7 @@ const now = new Date("2026-11-21T10:00:00Z");
 describe("the new link form", () => {
   test("parses all fields", () => {
     const fields = { toAmount: " 25.50 ", description: "Tea", maxUsage: "3", expiry: "3" };
-    expect(parseNewLink(fields, now)).toEqual({
+    expect(parseNewLink(fields, "USDC", now)).toEqual({
       toAmount: "25.50",
       description: "Tea",
       maxUsage: 3,
@@ -16,13 +16,13 @@ describe("the new link form", () => {
 
   test("keeps every digit of the amount and omits empty fields", () => {
     const toAmount = "12345678901234567890.123456789012345678";
-    expect(parseNewLink({ toAmount, expiry: "never" }, now)).toEqual({ toAmount });
+    expect(parseNewLink({ toAmount, expiry: "never" }, "USDC", now)).toEqual({ toAmount });
   });
 
   test.each(["", "0", "0.00", "-1", "1e3", "1,5", "0x10", "abc"])(
     "rejects the amount %j",
     (toAmount) => {
-      expect(parseNewLink({ toAmount }, now)).toBe("badAmount");
+      expect(parseNewLink({ toAmount }, "USDC", now)).toBe("badAmount");
     },
   );
 
@@ -37,7 +37,7 @@ describe("the new link form", () => {
 
   test("accepts only expiry dates in the future", () => {
     const parseWithDate = (expiresAt: string) =>
-      parseNewLink({ toAmount: "1", expiry: "date", expiresAt }, now);
+      parseNewLink({ toAmount: "1", expiry: "date", expiresAt }, "USDC", now);
     expect(parseWithDate("2026-11-21T10:00:00Z")).toBe("pastDate");
     expect(parseWithDate("")).toBe("pastDate");
     expect(parseWithDate("2026-11-21T10:01:00Z")).toMatchObject({

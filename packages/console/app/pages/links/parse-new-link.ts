@@ -1,4 +1,5 @@
 import type { NewPaymentLink } from "../../api/operations.ts";
+import { parseAmount } from "./parse-amount.ts";
 
 /** The expiry choices of the form: never, a number of days, or a date. */
 export const expiryOptions = ["never", "1", "3", "7", "30", "date"] as const;
@@ -7,8 +8,6 @@ export const expiryOptions = ["never", "1", "3", "7", "30", "date"] as const;
 export type NewLinkError = "badAmount" | "pastDate";
 
 const dayMs = 86_400_000;
-const amountPattern = /^(\d+(\.\d*)?|\.\d+)$/;
-
 const hourMs = 3_600_000;
 
 /** A Bitcoin block takes about 10 minutes, and payments with a low fee wait longer. */
@@ -22,10 +21,17 @@ export const isShortExpiryOnBitcoin = (expiresAt: string, now: Date): boolean =>
 
 type Fields = Readonly<Record<string, string>>;
 
-/** Parses the fields of the new link form. `expiresAt` is in the user's time zone. */
-export const parseNewLink = (fields: Fields, now: Date): NewPaymentLink | NewLinkError => {
-  const amount = (fields["toAmount"] ?? "").trim();
-  if (!amountPattern.test(amount) || !/[1-9]/.test(amount)) return "badAmount";
+/**
+ * Parses the fields of the new link form. The amount is in the user's locale and can contain the
+ * token's symbol. `expiresAt` is in the user's time zone.
+ */
+export const parseNewLink = (
+  fields: Fields,
+  symbol: string,
+  now: Date,
+): NewPaymentLink | NewLinkError => {
+  const amount = parseAmount(fields["toAmount"] ?? "", symbol);
+  if (amount === undefined) return "badAmount";
   const expiresAt = parseExpiry(fields, now);
   if (expiresAt === "pastDate") return expiresAt;
   return {

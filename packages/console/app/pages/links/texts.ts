@@ -4,6 +4,7 @@ import { pickTranslation } from "../../ui/language.ts";
 export const texts = pickTranslation({
   en: {
     title: "Payment links",
+    linkTitle: "Payment link",
     create: "Create link",
     empty: "Your payment links will appear here. Create your first one.",
     noMatches: "No links match your search.",
@@ -17,7 +18,6 @@ export const texts = pickTranslation({
     applyFilter: "Apply",
     clearFilter: "Clear filters",
     newest: "Newest",
-    older: "Older",
     partialSearch: "Only your 5,000 newest links were searched.",
     downloadLinksCsv: "Download links (CSV)",
     downloadPaymentsCsv: "Download payments (CSV)",
@@ -61,7 +61,10 @@ export const texts = pickTranslation({
     settlementToken: "Paid in",
     settlementAddress: "straight to",
     changeWallet: "Change default wallet",
-    amountHint: (symbol: string) => `The payer pays exactly this amount in ${symbol}.`,
+    amountHint: (symbol: string, amount: string | undefined) =>
+      amount === undefined
+        ? `The payer pays exactly this amount in ${symbol}.`
+        : `The payer pays exactly ${amount} ${symbol}.`,
     descriptionHint: "Shown to the payer. Up to 500 characters.",
     maxUsageHint: "Leave empty to accept any number of payments until the amount is reached.",
     expiry: "Expiry",
@@ -144,6 +147,7 @@ export const texts = pickTranslation({
   },
   de: {
     title: "Zahlungslinks",
+    linkTitle: "Zahlungslink",
     create: "Link erstellen",
     empty: "Hier erscheinen Ihre Zahlungslinks. Erstellen Sie den ersten.",
     noMatches: "Keine Links gefunden.",
@@ -158,7 +162,6 @@ export const texts = pickTranslation({
     applyFilter: "Anwenden",
     clearFilter: "Filter löschen",
     newest: "Neueste",
-    older: "Ältere",
     partialSearch: "Die 5.000 neuesten Links wurden durchsucht. Es gibt ältere.",
     downloadLinksCsv: "Links herunterladen (CSV)",
     downloadPaymentsCsv: "Zahlungen herunterladen (CSV)",
@@ -206,7 +209,10 @@ export const texts = pickTranslation({
     settlementToken: "Bezahlt wird in",
     settlementAddress: "direkt an",
     changeWallet: "Standard-Wallet ändern",
-    amountHint: (symbol: string) => `Genau diesen Betrag in ${symbol} zahlt der Kunde.`,
+    amountHint: (symbol: string, amount: string | undefined) =>
+      amount === undefined
+        ? `Genau diesen Betrag in ${symbol} zahlt der Kunde.`
+        : `Der Kunde zahlt genau ${amount} ${symbol}.`,
     descriptionHint: "Wird dem Zahlenden angezeigt. Bis zu 500 Zeichen.",
     maxUsageHint: "Leer lassen für beliebig viele Zahlungen, bis der Betrag erreicht ist.",
     expiry: "Ablauf",
@@ -217,7 +223,7 @@ export const texts = pickTranslation({
     expiryMonth: "In 30 Tagen",
     expiryDate: "Eigenes Datum",
     expiryAt: "Datum und Uhrzeit (Ihre Zeitzone)",
-    badAmount: "Geben Sie einen Betrag über 0 ein, mit Punkt, etwa 25 oder 0.1.",
+    badAmount: "Geben Sie einen Betrag über 0 ein, etwa 25 oder 0,1.",
     pastDate: "Der Ablauf muss in der Zukunft liegen.",
     shortOnBitcoin:
       "Das ist knapp für Bitcoin. Zahlungen müssen das Netzwerk vor dem Ablauf erreichen, und manche Wallets und Börsen senden erst nach einer Stunde. Planen Sie mindestens 2 Stunden ein.",
