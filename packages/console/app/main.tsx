@@ -6,12 +6,13 @@ import { createRoot } from "react-dom/client";
 import { BrowserRouter } from "react-router";
 import { queryClient } from "./api/query.ts";
 import { App } from "./app.tsx";
-import { consumeInitialUrlParams } from "./ceremonies/initial-url-params.ts";
+import { consumeInitialUrlParams, reloadOnSignInLink } from "./ceremonies/initial-url-params.ts";
 import { reloadOnChunkLoadError } from "./frame/stale-tab.ts";
 import { language } from "./ui/language.ts";
 import { installDoubleClickFilter } from "./ui/double-clicks.ts";
 
 const initialUrlParams = consumeInitialUrlParams();
+reloadOnSignInLink();
 reloadOnChunkLoadError();
 installDoubleClickFilter();
 document.documentElement.lang = language;

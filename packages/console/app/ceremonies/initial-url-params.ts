@@ -10,10 +10,13 @@ export type InitialUrlParams = {
   isPresenceProof: boolean;
 };
 
+const readToken = (): string | undefined =>
+  new URLSearchParams(location.hash.slice(1)).get("token") ?? undefined;
+
 /** Reads the parameters and removes them from the address bar and the history. */
 export const consumeInitialUrlParams = (): InitialUrlParams => {
   const query = new URLSearchParams(location.search);
-  const token = new URLSearchParams(location.hash.slice(1)).get("token") ?? undefined;
+  const token = readToken();
   const error = query.get("error") ?? undefined;
   const isPresenceProof = query.get("presence") === "proven";
   if (token !== undefined || error !== undefined || isPresenceProof) {
@@ -21,4 +24,14 @@ export const consumeInitialUrlParams = (): InitialUrlParams => {
   }
   if (isPresenceProof) notifyOtherTabs("proven");
   return { token, error, isPresenceProof };
+};
+
+/**
+ * Opens a sign-in link that the user pastes into a tab with the console. Browsers do not load the
+ * page again if only the part after # changes.
+ */
+export const reloadOnSignInLink = (): void => {
+  addEventListener("hashchange", () => {
+    if (readToken() !== undefined) location.reload();
+  });
 };

@@ -16,15 +16,29 @@ const reloadOnce = (): void => {
   location.reload();
 };
 
+const fetchVersion = (signal: AbortSignal | null = null): Promise<string | undefined> =>
+  fetch("/console/version", { signal }).then(
+    (response) => (response.ok ? response.text() : undefined),
+    // An offline user can continue with the current page.
+    () => undefined,
+  );
+
 /**
  * Reloads the page when a view cannot be loaded, because a deployment removes the files of older
- * pages.
+ * pages. If the service cannot be reached, the page stays, because the browser's error page would
+ * replace it.
  */
 export const reloadOnChunkLoadError = (): void => {
-  addEventListener("vite:preloadError", (event) => {
-    event.preventDefault();
-    reloadOnce();
+  addEventListener("vite:preloadError", () => {
+    void fetchVersion().then((version) => {
+      if (version !== undefined) reloadOnce();
+    });
   });
+};
+
+/** Reloads the page if the service can be reached. */
+export const reloadIfReachable = async (): Promise<void> => {
+  if ((await fetchVersion()) !== undefined) location.reload();
 };
 
 /** Reloads an outdated tab when the user navigates to another view. */
@@ -35,12 +49,9 @@ export const useReloadWhenOutdated = (): void => {
     if (lastPathname.current === pathname) return undefined;
     lastPathname.current = pathname;
     const controller = new AbortController();
-    const checkVersion = async (): Promise<void> => {
-      const response = await fetch("/console/version", { signal: controller.signal });
-      if (response.ok && (await response.text()) !== loadedVersion) reloadOnce();
-    };
-    // An offline user can continue with the current page.
-    checkVersion().catch(() => undefined);
+    void fetchVersion(controller.signal).then((version) => {
+      if (version !== undefined && version !== loadedVersion) reloadOnce();
+    });
     return () => controller.abort();
   }, [pathname]);
 };

@@ -1,7 +1,8 @@
 import { Component, type ReactNode } from "react";
-import { Button } from "../ui/button.tsx";
+import { AsyncButton } from "../ui/form.tsx";
 import { Card, Page } from "../ui/page.tsx";
 import { texts } from "../ui/texts.ts";
+import { reloadIfReachable } from "./stale-tab.ts";
 
 type Props = { children: ReactNode };
 
@@ -11,6 +12,16 @@ export class ViewErrorBoundary extends Component<Props, { hasError: boolean }> {
   static getDerivedStateFromError() {
     return { hasError: true };
   }
+  override componentDidMount(): void {
+    addEventListener("online", this.reloadAfterError);
+  }
+  override componentWillUnmount(): void {
+    removeEventListener("online", this.reloadAfterError);
+  }
+  /** A view that could not be loaded offline is loaded as soon as the browser is online again. */
+  reloadAfterError = (): void => {
+    if (this.state.hasError) void reloadIfReachable();
+  };
   override render(): ReactNode {
     if (!this.state.hasError) return this.props.children;
     return (
@@ -18,7 +29,7 @@ export class ViewErrorBoundary extends Component<Props, { hasError: boolean }> {
         <Card>
           <p>{texts.viewErrorText}</p>
           <div>
-            <Button onPress={() => location.reload()}>{texts.reload}</Button>
+            <AsyncButton onPress={reloadIfReachable}>{texts.reload}</AsyncButton>
           </div>
         </Card>
       </Page>

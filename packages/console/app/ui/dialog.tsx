@@ -52,7 +52,10 @@ type ConfirmProps = {
   onClose: () => void;
 };
 
-/** Asks for confirmation before an irreversible action. */
+/**
+ * Asks for confirmation before an irreversible action. The cancel button comes first and gets the
+ * focus, so that pressing Enter twice does not confirm.
+ */
 export const ConfirmDialog = ({
   title,
   children,
@@ -63,6 +66,7 @@ export const ConfirmDialog = ({
   <Dialog title={title} onClose={onClose}>
     <div>{children}</div>
     <div className={styles["row"]}>
+      <Button onPress={onClose}>{texts.cancel}</Button>
       <AsyncButton
         variant="danger"
         onPress={async () => {
@@ -72,7 +76,6 @@ export const ConfirmDialog = ({
       >
         {confirmLabel}
       </AsyncButton>
-      <Button onPress={onClose}>{texts.cancel}</Button>
     </div>
   </Dialog>
 );

@@ -33,7 +33,8 @@ export const Field = ({
 }: FieldProps) => (
   <TextField
     className={styles["field"] ?? ""}
-    isInvalid={errorMessage !== undefined}
+    // If it is false, React Aria hides the errors that the form and the browser find.
+    {...(errorMessage !== undefined && { isInvalid: true })}
     {...fieldProps}
   >
     <Label className={styles["label"] ?? ""}>{label}</Label>

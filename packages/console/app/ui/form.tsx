@@ -1,5 +1,7 @@
 import { type FormEvent, type ReactNode, useRef, useState } from "react";
+import { Form as AriaForm } from "react-aria-components";
 import { Button } from "./button.tsx";
+import { type FieldErrors, findFieldErrors } from "./field-errors.ts";
 import { ErrorNotice } from "./notice.tsx";
 import { suppressDoubleClick, doubleClickMsMax } from "./double-clicks.ts";
 import styles from "./ui.module.css";
@@ -18,7 +20,10 @@ type FormProps = {
   label?: string;
 };
 
-/** A form that ignores more clicks while it submits, and shows the error if the submit fails. */
+/**
+ * A form that ignores more clicks while it submits. If the submit fails, it shows the error at its
+ * field, or above the button if it has no field.
+ */
 export const Form = ({
   submitLabel,
   children,
@@ -29,6 +34,7 @@ export const Form = ({
   label,
 }: FormProps) => {
   const { isBusy, errorNotice, run } = useSingleAction();
+  const [fieldErrors, setFieldErrors] = useState<FieldErrors>({});
   const handleSubmit = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault();
     const form = event.currentTarget;
@@ -38,14 +44,22 @@ export const Form = ({
       const filledEntries = [...formData].filter(
         (entry): entry is [string, string] => entry[1] !== "",
       );
-      await onSubmit(Object.fromEntries(filledEntries), formData);
+      setFieldErrors({});
+      try {
+        await onSubmit(Object.fromEntries(filledEntries), formData);
+      } catch (error) {
+        const errors = findFieldErrors(error, form);
+        if (errors === undefined) throw error;
+        return setFieldErrors(errors);
+      }
       if (resetsOnSuccess) form.reset();
     });
   };
   return (
-    <form
-      className={styles["form"]}
+    <AriaForm
+      className={styles["form"] ?? ""}
       onSubmit={handleSubmit}
+      validationErrors={fieldErrors}
       {...(label === undefined ? {} : { "aria-label": label })}
     >
       {children}
@@ -56,7 +70,7 @@ export const Form = ({
         </Button>
         {cancelButton}
       </div>
-    </form>
+    </AriaForm>
   );
 };
 

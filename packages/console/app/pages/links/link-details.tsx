@@ -28,7 +28,9 @@ const addressGapMax = 20;
 const LinkDetails = () => {
   const { id = "" } = useParams();
   const link = useOperationQuery("getOwnPaymentLink", { path: { id } }, { refetchIntervalMs });
-  return <QueryView query={link}>{(data) => <LinkView link={data} />}</QueryView>;
+  const view = <QueryView query={link}>{(data) => <LinkView link={data} />}</QueryView>;
+  // Without data, the page has no other heading.
+  return link.data === undefined ? <Page title={texts.linkTitle}>{view}</Page> : view;
 };
 export default LinkDetails;
 

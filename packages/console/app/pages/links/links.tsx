@@ -1,4 +1,4 @@
-import { Link, useSearchParams } from "react-router";
+import { Link, useLocation, useSearchParams } from "react-router";
 import { hasApiErrorCode } from "../../api/api-error.ts";
 import { buildOperationUrl } from "../../api/call.ts";
 import type { PaymentLinkData } from "../../api/operations.ts";
@@ -70,11 +70,14 @@ const pageSize = 10;
 const pickDateRange = ({ from, to }: ReturnType<typeof parseLinkFilter>) => ({ from, to });
 
 /**
- * Links to the next page. A page starts after a given link, so new links do not shift it. The
- * browser's Back button returns to newer pages.
+ * Links to the neighboring pages. A page starts after a given link, so new links do not shift it.
+ * The history state holds the newer pages, because a page does not know where the one before it
+ * starts.
  */
 const LinksPager = ({ nextBefore }: { nextBefore: string | null }) => {
   const [searchParams] = useSearchParams();
+  const { newerPages = [] } = (useLocation().state ?? {}) as { newerPages?: readonly string[] };
+  const newerPage = newerPages.at(-1);
   const buildPageUrl = (before: string | null): string => {
     const nextParams = new URLSearchParams(searchParams);
     nextParams.delete("before");
@@ -87,7 +90,19 @@ const LinksPager = ({ nextBefore }: { nextBefore: string | null }) => {
       {searchParams.has("before") && (
         <ButtonLink to={buildPageUrl(null)}>{texts.newest}</ButtonLink>
       )}
-      {nextBefore !== null && <ButtonLink to={buildPageUrl(nextBefore)}>{texts.older}</ButtonLink>}
+      {newerPage !== undefined && (
+        <ButtonLink to={newerPage} state={{ newerPages: newerPages.slice(0, -1) }}>
+          {uiTexts.newer}
+        </ButtonLink>
+      )}
+      {nextBefore !== null && (
+        <ButtonLink
+          to={buildPageUrl(nextBefore)}
+          state={{ newerPages: [...newerPages, buildPageUrl(searchParams.get("before"))] }}
+        >
+          {uiTexts.older}
+        </ButtonLink>
+      )}
     </nav>
   );
 };

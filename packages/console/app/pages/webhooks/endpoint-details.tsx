@@ -21,7 +21,7 @@ import { texts } from "./texts.ts";
 const EndpointDetails = () => {
   const { id = "" } = useParams();
   const endpoints = useOperationQuery("listWebhookEndpoints", {});
-  return (
+  const view = (
     <QueryView query={endpoints}>
       {({ data }) => {
         const endpoint = data.find((candidate) => candidate.id === id);
@@ -31,7 +31,7 @@ const EndpointDetails = () => {
             actions={endpoint === undefined ? undefined : <EndpointActions endpoint={endpoint} />}
           >
             {endpoint === undefined ? (
-              <Notice>{texts.endpointDeleted}</Notice>
+              <Notice>{texts.endpointMissing}</Notice>
             ) : (
               <Card>
                 <EndpointProperties endpoint={endpoint} />
@@ -43,6 +43,8 @@ const EndpointDetails = () => {
       }}
     </QueryView>
   );
+  // Without data, the page has no other heading.
+  return endpoints.data === undefined ? <Page title={texts.deliveryLog}>{view}</Page> : view;
 };
 export default EndpointDetails;
 

@@ -44,7 +44,7 @@ export const texts = pickTranslation({
     nextAttempt: "Next attempt",
     noValue: "–",
     created: "Created",
-    endpointDeleted: "This endpoint was deleted. Its log is still available.",
+    endpointMissing: "This endpoint doesn't exist. If it was deleted, its log is still below.",
     id: "ID",
     last24Hours: "Last 24 hours",
     sparkline: (delivered: number, failed: number) =>
@@ -112,7 +112,8 @@ export const texts = pickTranslation({
     nextAttempt: "Nächster Versuch",
     noValue: "–",
     created: "Erstellt",
-    endpointDeleted: "Dieser Endpunkt wurde gelöscht. Sein Protokoll ist weiter verfügbar.",
+    endpointMissing:
+      "Diesen Endpunkt gibt es nicht. Wurde er gelöscht, steht sein Protokoll noch unten.",
     id: "ID",
     last24Hours: "Letzte 24 Stunden",
     sparkline: (delivered: number, failed: number) =>

@@ -1,0 +1,86 @@
+import { expect } from "@jest/globals";
+import { findAxeViolations } from "../rig/find-axe-violations.ts";
+import { openLinkForm } from "../rig/console-work.ts";
+import { signUpShop } from "../rig/console-accessibility.ts";
+import { requireChromium } from "../rig/require-chromium.ts";
+import { useConsole } from "../rig/use-console.ts";
+
+const { describe, test } = requireChromium();
+
+const system = useConsole();
+
+describe("a slip of the hand changes nothing:", () => {
+  test("pressing Enter twice does not revoke an API key", async () => {
+    const { goTo, tab } = await system.signUp("erna");
+    await goTo("/keys");
+    await tab.type("Create API key", "till");
+    await tab.click("Create API key");
+    await tab.page.getByLabel("I have saved it").check();
+    await tab.click("Close");
+    await tab.page.getByRole("button", { name: "Revoke: till" }).focus();
+    await tab.page.keyboard.press("Enter");
+    await tab.page.getByRole("dialog").waitFor();
+    await tab.page.keyboard.press("Enter");
+    await tab.page.getByRole("dialog").waitFor({ state: "detached" });
+    await tab.page.getByRole("button", { name: "Revoke: till" }).waitFor();
+  });
+
+  test("an amount with a currency sign and a thousands separator is understood and shown before it is used", async () => {
+    const user = await signUpShop(system, "gisa");
+    await openLinkForm(user, "$1,000");
+    await user.tab.waitForText("The payer pays exactly 1,000 USDC.");
+    await user.tab.click("Create link");
+    await user.tab.waitForText("Share");
+    expect(await user.tab.readText()).toContain("1,000 USDC");
+  });
+});
+
+test("an error of the service is shown at its field, which gets the focus", async () => {
+  await system.createSignInUrl("taken");
+  const { goTo, tab } = await system.signUp("fritz");
+  await goTo("/account/profile");
+  const handle = tab.page.getByLabel("Handle");
+  await handle.fill("taken");
+  await tab.click("Save profile");
+  await tab.waitForText("The handle belongs to another account.");
+  expect(await tab.page.evaluate("document.activeElement.name")).toBe("handle");
+  expect(await handle.locator("..").innerText()).toContain(
+    "The handle belongs to another account.",
+  );
+});
+
+describe("the console stays usable:", () => {
+  test("a view that cannot be loaded offline leaves the console in place, and loads when it is online again", async () => {
+    const { context, goTo, tab } = await system.signUp("olaf");
+    await goTo("");
+    await tab.waitForText("Finish setup");
+    await context.setOffline(true);
+    await tab.page.getByRole("link", { name: "Webhooks", exact: true }).click();
+    await tab.waitForText("Something went wrong");
+    await tab.click("Reload page");
+    expect(await tab.readText()).toContain("Signed in as olaf");
+    await context.setOffline(false);
+    await tab.waitForText("Your webhook endpoints will appear here.");
+  });
+
+  test("a sign-in link works when it is pasted into a tab that shows the sign-in page", async () => {
+    const url = await system.createSignInUrl("paula");
+    const tab = await (await system.createUser()).openTab();
+    await tab.goTo(`${system.origin}/console`);
+    await tab.waitForText("You are not signed in.");
+    await tab.page.evaluate(`location.href = ${JSON.stringify(url)}`);
+    await tab.click("Sign in as paula");
+    await tab.waitForText("Signed in as paula");
+  });
+
+  test.each(["/links/unknown", "/webhooks/unknown"])(
+    "%s has a heading and no accessibility violations",
+    async (path) => {
+      const { goTo, tab } = await system.signUp(`una${path.length}`);
+      await goTo(path);
+      await tab.page.getByRole("heading", { level: 1 }).waitFor();
+      await tab.waitForText("exist");
+      expect(await findAxeViolations(tab.page)).toEqual([]);
+    },
+  );
+});
