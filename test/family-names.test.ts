@@ -39,8 +39,7 @@ const namingFiles = [
   "services/links-api/src/routes.ts",
   "services/settlement-listener/src/chains/reject-unused-settings.ts",
   "services/settlement-listener/src/config.ts",
-  "services/settlement-listener/src/events/link-event-handlers.ts",
-  "services/settlement-listener/src/events/watch-reserved-addresses.ts",
+  "services/settlement-listener/src/events/event-handlers.ts",
   // Tables of links-api.
   "services/links-api/src/store/deposits.ts",
   "services/links-api/src/store/link-addresses.ts",
@@ -53,7 +52,6 @@ const namingFiles = [
   "services/auth-keys/src/dependencies.ts",
   "services/auth-keys/src/http/require-wallet-address.ts",
   "services/auth-keys/src/jobs/apply-due-defaults.ts",
-  "services/links-api/src/create-dependencies.ts",
   "services/links-api/src/dependencies.ts",
   "services/links-api/src/store/destination-check.ts",
   "services/settlement-listener/src/chains/create-chains.ts",

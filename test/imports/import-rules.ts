@@ -62,11 +62,11 @@ export const serviceLayers: Record<string, ImportRules> = {
     packages: "chains contracts runtime chains/readers process",
     layers: "domain config watch",
   },
+  introspection: { packages: "identity bus process", layers: "domain store metrics" },
   dependencies: {
     packages: "contracts identity http process",
-    layers: "domain guard store metrics issuer delivery images watch",
+    layers: "domain guard store config metrics issuer delivery images chains introspection",
   },
-  introspect: { packages: "identity bus", layers: "domain store dependencies" },
   jobs: { packages: "runtime process", layers: "domain store dependencies" },
   events: {
     packages: "chains contracts runtime postgres bus",
@@ -78,14 +78,9 @@ export const serviceLayers: Record<string, ImportRules> = {
   },
   pages: { packages: "console chains contracts http", layers: "domain store dependencies" },
   routes: { packages: "contracts http", layers: "dependencies http pages" },
-  "create-dependencies": {
-    packages: "contracts http process",
-    layers: "domain store metrics dependencies",
-  },
   service: {
-    packages: "identity bus http process",
-    layers:
-      "domain guard store config metrics issuer payment-reports delivery images chains dependencies introspect jobs events routes create-dependencies",
+    packages: "contracts identity bus http process",
+    layers: "guard store config payment-reports delivery chains dependencies jobs events routes",
   },
   prepare: { packages: "process", layers: "service" },
   main: { packages: "process", layers: "service" },

@@ -70,13 +70,14 @@ export type ServiceParts = {
 /**
  * Creates a service with its public app, rate limits, authentication, internal routes and
  * background work. Nothing runs before `start`. `buildParts` receives a function that wakes the
- * relay. Call it after committing a transaction with events.
+ * relay. Call it after committing a transaction with events. Other services in the same process
+ * can call the functions in `directCalls`, which become part of the service.
  */
-export const createService = (
+export const createService = <DirectCalls extends object>(
   context: ServiceContext,
   name: string,
-  buildParts: (wakeRelay: () => void) => ServiceParts,
-): Service => {
+  buildParts: (wakeRelay: () => void) => ServiceParts & { directCalls?: DirectCalls },
+): Service & DirectCalls => {
   const { bus, clock, databaseUrl, log, metrics, pool } = context;
   let relay: Relay | undefined;
   let consumer: Consumer | undefined;
@@ -95,7 +96,7 @@ export const createService = (
     group: name,
     afterCommit: wakeRelay,
   };
-  return {
+  const service: Service = {
     name,
     metrics,
     app: createPublicApp(context, name, parts),
@@ -137,6 +138,7 @@ export const createService = (
       }
     },
   };
+  return Object.assign(service, parts.directCalls);
 };
 
 type InternalRoutesOptions = {

@@ -1,15 +1,24 @@
-import type { ApiKeyMode, SignUp } from "@payment-links/contracts";
-import type { CookiePolicy, DeepPages, Exports } from "@payment-links/http";
-import type { RequestIntrospection, Identity } from "@payment-links/identity";
-import type { ServiceContext } from "@payment-links/process";
-import type { ActiveIssuers } from "./domain/identity.ts";
-import type { ScannerPublicKeys } from "./domain/leaked-keys.ts";
-import type { RejectedSignIns } from "./domain/rejected-sign-ins.ts";
+import { signInOperations } from "@payment-links/contracts";
+import {
+  type CookiePolicy,
+  type DeepPages,
+  type Exports,
+  createCookiePolicy,
+  createDeepPages,
+} from "@payment-links/http";
+import { type Identity, type RequestIntrospection, createIdentity } from "@payment-links/identity";
+import { type ServiceContext, createServiceExports } from "@payment-links/process";
+import type { AuthKeysConfig } from "./config.ts";
+import { type ActiveIssuers, getContractIssuer } from "./domain/identity.ts";
+import { type LastUses, createLastUses } from "./domain/last-uses.ts";
+import { getRelyingPartyId } from "./domain/passkey.ts";
+import { type RejectedSignIns, createRejectedSignIns } from "./domain/rejected-sign-ins.ts";
 import type { SignInMethod } from "./domain/session.ts";
-import type { LastUses } from "./domain/last-uses.ts";
-import type { VerifyContractSignature } from "./domain/siwe.ts";
-import type { OidcIssuer } from "./issuer/oidc-issuer.ts";
-import type { Counters } from "./metrics.ts";
+import { type VerifyContractSignature, getSignInChainIds } from "./domain/siwe.ts";
+import { createIntrospect } from "./introspection/introspect.ts";
+import { createContractSignatureVerifier } from "./issuer/contract-wallets.ts";
+import { type OidcIssuer, createOidcIssuer } from "./issuer/oidc-issuer.ts";
+import { type Counters, createCounters } from "./metrics.ts";
 
 /**
  * The dependencies of this service's handlers and jobs: parts of the `ServiceContext`, and the
@@ -25,33 +34,99 @@ export type Dependencies = Pick<
   | "baseUrl"
   | "checkoutUrl"
   | "limits"
-> & {
-  apiKeyMode: ApiKeyMode;
-  cookie: CookiePolicy;
-  /** The enabled sign-in methods. */
-  signInMethods: readonly SignInMethod[];
-  /** Which sign-ins can create an account. */
-  signUp: SignUp;
-  /** The OpenID Connect provider, if configured. */
-  oidc: OidcIssuer | undefined;
-  activeIssuers: ActiveIssuers;
-  /** Verifies a contract wallet's signature by calling the contract on its chain. */
-  verifyContractSignature: VerifyContractSignature;
-  /** The public keys of secret scanners. If there are none, scanners cannot report leaked keys. */
-  leakedKeysPublicKeys: ScannerPublicKeys;
-  /** The delay until a new default wallet takes effect. */
-  walletDelayMs: number;
-  /** How long audit log entries are kept, in days. 0 keeps them forever. */
-  auditLogDays: number;
-  counters: Counters;
-  identity: Identity;
-  /** Answers introspection requests in-process. */
-  introspect: RequestIntrospection;
-  apiKeyUses: LastUses;
-  sessionUses: LastUses;
-  rejectedSignIns: RejectedSignIns;
-  deepPages: DeepPages;
-  exports: Exports<ServiceContext["pool"]>;
-  /** Wakes the relay after a transaction with events has been committed. */
-  wakeRelay: () => void;
+> &
+  Pick<
+    AuthKeysConfig,
+    "apiKeyMode" | "signUp" | "leakedKeysPublicKeys" | "walletDelayMs" | "auditLogDays"
+  > & {
+    cookie: CookiePolicy;
+    /** The enabled sign-in methods that this installation supports. */
+    signInMethods: readonly SignInMethod[];
+    /** The OpenID Connect provider, if configured. */
+    oidc: OidcIssuer | undefined;
+    activeIssuers: ActiveIssuers;
+    /** Verifies a contract wallet's signature by calling the contract on its chain. */
+    verifyContractSignature: VerifyContractSignature;
+    counters: Counters;
+    identity: Identity;
+    /** Answers introspection requests in-process. */
+    introspect: RequestIntrospection;
+    apiKeyUses: LastUses;
+    sessionUses: LastUses;
+    rejectedSignIns: RejectedSignIns;
+    deepPages: DeepPages;
+    exports: Exports<ServiceContext["pool"]>;
+    /** Wakes the relay after a transaction with events has been committed. */
+    wakeRelay: () => void;
+  };
+
+/** Creates the dependencies. */
+export const createDependencies = (
+  context: ServiceContext,
+  config: AuthKeysConfig,
+  wakeRelay: () => void,
+): Dependencies => {
+  const { baseUrl, clock, log, metrics } = context;
+  const oidc = createOidc(context, config);
+  const contractIssuers = [...config.rpcUrls.keys()].map(getContractIssuer);
+  const introspectionDependencies = {
+    ...context,
+    counters: createCounters(metrics),
+    apiKeyUses: createLastUses(),
+    sessionUses: createLastUses(),
+    activeIssuers: { oidcIssuer: oidc?.issuer, contractIssuers },
+    signInMethods: getAvailableMethods(context, config),
+  };
+  const introspect = createIntrospect(introspectionDependencies);
+  return {
+    ...config,
+    ...introspectionDependencies,
+    rejectedSignIns: createRejectedSignIns(),
+    deepPages: createDeepPages({ clock, metrics }),
+    exports: createServiceExports(context, "auth-keys"),
+    identity: withoutSessionCache(
+      createIdentity({ requestIntrospection: introspect, clock, metrics, log }),
+    ),
+    introspect,
+    oidc,
+    verifyContractSignature: createContractSignatureVerifier({ rpcUrls: config.rpcUrls, log }),
+    cookie: createCookiePolicy(baseUrl),
+    wakeRelay,
+  };
+};
+
+/**
+ * Disables the session cache. This service looks sessions up in its own database, so a cache would
+ * save little. Without a cache, a session that any replica ended stops working immediately.
+ */
+const withoutSessionCache = (identity: Identity): Identity => ({
+  ...identity,
+  authenticateSession: (token, freshness) => {
+    identity.invalidateSession(token);
+    return identity.authenticateSession(token, freshness);
+  },
+});
+
+/** Returns the configured sign-in methods that this installation supports. */
+const getAvailableMethods = (
+  { baseUrl, catalogue }: ServiceContext,
+  { oidc, signInMethods }: AuthKeysConfig,
+): readonly SignInMethod[] => {
+  const isAvailable: Record<SignInMethod, boolean> = {
+    link: true,
+    siwe: getSignInChainIds(catalogue).length > 0,
+    oidc: oidc !== undefined,
+    passkey: getRelyingPartyId(baseUrl) !== undefined,
+  };
+  return signInMethods.filter((method) => isAvailable[method]);
+};
+
+const createOidc = (
+  { baseUrl, clock, log }: ServiceContext,
+  { oidc: oidcClient, signInMethods }: AuthKeysConfig,
+): OidcIssuer | undefined => {
+  if (!signInMethods.includes("oidc")) return undefined;
+  // The URI must be registered at the identity provider.
+  const redirectUri = `${baseUrl}${signInOperations.finishOidc.path}`;
+  return oidcClient && createOidcIssuer({ client: oidcClient, redirectUri, clock, log });
 };

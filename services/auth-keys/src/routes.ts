@@ -60,9 +60,6 @@ import { resumeAccount, suspendAccount } from "./http/suspend-account.ts";
 import { unlinkIdentity } from "./http/unlink-identity.ts";
 import { unverifyAccount, verifyAccount } from "./http/verify-account.ts";
 
-/** The redirect URI that is registered at identity providers. */
-export const oidcCallbackPath = signInOperations.finishOidc.path;
-
 /**
  * The time for three sequential requests to the identity provider at 5 s each, plus the usual
  * timeout.

@@ -1,14 +1,14 @@
 import { busMigrations } from "@payment-links/bus";
+import { topics } from "@payment-links/contracts";
 import type { Service } from "@payment-links/http";
 import { type ServiceContext, createService } from "@payment-links/process";
-import { type LinksApiConfig, parseSettlementChains, parseTransferChains } from "./config.ts";
-import { createDependencies } from "./create-dependencies.ts";
-import { watermarkTopics } from "./events/watermark-topics.ts";
+import type { LinksApiConfig } from "./config.ts";
+import { createDependencies } from "./dependencies.ts";
 import { createEventHandlers } from "./events/event-handlers.ts";
-import { createLinkExpiryJob } from "./jobs/link-expiry-job.ts";
-import { createIdempotencyKeyCleanupJob } from "./jobs/idempotency-key-cleanup-job.ts";
-import { createEventStreamHeartbeatJob } from "./jobs/event-stream-heartbeat-job.ts";
-import { createFollowerNotificationJob } from "./jobs/follower-notification-job.ts";
+import { expireLinks } from "./jobs/expire-links.ts";
+import { deleteIdempotencyKeys } from "./jobs/delete-idempotency-keys.ts";
+import { sendHeartbeats } from "./jobs/send-heartbeats.ts";
+import { notifyFollowers } from "./jobs/notify-followers.ts";
 import {
   type ReadEndedLink,
   sendNotFound,
@@ -34,35 +34,26 @@ export const linksApiMigration = {
 export const createLinksApi = (
   context: ServiceContext,
   config: LinksApiConfig,
-): Service & { readEndedLink: ReadEndedLink } => {
-  let wakeRelayCallback = () => {};
-  const { eventStreamLimits, isSignUpOpen, webhookHeaderPrefix } = config;
-  const dependencies = createDependencies(context, {
-    settlementChains: parseSettlementChains(config, context.catalogue),
-    transferChains: parseTransferChains(config, context.catalogue),
-    webhookHeaderPrefix,
-    eventStreamLimits,
-    isSignUpOpen,
-    wakeRelay: () => wakeRelayCallback(),
-  });
-  const service = createService(context, "links-api", (wakeRelay) => {
-    wakeRelayCallback = wakeRelay;
+): Service & { readEndedLink: ReadEndedLink } =>
+  createService(context, "links-api", (wakeRelay) => {
+    const dependencies = createDependencies(context, config, wakeRelay);
     return {
       publicRoutes: createPublicRoutes(dependencies),
       sendNotFound,
       internalRoutes: [],
       republishSource: linkRepublishSource,
       consumerOptions: { handlers: createEventHandlers(dependencies) },
-      watermarkTopics,
+      // settlement-listener drops a deferred payment whose link is unknown only after it has
+      // consumed these topics.
+      watermarkTopics: [topics.paymentLinks],
       backgroundJobs: [
-        createLinkExpiryJob(dependencies),
-        createIdempotencyKeyCleanupJob(dependencies),
-        createEventStreamHeartbeatJob(dependencies),
-        createFollowerNotificationJob(dependencies),
+        expireLinks(dependencies),
+        deleteIdempotencyKeys(dependencies),
+        sendHeartbeats(dependencies),
+        notifyFollowers(dependencies),
       ],
       drain: () => dependencies.eventStreams.drain(),
       stop: () => dependencies.exports.close(),
+      directCalls: { readEndedLink: createReadEndedLink(dependencies) },
     };
   });
-  return { ...service, readEndedLink: createReadEndedLink(dependencies) };
-};

@@ -12,7 +12,7 @@ import { getUsedAddresses } from "./http/get-used-addresses.ts";
  * The public routes. Notices have their own rate limit, which is too high for a real provider to
  * reach (rule API-21).
  */
-export const publicRoutes = (dependencies: Dependencies): readonly Route[] => [
+export const createPublicRoutes = (dependencies: Dependencies): readonly Route[] => [
   publicRoute({
     method: "post",
     path: "/settlement-notices/:provider",
@@ -22,7 +22,7 @@ export const publicRoutes = (dependencies: Dependencies): readonly Route[] => [
 ];
 
 /** The routes for other services and for operators. */
-export const internalRoutes = (dependencies: Dependencies): readonly InternalRoute[] => [
+export const createInternalRoutes = (dependencies: Dependencies): readonly InternalRoute[] => [
   {
     method: "post",
     path: "/internal/settlement/solana-facts",

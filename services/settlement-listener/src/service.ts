@@ -2,17 +2,15 @@ import { busMigrations } from "@payment-links/bus";
 import type { Service } from "@payment-links/http";
 import { type ServiceContext, createService } from "@payment-links/process";
 import type { SettlementListenerConfig } from "./config.ts";
-import type { Dependencies } from "./dependencies.ts";
-import { createLinkEventHandlers } from "./events/link-event-handlers.ts";
-import { type Chains, createChains } from "./chains/create-chains.ts";
-import { createCounters } from "./metrics.ts";
-import { internalRoutes, publicRoutes } from "./routes.ts";
+import { createDependencies } from "./dependencies.ts";
+import { createEventHandlers } from "./events/event-handlers.ts";
+import type { Chains } from "./chains/create-chains.ts";
+import { measureBacklog } from "./jobs/measure-backlog.ts";
 import { paymentRepublishSource } from "./payment-reports/payment-republish-source.ts";
-import { type Backlog, readBacklog } from "./store/open-payments.ts";
+import { createInternalRoutes, createPublicRoutes } from "./routes.ts";
 
 export { type SettlementListenerConfig, settlementListenerConfig } from "./config.ts";
 
-const backlogIntervalMs = 15_000;
 /**
  * How long link events are collected before they are stored as one batch. The delay is harmless,
  * because payments of unknown links are deferred. One batch costs little more than one event.
@@ -35,47 +33,21 @@ export const settlementListenerMigration = {
 export const createSettlementListener = (
   context: ServiceContext,
   config: SettlementListenerConfig,
-): Service & Pick<Chains, "fetchSolanaAccountState" | "fetchUsedAddresses"> => {
-  const { clock, metrics, pool } = context;
-  let wakeRelayCallback = () => {};
-  const chains = createChains(context, config, () => wakeRelayCallback());
-  const service = createService(context, "settlement-listener", (wakeRelay) => {
-    wakeRelayCallback = wakeRelay;
-    const dependencies: Dependencies = {
-      ...context,
-      wakeRelay,
-      providers: config.providers,
-      noticeLimit: config.noticeLimit,
-      chainIds: chains.ids,
-      watches: chains.watches,
-      fetchSolanaAccountState: chains.fetchSolanaAccountState,
-      fetchUsedAddresses: chains.fetchUsedAddresses,
-      counters: createCounters(metrics),
-      reportOrphanedSettled: chains.reportOrphanedSettled,
-    };
-    let backlog: Backlog | undefined;
+): Service & Pick<Chains, "fetchSolanaAccountState" | "fetchUsedAddresses"> =>
+  createService(context, "settlement-listener", (wakeRelay) => {
+    const dependencies = createDependencies(context, config, wakeRelay);
+    const { start, stop, fetchSolanaAccountState, fetchUsedAddresses } = dependencies.chains;
     return {
-      publicRoutes: publicRoutes(dependencies),
-      internalRoutes: internalRoutes(dependencies),
+      publicRoutes: createPublicRoutes(dependencies),
+      internalRoutes: createInternalRoutes(dependencies),
       consumerOptions: {
-        handlers: createLinkEventHandlers(context),
+        handlers: createEventHandlers(dependencies),
         batchIntervalMs: receiveBatchIntervalMs,
       },
       republishSource: paymentRepublishSource,
-      backgroundJobs: [
-        {
-          name: "settlement backlog",
-          waitMs: backlogIntervalMs,
-          run: async () => {
-            backlog = await readBacklog(pool, backlog);
-            dependencies.counters.setBacklog(backlog, clock.now());
-          },
-        },
-      ],
-      start: chains.start,
-      stop: chains.stop,
+      backgroundJobs: [measureBacklog(dependencies)],
+      start,
+      stop,
+      directCalls: { fetchSolanaAccountState, fetchUsedAddresses },
     };
   });
-  const { fetchSolanaAccountState, fetchUsedAddresses } = chains;
-  return { ...service, fetchSolanaAccountState, fetchUsedAddresses };
-};

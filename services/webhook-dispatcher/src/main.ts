@@ -10,7 +10,7 @@ await runProcess(
     name: "webhook-dispatcher",
     config: webhookDispatcherConfig,
     migration: webhookDispatcherMigration,
-    create: (context, config) => createWebhookDispatcher(context, config),
+    create: createWebhookDispatcher,
   },
   process.env,
 );

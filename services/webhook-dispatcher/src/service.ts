@@ -1,23 +1,15 @@
 import { busMigrations } from "@payment-links/bus";
-import { type Service, createDeepPages } from "@payment-links/http";
+import type { Service } from "@payment-links/http";
 import { type ServiceContext, createService } from "@payment-links/process";
 import type { WebhookDispatcherConfig } from "./config.ts";
-import { startWebhookDelivery } from "./delivery/start-webhook-delivery.ts";
-import type { Dispatcher } from "./delivery/start-dispatcher.ts";
-import { createTargets } from "./delivery/targets.ts";
-import type { Dependencies } from "./dependencies.ts";
-import { linkReactions } from "./events/link-reactions.ts";
-import { ownerImageReactions } from "./events/owner-image-reactions.ts";
+import { assertKnownSecretKeys } from "./delivery/targets.ts";
+import { createDependencies } from "./dependencies.ts";
+import { createEventHandlers } from "./events/event-handlers.ts";
 import {
   type ExternalDependencies,
   createExternalDependencies,
 } from "./guard/external-dependencies.ts";
-import { type UrlRules, getHostname } from "./guard/webhook-url.ts";
-import { createImageFetcher } from "./images/fetch-image.ts";
-import { createOwnerImages } from "./images/owner-images.ts";
-import { createDeliveryLogRetentionJob } from "./jobs/create-delivery-log-retention-job.ts";
-import { assertKnownSecretKeys } from "./jobs/assert-known-secret-keys.ts";
-import { createVersionJumpCounter } from "./metrics.ts";
+import { pruneDeliveryLog } from "./jobs/prune-delivery-log.ts";
 import { createInternalRoutes, createPublicRoutes } from "./routes.ts";
 
 export { type WebhookDispatcherConfig, webhookDispatcherConfig } from "./config.ts";
@@ -39,63 +31,30 @@ export const createWebhookDispatcher = (
   externalDependencies: ExternalDependencies = createExternalDependencies(),
 ): Service =>
   createService(context, "webhook-dispatcher", (wakeRelay) => {
-    const { clock, log, metrics, pool } = context;
-    const { headerPrefix, schedule, secretKeys } = config;
-    const rules = createUrlRules(context, config);
-    const targets = createTargets({ keys: secretKeys, rules, log });
-    let dispatcher: Dispatcher | undefined;
-    const fetchImage = createImageFetcher({ ...config, ...externalDependencies, rules });
-    const images = createOwnerImages({ fetchImage, clock, log, metrics });
-    const reactions = linkReactions({
-      clock,
-      targets,
-      dispatcher: () => dispatcher,
-      firstAttemptDelayMs: schedule[0] ?? 0,
-      countVersionJump: createVersionJumpCounter(metrics),
-    });
-    const stopEndpoint: Dependencies["stopEndpoint"] = (endpointId) =>
-      dispatcher?.stopEndpoint(endpointId);
-    const { resolve } = externalDependencies;
-    const deepPages = createDeepPages({ clock, metrics });
-    const serviceDependencies = { rules, resolve, headerPrefix, secretKeys, images, deepPages };
-    const dependencies = { pool, clock, log, ...serviceDependencies, stopEndpoint, wakeRelay };
+    const options = { ...config, ...externalDependencies };
+    const dependencies = createDependencies(context, options, wakeRelay);
+    const { dispatcher, images } = dependencies;
     return {
       publicRoutes: createPublicRoutes(dependencies),
       internalRoutes: createInternalRoutes(dependencies),
       consumerOptions: {
-        handlers: [...reactions, ...ownerImageReactions],
-        waitForCapacity: async () => dispatcher?.awaitCapacity(),
+        handlers: createEventHandlers(dependencies),
+        waitForCapacity: () => dispatcher.awaitCapacity(),
       },
-      backgroundJobs: [createDeliveryLogRetentionJob(dependencies, config)],
+      backgroundJobs: [pruneDeliveryLog(dependencies)],
       start: async () => {
         await assertKnownSecretKeys(dependencies);
-        dispatcher = startWebhookDelivery({
-          ...config,
-          ...externalDependencies,
-          pool,
-          clock,
-          log,
-          metrics,
-          targets,
-        });
+        dispatcher.start();
       },
       // Stops the dispatcher at the beginning of the shutdown, while the process still serves
       // requests. Attempts can then end before the process is killed.
-      drain: () => void dispatcher?.stop().catch(() => {}),
+      drain: () => void dispatcher.stop().catch(() => {}),
       stop: async () => {
         images.close();
-        await dispatcher?.stop();
+        await dispatcher.stop();
       },
       // Stops the dispatcher again, to release the leases of records that were committed after the
       // first stop.
-      afterStop: async () => dispatcher?.stop(),
+      afterStop: () => dispatcher.stop(),
     };
   });
-
-const createUrlRules = (
-  { baseUrl, checkoutUrl }: ServiceContext,
-  { overrides }: WebhookDispatcherConfig,
-): UrlRules => ({
-  overriddenHosts: new Set(overrides.keys()),
-  ownHosts: new Set([baseUrl, checkoutUrl].map((origin) => getHostname(new URL(origin)))),
-});

@@ -266,7 +266,7 @@ describe("a recorded rejection", () => {
       reason: "INVALID_SIGN_IN_TOKEN",
     });
     await expect(
-      flushRejectedSignIns({ pool, rejectedSignIns, wakeRelay: () => {} }),
+      flushRejectedSignIns({ pool, rejectedSignIns, wakeRelay: () => {} }).run(),
     ).rejects.toThrow();
     expect(rejectedSignIns.drain()).toHaveLength(1);
   });

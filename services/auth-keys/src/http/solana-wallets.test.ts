@@ -116,7 +116,7 @@ describe("a wallet on Solana (rule CHAIN-26)", () => {
     const { body } = await addWallet("usdc-solana", address, true);
     rig.clock.advance(delayMs);
     rig.solana.respond = respond;
-    await applyDueDefaults({ ...rig.context, wakeRelay: () => {} });
+    await applyDueDefaults({ ...rig.context, wakeRelay: () => {} }).run();
     const { data } = (await rig.call("GET", path, user)).body as {
       data: { id: string; isDefault: boolean; defaultAt: string | null }[];
     };

@@ -57,7 +57,7 @@ const readDefaults = async (cookie: string) => {
   };
 };
 
-const runJob = () => applyDueDefaults({ ...rig.context, wakeRelay: () => {} });
+const runJob = () => applyDueDefaults({ ...rig.context, wakeRelay: () => {} }).run();
 
 const toLaterIso = (ms: number) => new Date(rig.clock.now().getTime() + ms).toISOString();
 

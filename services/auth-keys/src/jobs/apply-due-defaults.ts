@@ -1,3 +1,4 @@
+import type { BackgroundJob } from "@payment-links/process";
 import type { Dependencies } from "../dependencies.ts";
 import { buildAccountStateRequest } from "../domain/wallet-address.ts";
 import { getAccount } from "../store/accounts.ts";
@@ -11,18 +12,22 @@ type JobDependencies = Pick<
   "pool" | "clock" | "catalogue" | "log" | "fetchSolanaAccountState" | "wakeRelay"
 >;
 
-/** Applies pending default wallets whose delay is over. Returns whether there may be more. */
-export const applyDueDefaults = async (dependencies: JobDependencies): Promise<boolean> => {
-  const { catalogue, clock, pool, wakeRelay } = dependencies;
-  const now = clock.now();
-  const dueAccountIds = await listDueDefaults(pool, { now, rowsMax: accountsMax });
-  for (const accountId of dueAccountIds) {
-    const rejectedWalletId = await findRejectedWallet(dependencies, accountId);
-    await applyPendingDefault(pool, { accountId, catalogue, rejectedWalletId, now });
-    wakeRelay();
-  }
-  return dueAccountIds.length === accountsMax;
-};
+/** Applies pending default wallets whose delay is over. */
+export const applyDueDefaults = (dependencies: JobDependencies): BackgroundJob => ({
+  name: "default wallets",
+  waitMs: 10_000,
+  run: async () => {
+    const { catalogue, clock, pool, wakeRelay } = dependencies;
+    const now = clock.now();
+    const dueAccountIds = await listDueDefaults(pool, { now, rowsMax: accountsMax });
+    for (const accountId of dueAccountIds) {
+      const rejectedWalletId = await findRejectedWallet(dependencies, accountId);
+      await applyPendingDefault(pool, { accountId, catalogue, rejectedWalletId, now });
+      wakeRelay();
+    }
+    return dueAccountIds.length === accountsMax;
+  },
+});
 
 /**
  * Returns the pending default wallet of an account if its address has become a token account since

@@ -1,3 +1,4 @@
+import type { BackgroundJob } from "@payment-links/process";
 import type { Dependencies } from "../dependencies.ts";
 import { deleteExpiredSessions } from "../store/sessions.ts";
 import { deleteExpiredSignInAttempts } from "../store/sign-in-attempts.ts";
@@ -6,14 +7,18 @@ import { deleteExpiredSignInTokens } from "../store/sign-in-tokens.ts";
 /** The maximum number of rows per statement, so that it holds few locks and finishes quickly. */
 export const deleteBatchMax = 500;
 
-/** Deletes expired sessions, sign-in tokens and sign-in attempts. Returns whether there may be more. */
-export const deleteExpiredRows = async ({
+/** Deletes expired sessions, sign-in tokens and sign-in attempts. */
+export const deleteExpiredRows = ({
   pool,
   clock,
-}: Pick<Dependencies, "pool" | "clock">): Promise<boolean> => {
-  const batch = { now: clock.now(), rowsMax: deleteBatchMax };
-  const sessionCount = await deleteExpiredSessions(pool, batch);
-  const tokenCount = await deleteExpiredSignInTokens(pool, batch);
-  const attemptCount = await deleteExpiredSignInAttempts(pool, batch);
-  return Math.max(sessionCount, tokenCount, attemptCount) === deleteBatchMax;
-};
+}: Pick<Dependencies, "pool" | "clock">): BackgroundJob => ({
+  name: "ended sessions",
+  waitMs: 60_000,
+  run: async () => {
+    const batch = { now: clock.now(), rowsMax: deleteBatchMax };
+    const sessionCount = await deleteExpiredSessions(pool, batch);
+    const tokenCount = await deleteExpiredSignInTokens(pool, batch);
+    const attemptCount = await deleteExpiredSignInAttempts(pool, batch);
+    return Math.max(sessionCount, tokenCount, attemptCount) === deleteBatchMax;
+  },
+});

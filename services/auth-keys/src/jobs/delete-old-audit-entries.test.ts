@@ -42,9 +42,9 @@ describe("the audit log (rule CALLER-23)", () => {
       await insertEntries({ name: "old", days: 91, count: deleteBatchMax + 1 }, ownRig);
       await insertEntries({ name: "kept", days: 89 }, ownRig);
       const dependencies = { ...ownRig.context, auditLogDays: 90 };
-      expect(await deleteOldAuditEntries(dependencies)).toBe(true);
+      expect(await deleteOldAuditEntries(dependencies).run()).toBe(true);
       expect(await listRemaining(ownRig)).toEqual(["kept", "old"]);
-      expect(await deleteOldAuditEntries(dependencies)).toBe(false);
+      expect(await deleteOldAuditEntries(dependencies).run()).toBe(false);
       expect(await listRemaining(ownRig)).toEqual(["kept"]);
     } finally {
       await ownRig.close();
@@ -53,13 +53,13 @@ describe("the audit log (rule CALLER-23)", () => {
 
   test("is retained without a limit by default", async () => {
     await insertEntries({ name: "ancient", days: 10_000 });
-    expect(await deleteOldAuditEntries({ ...rig.context, auditLogDays: 0 })).toBe(false);
+    expect(await deleteOldAuditEntries({ ...rig.context, auditLogDays: 0 }).run()).toBe(false);
     expect(await listRemaining()).toContain("ancient");
   });
 
   test("keeps entries that were stored less than 30 days ago, even if they occurred earlier", async () => {
     await insertEntries({ name: "late", days: 400, storedDays: 29 });
-    await deleteOldAuditEntries({ ...rig.context, auditLogDays: 90 });
+    await deleteOldAuditEntries({ ...rig.context, auditLogDays: 90 }).run();
     expect(await listRemaining()).toContain("late");
     const deleteQuery = rig.pool.query(sqlVoid`DELETE FROM audit_log WHERE account_id = 'late'`);
     await expect(deleteQuery).rejects.toThrow("append-only");

@@ -1,3 +1,4 @@
+import type { BackgroundJob } from "@payment-links/process";
 import type { Dependencies } from "../dependencies.ts";
 import { findClaimedAccountIds, saveRejectedSignIns } from "../store/rejected-sign-ins.ts";
 
@@ -6,26 +7,30 @@ import { findClaimedAccountIds, saveRejectedSignIns } from "../store/rejected-si
  * the response, because otherwise the response time would reveal whether an account exists.
  * Attempts that cannot be written are kept for the next run.
  */
-export const flushRejectedSignIns = async ({
+export const flushRejectedSignIns = ({
   pool,
   rejectedSignIns,
   wakeRelay,
-}: Pick<Dependencies, "pool" | "rejectedSignIns" | "wakeRelay">): Promise<void> => {
-  const remainingAttempts = rejectedSignIns.drain();
-  try {
-    for (
-      let nextAttempts = remainingAttempts[0];
-      nextAttempts !== undefined;
-      nextAttempts = remainingAttempts[0]
-    ) {
-      const { claimedAccount, ...attempts } = nextAttempts;
-      for (const accountId of await findClaimedAccountIds(pool, claimedAccount)) {
-        await saveRejectedSignIns(pool, accountId, attempts);
-        wakeRelay();
+}: Pick<Dependencies, "pool" | "rejectedSignIns" | "wakeRelay">): BackgroundJob => ({
+  name: "refused sign-ins",
+  waitMs: 1_000,
+  run: async () => {
+    const remainingAttempts = rejectedSignIns.drain();
+    try {
+      for (
+        let nextAttempts = remainingAttempts[0];
+        nextAttempts !== undefined;
+        nextAttempts = remainingAttempts[0]
+      ) {
+        const { claimedAccount, ...attempts } = nextAttempts;
+        for (const accountId of await findClaimedAccountIds(pool, claimedAccount)) {
+          await saveRejectedSignIns(pool, accountId, attempts);
+          wakeRelay();
+        }
+        remainingAttempts.shift();
       }
-      remainingAttempts.shift();
+    } finally {
+      rejectedSignIns.restore(remainingAttempts);
     }
-  } finally {
-    rejectedSignIns.restore(remainingAttempts);
-  }
-};
+  },
+});

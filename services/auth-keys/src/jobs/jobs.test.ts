@@ -32,16 +32,16 @@ describe("deleteExpiredRows", () => {
       SELECT sha256(n::text::bytea), ${userId}, ${endedAt}
       FROM generate_series(1, ${deleteBatchMax + 1}::int) AS n
     `);
-    expect(await deleteExpiredRows(rig.context)).toBe(true);
+    expect(await deleteExpiredRows(rig.context).run()).toBe(true);
     expect(await countTokens()).toBe(2);
-    expect(await deleteExpiredRows(rig.context)).toBe(false);
+    expect(await deleteExpiredRows(rig.context).run()).toBe(false);
     expect(await countTokens()).toBe(1);
     await rig.signIn(token);
     rig.clock.advance(sessionLifetimeMs - 1);
-    await deleteExpiredRows(rig.context);
+    await deleteExpiredRows(rig.context).run();
     expect(await countSessions()).toBe(1);
     rig.clock.advance(1);
-    await deleteExpiredRows(rig.context);
+    await deleteExpiredRows(rig.context).run();
     expect(await countSessions()).toBe(0);
   });
 
@@ -58,10 +58,10 @@ describe("deleteExpiredRows", () => {
       await sweepDone.promise;
     });
     await rowLocked.promise;
-    await deleteExpiredRows(rig.context).finally(sweepDone.resolve);
+    await deleteExpiredRows(rig.context).run().finally(sweepDone.resolve);
     expect(await countSessions()).toBe(1);
     await pendingChange;
-    await deleteExpiredRows(rig.context);
+    await deleteExpiredRows(rig.context).run();
     expect(await countSessions()).toBe(0);
   });
 });
@@ -72,10 +72,10 @@ describe("deleteExpiredRows for sign-in attempts", () => {
       rig.pool.oneFirst(sql.type(Count)`SELECT count(*)::int AS count FROM sign_in_attempts`);
     await fetchNonce(rig);
     rig.clock.advance(nonceLifetimeMs - 1);
-    await deleteExpiredRows(rig.context);
+    await deleteExpiredRows(rig.context).run();
     expect(await countAttempts()).toBe(1);
     rig.clock.advance(1);
-    await deleteExpiredRows(rig.context);
+    await deleteExpiredRows(rig.context).run();
     expect(await countAttempts()).toBe(0);
   });
 });
@@ -92,7 +92,7 @@ describe("flushLastUses", () => {
     const dependencies = { pool, apiKeyUses: createLastUses(), sessionUses: createLastUses() };
     const use = { id: "key_1", at: rig.clock.now(), address: "203.0.113.9" };
     dependencies.apiKeyUses.record(use);
-    await expect(flushLastUses(dependencies)).rejects.toThrow();
+    await expect(flushLastUses(dependencies).run()).rejects.toThrow();
     expect(dependencies.apiKeyUses.drain()).toEqual([use]);
   });
 });

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from "@jest/globals";
 import { type Account, Decimal } from "@payment-links/contracts";
 import { sqlVoid } from "@payment-links/postgres";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
-import { createLinkExpiryJob } from "../jobs/link-expiry-job.ts";
+import { expireLinks } from "../jobs/expire-links.ts";
 import { createRig } from "../testing/create-rig.ts";
 import { lockLinks } from "../store/links.ts";
 import { findPayments } from "../store/payments.ts";
@@ -301,7 +301,7 @@ describe("a payment close to the expiry", () => {
     const [, event] = await rig.listEvents(earlyLinkId);
     expect(event?.data.link).toMatchObject({ status: "inactive", version: 2 });
 
-    await createLinkExpiryJob(rig.dependencies).run();
+    await expireLinks(rig.dependencies).run();
     await rig.settle(
       sampleSettlement(expiredLinkId, { amount: "1", occurredAt: afterStart(59_999) }),
     );

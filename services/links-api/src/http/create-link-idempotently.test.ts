@@ -4,7 +4,7 @@ import { sqlVoid } from "@payment-links/postgres";
 import { sql } from "slonik";
 import * as z from "zod";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
-import { createIdempotencyKeyCleanupJob } from "../jobs/idempotency-key-cleanup-job.ts";
+import { deleteIdempotencyKeys } from "../jobs/delete-idempotency-keys.ts";
 import { tryLockKey } from "../store/idempotency-keys.ts";
 import { createRig } from "../testing/create-rig.ts";
 import { sampleAccount } from "../testing/samples.ts";
@@ -162,7 +162,7 @@ describe("Idempotency-Key (rule API-19)", () => {
     await createLink("order-8", '{"toAmount":"5"}');
     rig.clock.advance(dayMs);
     const recentResponse = await createLink("order-9", '{"toAmount":"5"}');
-    await createIdempotencyKeyCleanupJob(rig.dependencies).run();
+    await deleteIdempotencyKeys(rig.dependencies).run();
     expect((await createLink("order-9", '{"toAmount":"5"}')).text).toBe(recentResponse.text);
     expect(await rig.countStoredResponses()).toBe(1);
   });

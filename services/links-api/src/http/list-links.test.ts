@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { createFakeClock } from "@payment-links/runtime";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
-import { createLinkExpiryJob } from "../jobs/link-expiry-job.ts";
+import { expireLinks } from "../jobs/expire-links.ts";
 import { createRig } from "../testing/create-rig.ts";
 import { sampleAccount, sampleSettlement } from "../testing/samples.ts";
 
@@ -96,7 +96,7 @@ describe("GET /v1/payment-link", () => {
       ]);
     };
     await expectLists();
-    await createLinkExpiryJob(rig.dependencies).run();
+    await expireLinks(rig.dependencies).run();
     await expectLists();
   });
 
@@ -114,7 +114,7 @@ describe("GET /v1/payment-link", () => {
 
   test("lists a link as active again if a fast clock marked it as expired and the clock was corrected", async () => {
     const { headers, id, fastClock } = await createLinkAndFastClock();
-    const job = createLinkExpiryJob({ ...rig.dependencies, clock: fastClock });
+    const job = expireLinks({ ...rig.dependencies, clock: fastClock });
     await job.run();
     expect((await rig.retrieve(id)).status).toBe("inactive");
     fastClock.setBack(5 * hourMs);
@@ -129,10 +129,10 @@ describe("GET /v1/payment-link", () => {
 
   test("lists such a link as active again also after a restart with the correct clock", async () => {
     const { headers, id, fastClock } = await createLinkAndFastClock();
-    await createLinkExpiryJob({ ...rig.dependencies, clock: fastClock }).run();
+    await expireLinks({ ...rig.dependencies, clock: fastClock }).run();
     expect(listIds(await fetchPage(headers, "?status=inactive"))).toEqual([id]);
 
-    const job = createLinkExpiryJob(rig.dependencies);
+    const job = expireLinks(rig.dependencies);
     await job.run();
     expect(listIds(await fetchPage(headers, "?status=active"))).toEqual([id]);
     rig.clock.advance(hourMs);

@@ -5,8 +5,8 @@ import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { sql } from "slonik";
 import { createRig } from "../testing/create-rig.ts";
 import { sampleAccount, testStartTime } from "../testing/samples.ts";
-import { createLinkExpiryJob } from "./link-expiry-job.ts";
-import { createIdempotencyKeyCleanupJob } from "./idempotency-key-cleanup-job.ts";
+import { expireLinks } from "./expire-links.ts";
+import { deleteIdempotencyKeys } from "./delete-idempotency-keys.ts";
 
 const rig = useRig(createRig);
 
@@ -33,7 +33,7 @@ const expectDoneWithinAnHour = async (job: BackgroundJob, isDone: () => Promise<
 };
 
 test("idempotency key cleanup continues from its last position, and starts over once an hour", async () => {
-  const job = createIdempotencyKeyCleanupJob(rig.dependencies);
+  const job = deleteIdempotencyKeys(rig.dependencies);
   await insertStoredResponse("first", 30);
   await job.run();
   expect(await rig.countStoredResponses()).toBe(0);
@@ -50,7 +50,7 @@ test("link expiry continues from its last position, and starts over once an hour
     );
     return id;
   };
-  const job = createLinkExpiryJob(rig.dependencies);
+  const job = expireLinks(rig.dependencies);
   const firstLinkId = await createExpiredLink(1);
   await job.run();
   expect(await rig.readStoredStatus(firstLinkId)).toBe("inactive");

@@ -29,7 +29,7 @@ import {
 } from "@payment-links/process/testing";
 import { type Clock, createMetrics } from "@payment-links/runtime";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { createDependencies } from "../create-dependencies.ts";
+import { createDependencies } from "../dependencies.ts";
 import { applySettlements } from "../events/apply-settlements.ts";
 import { saveAccount } from "../events/save-account.ts";
 import { saveChainProgress } from "../events/save-chain-progress.ts";
@@ -132,25 +132,17 @@ export const createRig = async ({
   });
   const { database, context, pool } = testContext;
   const { clock, log } = context;
-  const service = createLinksApi(context, {
+  const config = {
     settlementChains: [...settlementChains],
     transferChains: [...transferChains],
     webhookHeaderPrefix,
     eventStreamLimits,
     isSignUpOpen,
-  });
+  };
+  const service = createLinksApi(context, config);
   const directMetrics = createMetrics("direct");
-  const dependencies = createDependencies(
-    { ...context, metrics: directMetrics },
-    {
-      settlementChains: new Set(settlementChains),
-      transferChains: new Set(transferChains),
-      webhookHeaderPrefix,
-      eventStreamLimits,
-      isSignUpOpen,
-      wakeRelay: () => {},
-    },
-  );
+  const directContext = { ...context, metrics: directMetrics };
+  const dependencies = createDependencies(directContext, config, () => {});
   const server = await startTestListeners(service, context);
 
   const asAdmin = async (run: (admin: Pool) => Promise<unknown>): Promise<void> => {

@@ -5,12 +5,12 @@ import type { PaymentLinkState } from "@payment-links/contracts";
 import { transact } from "@payment-links/postgres";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { useRig, useRigEach } from "@payment-links/runtime/testing/use-rig";
-import { watchReservedAddresses } from "../events/watch-reserved-addresses.ts";
 import { requireBtcd } from "@payment-links/local-chains/testing/require-btcd";
 import {
   type NodeProxy,
   startNodeProxy,
 } from "@payment-links/local-chains/bitcoin/start-node-proxy";
+import { insertOwnerAddresses } from "../store/owner-addresses.ts";
 import { startWatchRig } from "../testing/create-watch-rig.ts";
 import { startWatchedBitcoin, toPayee } from "../testing/start-watched-bitcoin.ts";
 
@@ -45,14 +45,7 @@ const receiveLinkNow = async (destinationAddress: string): Promise<PaymentLinkSt
 };
 
 const reserveAddress = (address: string) =>
-  transact(rig.pool, (tx) =>
-    watchReservedAddresses(
-      tx,
-      { chainId: chain.chainId, addresses: [address] },
-      // The handler does not use the event's metadata.
-      undefined as never,
-    ),
-  );
+  transact(rig.pool, (tx) => insertOwnerAddresses(tx, chain.chainId, [address]));
 
 const countStored = async (address: string): Promise<number> => {
   const { count } = await rig.pool.one(sql.type(CountRow)`

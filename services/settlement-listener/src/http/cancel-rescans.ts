@@ -14,10 +14,10 @@ const CancelRequest = body({
  * they have already found stay. 404 if the chain is not configured.
  */
 export const cancelRescans =
-  ({ chainIds, log, pool }: Dependencies) =>
+  ({ chains, log, pool }: Dependencies) =>
   async (req: Request, res: Response): Promise<void> => {
     const { chainId } = await readJsonBody(req, CancelRequest);
-    if (!chainIds.includes(chainId)) throw createApiError("NOT_FOUND");
+    if (!chains.ids.includes(chainId)) throw createApiError("NOT_FOUND");
     const cancelledCount = await deleteRescans(pool, chainId);
     log.info({ chain: chainId, count: cancelledCount }, "rescans canceled");
     sendJson(res, 202, { chainId, cancelledCount });

@@ -9,10 +9,10 @@ import type { Dependencies } from "../dependencies.ts";
  * wallet. 204 if the chain is not watched, 503 if no node answers.
  */
 export const getSolanaAccountState =
-  ({ fetchSolanaAccountState, log }: Dependencies) =>
+  ({ chains, log }: Dependencies) =>
   async (req: Request, res: Response): Promise<void> => {
     const request = await readJsonBody(req, SolanaAccountStateRequest);
-    const accountState = await fetchSolanaAccountState(request).catch((error: unknown) => {
+    const accountState = await chains.fetchSolanaAccountState(request).catch((error: unknown) => {
       log.warn({ err: error, chain: request.chainId }, "Solana account state unavailable");
       throw createApiError("SERVICE_UNAVAILABLE");
     });

@@ -21,7 +21,7 @@ export const getStatus =
     const rowsByChain = new Map((await listWatchers(pool)).map((row) => [row.chainId, row]));
     sendJson(res, 200, {
       providers: [...providers.keys()],
-      chains: dependencies.chainIds.map((chainId) =>
+      chains: dependencies.chains.ids.map((chainId) =>
         serializeChain(dependencies, chainId, rowsByChain.get(chainId)),
       ),
       parkedCount: deferredBacklog.count,
@@ -36,12 +36,8 @@ export const getStatus =
  * Uses this process's current report if it is the chain's leader, otherwise the report that the
  * leader stored.
  */
-const serializeChain = (
-  { watches }: Dependencies,
-  chainId: string,
-  row: WatcherRow | undefined,
-) => {
-  const watch = watches().find((runningWatch) => runningWatch.chainId === chainId);
+const serializeChain = ({ chains }: Dependencies, chainId: string, row: WatcherRow | undefined) => {
+  const watch = chains.watches().find((runningWatch) => runningWatch.chainId === chainId);
   const providerCount = watch?.providerCount ?? 0;
   const isLeader = watch?.isLeader() ?? false;
   const report = isLeader ? watch?.report() : row;

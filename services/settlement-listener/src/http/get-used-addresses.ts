@@ -9,10 +9,10 @@ import type { Dependencies } from "../dependencies.ts";
  * node answers.
  */
 export const getUsedAddresses =
-  ({ fetchUsedAddresses, log }: Dependencies) =>
+  ({ chains, log }: Dependencies) =>
   async (req: Request, res: Response): Promise<void> => {
     const request = await readJsonBody(req, UsedAddressesRequest);
-    const result = await fetchUsedAddresses(request).catch((error: unknown) => {
+    const result = await chains.fetchUsedAddresses(request).catch((error: unknown) => {
       log.info({ err: error, chain: request.chainId }, "used addresses unavailable");
       throw createApiError("SERVICE_UNAVAILABLE");
     });

@@ -28,10 +28,10 @@ const RescanRequest = body({
  * invalid or not scanned yet.
  */
 export const rescanChain =
-  ({ chainIds, clock, log, pool }: Dependencies) =>
+  ({ chains, clock, log, pool }: Dependencies) =>
   async (req: Request, res: Response): Promise<void> => {
     const { chainId, fromBlock, toBlock } = await readJsonBody(req, RescanRequest);
-    if (!chainIds.includes(chainId)) throw createApiError("NOT_FOUND");
+    if (!chains.ids.includes(chainId)) throw createApiError("NOT_FOUND");
     const watcher = (await listWatchers(pool)).find((row) => row.chainId === chainId);
     if (fromBlock > toBlock || toBlock > (watcher?.scannedTo ?? -1)) {
       throw createValidationError("less_than_equal");

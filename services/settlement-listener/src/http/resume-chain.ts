@@ -30,7 +30,7 @@ const ResumeRequest = body({
  * above it. 404 if the chain is not halted.
  */
 export const resumeChain =
-  ({ clock, log, pool, reportOrphanedSettled, wakeRelay }: Dependencies) =>
+  ({ clock, log, pool, chains, wakeRelay }: Dependencies) =>
   async (req: Request, res: Response): Promise<void> => {
     const { chainId, sharedBlock } = await readJsonBody(req, ResumeRequest);
     const { orphanedPayments, orphanedCount } = await transact(pool, async (tx) => {
@@ -47,6 +47,6 @@ export const resumeChain =
     });
     wakeRelay();
     log.warn({ chain: chainId, sharedBlock, orphaned: orphanedCount }, "halted chain resumed");
-    reportOrphanedSettled(chainId, orphanedPayments);
+    chains.reportOrphanedSettled(chainId, orphanedPayments);
     sendJson(res, 202, { chainId, sharedBlock, orphanedCount });
   };

@@ -2,22 +2,21 @@ import type { AfterCommitHook } from "@payment-links/bus";
 import type { Transaction } from "@payment-links/postgres";
 import { type Clock, afterMs } from "@payment-links/runtime";
 import type { Link } from "../domain/link.ts";
+import type { RetrySchedule } from "../domain/retry-schedule.ts";
 import type { Destination } from "../domain/schedule/slots.ts";
 import { type NewDelivery, insertDeliveries } from "../store/deliveries.ts";
 import { prepareAttempts } from "./claim-attempts.ts";
-import type { Dispatcher } from "./start-dispatcher.ts";
+import type { Dispatcher } from "./create-dispatcher.ts";
 import type { Targets } from "./targets.ts";
 
 /** A pending delivery whose first attempt is not scheduled yet. */
 export type UnscheduledDelivery = Omit<NewDelivery, "nextAttemptAt" | "leaseUntil">;
 
-export type CreateDeliveriesDependencies = {
+type CreateDeliveriesDependencies = {
   clock: Clock;
-  /** The delay between an event and the first attempt of its deliveries. */
-  firstAttemptDelayMs: number;
+  schedule: RetrySchedule;
   targets: Targets;
-  /** Returns this process's dispatcher, or undefined before it has started. */
-  dispatcher: () => Dispatcher | undefined;
+  dispatcher: Dispatcher;
 };
 
 type DeliveriesToCreate = {
@@ -35,14 +34,14 @@ type DeliveriesToCreate = {
  */
 export const createDeliveries = async (
   tx: Transaction,
-  { clock, dispatcher: getDispatcher, firstAttemptDelayMs, targets }: CreateDeliveriesDependencies,
+  { clock, dispatcher, schedule, targets }: CreateDeliveriesDependencies,
   { deliveries, destinations, links }: DeliveriesToCreate,
 ): Promise<AfterCommitHook> => {
-  const dispatcher = getDispatcher();
+  const [firstAttemptDelayMs = 0] = schedule;
   const remainingCapacity = new Map(
-    firstAttemptDelayMs > 0 ? [] : dispatcher?.capacityForNewDeliveries(destinations),
+    firstAttemptDelayMs > 0 ? [] : dispatcher.capacityForNewDeliveries(destinations),
   );
-  const leaseUntil = dispatcher?.computeLeaseUntil() ?? clock.now();
+  const leaseUntil = dispatcher.computeLeaseUntil();
   const linkIds = new Set(links.map(({ id }) => id));
   const nextAttemptAt = afterMs(clock, firstAttemptDelayMs);
   const rows = deliveries.map((delivery): NewDelivery => {
@@ -75,5 +74,5 @@ export const createDeliveries = async (
   const waitingDestinations = destinations.filter(({ endpointId }) =>
     waitingEndpointIds.has(endpointId),
   );
-  return () => dispatcher?.acceptDeliveries(routedAttempts, waitingDestinations);
+  return () => dispatcher.acceptDeliveries(routedAttempts, waitingDestinations);
 };

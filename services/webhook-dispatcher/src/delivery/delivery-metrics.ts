@@ -1,5 +1,7 @@
 import { Counter, Gauge, Histogram } from "prom-client";
+import type { Pool } from "@payment-links/postgres";
 import type { Clock, Log, Metrics } from "@payment-links/runtime";
+import { countPending, listWaitingEndpoints } from "../store/deliveries.ts";
 import type { OutcomeKind } from "./attempt/attempt-outcome.ts";
 
 /** The dispatcher's metrics. */
@@ -11,20 +13,14 @@ export type DeliveryMetrics = {
   trackInProgress<Out>(attempt: () => Promise<Out>): Promise<Out>;
 };
 
-type DeliveryMetricsOptions = {
-  metrics: Metrics;
-  clock: Clock;
-  log: Log;
-  /** Called at each scrape. */
-  countPending: () => Promise<number>;
-  findOldestDue: () => Promise<Date | null>;
-};
+type DeliveryMetricsOptions = { metrics: Metrics; clock: Clock; log: Log; pool: Pool };
 
 const millisPerSecond = 1000;
+const pendingCountedMax = 10_000;
 
 /** Registers the dispatcher's metrics. */
 export const createDeliveryMetrics = (options: DeliveryMetricsOptions): DeliveryMetrics => {
-  const { metrics, clock } = options;
+  const { metrics, clock, pool } = options;
   const registers = [metrics];
   const attempts = new Counter({
     name: "payment_links_webhook_attempts_total",
@@ -49,8 +45,9 @@ export const createDeliveryMetrics = (options: DeliveryMetricsOptions): Delivery
     registers,
     collect: () =>
       measure(options, async () => {
-        const dueAt = await options.findOldestDue();
-        const ageMs = dueAt === null ? 0 : clock.now().getTime() - dueAt.getTime();
+        const [earliestEndpoint] = await listWaitingEndpoints(pool, { limit: 1 });
+        const now = clock.now();
+        const ageMs = now.getTime() - (earliestEndpoint?.dueAt ?? now).getTime();
         oldestDueAge.set(Math.max(0, ageMs) / millisPerSecond);
       }),
   });
@@ -60,7 +57,7 @@ export const createDeliveryMetrics = (options: DeliveryMetricsOptions): Delivery
     registers,
     collect: () =>
       measure(options, async () => {
-        pending.set(await options.countPending());
+        pending.set(await countPending(pool, { limit: pendingCountedMax }));
       }),
   });
   return {

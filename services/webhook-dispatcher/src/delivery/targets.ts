@@ -1,9 +1,9 @@
 import { LRUCache } from "lru-cache";
-import type { Transaction } from "@payment-links/postgres";
-import type { Log } from "@payment-links/runtime";
+import type { Pool, Transaction } from "@payment-links/postgres";
+import { ConfigError, type Log } from "@payment-links/runtime";
 import { type SecretKeys, openSecret } from "../domain/secret-keys.ts";
 import { type UrlRules, parseWebhookUrl } from "../guard/webhook-url.ts";
-import { type EndpointTarget, findTargets } from "../store/endpoints.ts";
+import { type EndpointTarget, findTargets, listSecretKeyNames } from "../store/endpoints.ts";
 
 /** The URL of an endpoint (null if the rules forbid it) and the secret that signs its webhooks. */
 type Target = { url: URL | null; secret: string };
@@ -57,4 +57,23 @@ export const createTargets = ({ keys, rules, log }: TargetsOptions): Targets => 
       return targetsByEndpoint;
     },
   };
+};
+
+/**
+ * Throws `ConfigError` if stored secrets are encrypted with a key that is not configured.
+ * Otherwise, deliveries to their endpoints would fail silently, one by one.
+ */
+export const assertKnownSecretKeys = async ({
+  pool,
+  secretKeys,
+}: {
+  pool: Pool;
+  secretKeys: SecretKeys;
+}): Promise<void> => {
+  const usedKeyNames = await listSecretKeyNames(pool);
+  const unknownKeyNames = usedKeyNames.filter((keyName) => !secretKeys.byName.has(keyName));
+  if (unknownKeyNames.length === 0) return;
+  throw new ConfigError(
+    `WEBHOOK_SECRET_KEYS: stored secrets are encrypted with keys that are not listed here, add them: ${unknownKeyNames.join(", ")}`,
+  );
 };

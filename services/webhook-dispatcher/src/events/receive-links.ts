@@ -10,7 +10,7 @@ import {
 import type { Transaction } from "@payment-links/postgres";
 import * as z from "zod";
 import type { Destination } from "../domain/schedule/slots.ts";
-import type { EventDependencies } from "../dependencies.ts";
+import type { Dependencies } from "../dependencies.ts";
 import { type UnscheduledDelivery, createDeliveries } from "../delivery/create-deliveries.ts";
 import { listEnabledEndpoints } from "../store/endpoints.ts";
 import { type StoredLinkVersion, type PublishedLink, recordLinks } from "../store/links.ts";
@@ -31,7 +31,7 @@ type LinkEvent = {
  * endpoints that are newer than the first event.
  */
 export const receiveLinks =
-  (dependencies: EventDependencies) =>
+  (dependencies: Dependencies) =>
   async (tx: Transaction, events: readonly LinkEvent[]): Promise<AfterCommitHook | void> => {
     const links = events.map(({ data }) => data.link);
     const newestLinks = pickNewestStates(events);
@@ -143,7 +143,7 @@ const countVersionJumps = (
 };
 
 const toUnscheduledDelivery = (
-  { clock }: EventDependencies,
+  { clock }: Dependencies,
   { data, envelope, eventType, traceparent }: LinkEvent & { eventType: WebhookType },
   destination: Destination,
 ): UnscheduledDelivery => ({

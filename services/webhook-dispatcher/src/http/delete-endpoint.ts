@@ -14,7 +14,7 @@ import { parseEndpointId } from "./parse-endpoint-id.ts";
  * deliveries. Its log can still be read.
  */
 export const deleteEndpoint =
-  ({ pool, clock, stopEndpoint, wakeRelay }: Dependencies) =>
+  ({ pool, clock, dispatcher, wakeRelay }: Dependencies) =>
   async (req: Request, res: Response, { account, credential }: Caller): Promise<void> => {
     const id = parseEndpointId(req);
     const userId = account.id;
@@ -34,6 +34,6 @@ export const deleteEndpoint =
       });
     });
     wakeRelay();
-    stopEndpoint(id);
+    dispatcher.stopEndpoint(id);
     res.status(204).end();
   };

@@ -15,7 +15,7 @@ import { parseEndpointId } from "./parse-endpoint-id.ts";
  * HOOK-6).
  */
 export const updateEndpoint =
-  ({ clock, pool, stopEndpoint, wakeRelay }: Dependencies) =>
+  ({ clock, dispatcher, pool, wakeRelay }: Dependencies) =>
   async (req: Request, res: Response, { account, credential }: Caller): Promise<void> => {
     const { name, enabled } = await readJsonBody(req, EndpointChange);
     const id = parseEndpointId(req);
@@ -41,6 +41,6 @@ export const updateEndpoint =
       return updatedEndpoint;
     });
     wakeRelay();
-    if (enabled === false) stopEndpoint(id);
+    if (enabled === false) dispatcher.stopEndpoint(id);
     sendJson(res, 200, serializeEndpoint(endpoint));
   };

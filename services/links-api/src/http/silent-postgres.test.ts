@@ -6,9 +6,9 @@ import { waitUntil } from "@payment-links/runtime/testing";
 import { startTcpProxy } from "@payment-links/runtime/testing/tcp-proxy";
 import { hangLimitMs } from "@payment-links/runtime/testing/time-limits";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
-import { createLinksApi, linksApiConfig } from "./service.ts";
-import { createRig } from "./testing/create-rig.ts";
-import { sampleAccount } from "./testing/samples.ts";
+import { createLinksApi, linksApiConfig } from "../service.ts";
+import { createRig } from "../testing/create-rig.ts";
+import { sampleAccount } from "../testing/samples.ts";
 
 const rig = useRig(() => createRig());
 

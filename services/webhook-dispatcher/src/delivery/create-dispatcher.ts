@@ -1,6 +1,13 @@
 import { setTimeout } from "node:timers/promises";
 import { type Pool, transact } from "@payment-links/postgres";
-import { type Clock, type Log, type Loop, afterMs, startLoop } from "@payment-links/runtime";
+import {
+  type Clock,
+  type Log,
+  type Loop,
+  type Metrics,
+  afterMs,
+  startLoop,
+} from "@payment-links/runtime";
 import { leaseMsFor } from "../domain/delivery.ts";
 import type { RetrySchedule } from "../domain/retry-schedule.ts";
 import {
@@ -12,12 +19,16 @@ import {
   updateSchedule,
 } from "../domain/schedule/schedule.ts";
 import type { Destination, SlotLimits } from "../domain/schedule/slots.ts";
+import type { HostOverrides } from "../guard/host-overrides.ts";
+import type { Resolve } from "../guard/resolver.ts";
 import { listWaitingEndpoints } from "../store/deliveries.ts";
 import { releaseDeliveries } from "../store/ended-deliveries.ts";
 import { type AttemptOutcome, outcomeFromError } from "./attempt/attempt-outcome.ts";
-import type { Attempt } from "./attempt/make-attempt.ts";
+import { createDeadlines } from "./attempt/deadlines.ts";
+import { type Attempt, makeAttempt } from "./attempt/make-attempt.ts";
+import { createTransport } from "./attempt/transport.ts";
 import { type LeasedAttempt, claimAttempts } from "./claim-attempts.ts";
-import type { DeliveryMetrics } from "./delivery-metrics.ts";
+import { type DeliveryMetrics, createDeliveryMetrics } from "./delivery-metrics.ts";
 import { recordEndedAttempts } from "./record-ended-attempts.ts";
 import { releaseLeasesWithRetry } from "./release-leases-with-retry.ts";
 import { type ResultWriter, createResultWriter } from "./result-writer.ts";
@@ -27,8 +38,10 @@ import type { Targets } from "./targets.ts";
 /** A leased delivery with its destination. */
 type RoutedAttempt = LeasedAttempt & { destination: Destination };
 
-/** Sends due deliveries until it is stopped. */
+/** Sends due deliveries between its start and its stop. */
 export type Dispatcher = {
+  /** Starts to look for due deliveries, and to end the leases of processes that died. */
+  start(): void;
   /**
    * Returns how many new deliveries may be leased per endpoint when they are created. An endpoint
    * that is not in the result gets none.
@@ -57,6 +70,7 @@ export type Dispatcher = {
   /**
    * Stops starting attempts. Resolves when the attempts in progress have ended and are recorded. A
    * second call also waits until the deliveries that were leased after the first call are released.
+   * Closes all connections.
    */
   stop(): Promise<void>;
 };
@@ -65,9 +79,12 @@ type DispatcherOptions = SlotLimits & {
   pool: Pool;
   clock: Clock;
   log: Log;
-  metrics: DeliveryMetrics;
+  metrics: Metrics;
   targets: Targets;
-  makeAttempt: (attempt: Attempt) => Promise<AttemptOutcome>;
+  resolve: Resolve;
+  overrides: HostOverrides;
+  overrideCa?: string;
+  headerPrefix: string;
   schedule: RetrySchedule;
   random: () => number;
   timeoutMs: number;
@@ -94,17 +111,28 @@ const busyChecksMax = 100;
 /** Executes the effects of the schedule and passes the results back to it as inputs. */
 type EffectRunner = {
   options: DispatcherOptions;
+  metrics: DeliveryMetrics;
+  makeAttempt: (attempt: Attempt) => Promise<AttemptOutcome>;
   writer: ResultWriter;
   applyInput: (input: Input<RoutedAttempt>) => Effects<RoutedAttempt>;
 };
 
 /**
- * Starts the dispatcher. Any number of dispatchers, in any number of processes, share one queue.
+ * Creates the dispatcher. Any number of dispatchers, in any number of processes, share one queue.
  * Each delivery is leased to one of them at a time, and an attempt counts as interrupted when its
  * lease expires.
  */
-export const startDispatcher = (options: DispatcherOptions): Dispatcher => {
-  const { clock, log, pool } = options;
+export const createDispatcher = (options: DispatcherOptions): Dispatcher => {
+  const { clock, log, pool, timeoutMs } = options;
+  const metrics = createDeliveryMetrics(options);
+  const transport = createTransport({
+    ...options,
+    connectionsMax: options.slotsMax,
+    connectTimeoutMs: timeoutMs,
+  });
+  const attemptOptions = { ...options, transport, deadlines: createDeadlines(clock, timeoutMs) };
+  let loops: readonly Loop[] = [];
+  let pollLoop: Loop | undefined;
   const state = createSchedule<RoutedAttempt>(options);
   const nowMs = (): number => clock.now().getTime();
   const inProgress = new Set<Promise<void>>();
@@ -118,7 +146,7 @@ export const startDispatcher = (options: DispatcherOptions): Dispatcher => {
     for (const attempt of effects.attemptsToStart) trackWork(runAttempt(effectRunner, attempt));
     if (effects.leasesToRelease.length > 0)
       trackWork(releaseLeases(effectRunner, effects.leasesToRelease));
-    if (effects.pollAtMs !== undefined && effects.pollAtMs <= atMs) pollLoop.wake();
+    if (effects.pollAtMs !== undefined && effects.pollAtMs <= atMs) pollLoop?.wake();
     return effects;
   };
   const writer = createResultWriter({
@@ -127,20 +155,28 @@ export const startDispatcher = (options: DispatcherOptions): Dispatcher => {
     clock,
     log,
   });
-  const effectRunner: EffectRunner = { options, writer, applyInput };
-
+  const effectRunner: EffectRunner = {
+    options,
+    metrics,
+    makeAttempt: (attempt) => metrics.trackInProgress(() => makeAttempt(attemptOptions, attempt)),
+    writer,
+    applyInput,
+  };
   const startJob = (name: string, waitMs: number, job: () => Promise<Date | void>): Loop =>
     startLoop({ name, clock, log, waitMs, run: job });
-  const pollLoop = startJob("webhook sending", pollMs, () => pollQueue(effectRunner));
-  const staleLeaseLoop = startJob(
-    "stale webhook leases",
-    staleCheckMs,
-    async () => void applyInput({ kind: "aged" }),
-  );
-  const leaseExpiryLoop = startLeaseExpiry({ ...options, onExpired: () => pollLoop.wake() });
 
   return {
-    computeLeaseUntil: () => afterMs(clock, leaseMsFor(options.timeoutMs)),
+    start: () => {
+      pollLoop = startJob("webhook sending", pollMs, () => pollQueue(effectRunner));
+      const staleLeaseLoop = startJob(
+        "stale webhook leases",
+        staleCheckMs,
+        async () => void applyInput({ kind: "aged" }),
+      );
+      const onExpired = () => pollLoop?.wake();
+      loops = [pollLoop, staleLeaseLoop, startLeaseExpiry({ ...options, metrics, onExpired })];
+    },
+    computeLeaseUntil: () => afterMs(clock, leaseMsFor(timeoutMs)),
     capacityForNewDeliveries: (destinations) =>
       capacityForNewDeliveries(state, destinations, nowMs()),
     acceptDeliveries: (leased, waiting) => void applyInput({ kind: "opened", leased, waiting }),
@@ -148,8 +184,9 @@ export const startDispatcher = (options: DispatcherOptions): Dispatcher => {
     stopEndpoint: (endpointId) => void applyInput({ kind: "left", endpointId }),
     stop: async () => {
       applyInput({ kind: "stopping" });
-      await Promise.all([pollLoop.stop(), leaseExpiryLoop.stop(), staleLeaseLoop.stop()]);
+      await Promise.all(loops.map((loop) => loop.stop()));
       while (inProgress.size > 0) await Promise.all(inProgress);
+      await transport.close();
     },
   };
 };
@@ -187,18 +224,15 @@ const toDate = (atMs: number | undefined): Date | undefined =>
 
 /** Makes one attempt and records how it ended. */
 const runAttempt = async (
-  { options, writer, applyInput }: EffectRunner,
+  { options: { clock }, metrics, makeAttempt, writer, applyInput }: EffectRunner,
   { destination, delivery, attempt, leaseUntil }: RoutedAttempt,
 ): Promise<void> => {
-  const { clock, metrics } = options;
   const { id: deliveryId, eventId, endpointId, occurredAt, attempts } = delivery;
   const startedAt = clock.now();
   const startedMs = clock.elapsedMs();
   if (attempts === 1) metrics.observeFirstAttemptDelay(occurredAt);
   // The attempt is null if its link or target is missing.
-  const outcome = await (attempt === null
-    ? outcomeFromError(undefined)
-    : options.makeAttempt(attempt));
+  const outcome = await (attempt === null ? outcomeFromError(undefined) : makeAttempt(attempt));
   metrics.countAttempt(outcome.kind);
   const durationMs = Math.round(clock.elapsedMs() - startedMs);
   const attemptTimes = { startedAt, endedAt: clock.now(), durationMs, leaseUntil };

@@ -11,7 +11,7 @@ const concurrentReadsMax = 100;
  * Checks once a second whether followed links have changed, and sends the changes to their streams.
  * Does not query the database while no link is followed.
  */
-export const createFollowerNotificationJob = (
+export const notifyFollowers = (
   dependencies: Pick<Dependencies, "clock" | "counters" | "eventStreams" | "log" | "pool">,
 ): BackgroundJob => ({
   name: "followed links",
@@ -29,7 +29,7 @@ export const createFollowerNotificationJob = (
           dependencies.clock.now(),
         );
         for (const batch of splitIntoChunks(changedLinks, concurrentReadsMax)) {
-          await Promise.all(batch.map(({ key }) => notifyFollowers(dependencies, key)));
+          await Promise.all(batch.map(({ key }) => notifyFollowersOfLink(dependencies, key)));
         }
       }
     } catch (error) {
@@ -43,7 +43,7 @@ export const createFollowerNotificationJob = (
  * Sends the current state of a link to its streams. Catches errors, so that one link that cannot be
  * read does not block the updates of other links. The next run retries it.
  */
-const notifyFollowers = async (
+const notifyFollowersOfLink = async (
   { counters, eventStreams, log }: Pick<Dependencies, "counters" | "eventStreams" | "log">,
   key: string,
 ): Promise<void> => {

@@ -7,7 +7,7 @@ import { createLowerBound } from "./lower-bound.ts";
 const responsesMax = 1_000;
 
 /** Deletes stored responses of idempotency keys once they are 24 hours old. */
-export const createIdempotencyKeyCleanupJob = ({
+export const deleteIdempotencyKeys = ({
   clock,
   pool,
 }: Pick<Dependencies, "clock" | "pool">): BackgroundJob => {

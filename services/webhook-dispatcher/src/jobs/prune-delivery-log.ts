@@ -6,11 +6,11 @@ import { deleteOldHours } from "../store/endpoint-hours.ts";
 /**
  * Deletes old entries of the delivery log and of the hourly counts, at startup and then every hour.
  */
-export const createDeliveryLogRetentionJob = (
-  { clock, pool }: Pick<Dependencies, "clock" | "pool">,
-  /** How many days after its event a delivery stays in the log. */
-  { logDays }: { logDays: number },
-): BackgroundJob => ({
+export const pruneDeliveryLog = ({
+  clock,
+  logDays,
+  pool,
+}: Pick<Dependencies, "clock" | "logDays" | "pool">): BackgroundJob => ({
   name: "delivery log",
   waitMs: 60 * 60_000,
   run: async () => {

@@ -11,7 +11,7 @@ const linksMax = 1_000;
  * their own clock (rule STATE-3). But readers do trust the mark. If a process with a fast clock has
  * marked links too early, the job reactivates them once its own clock is correct.
  */
-export const createLinkExpiryJob = ({
+export const expireLinks = ({
   clock,
   counters,
   pool,

@@ -1,14 +1,21 @@
 import { classifyFailure } from "@payment-links/bus";
 import { type RequestIntrospection, InvalidIntrospectionResponse } from "@payment-links/identity";
-import type { Dependencies } from "./dependencies.ts";
-import { restrictResponseFor, evaluateKey, evaluateSession } from "./domain/introspection.ts";
-import { findApiKeyByHash } from "./store/api-keys.ts";
-import { findSessionByHash } from "./store/sessions.ts";
+import type { ServiceContext } from "@payment-links/process";
+import type { ActiveIssuers } from "../domain/identity.ts";
+import { restrictResponseFor, evaluateKey, evaluateSession } from "../domain/introspection.ts";
+import type { LastUses } from "../domain/last-uses.ts";
+import type { SignInMethod } from "../domain/session.ts";
+import type { Counters } from "../metrics.ts";
+import { findApiKeyByHash } from "../store/api-keys.ts";
+import { findSessionByHash } from "../store/sessions.ts";
 
-type IntrospectDependencies = Pick<
-  Dependencies,
-  "pool" | "clock" | "counters" | "apiKeyUses" | "sessionUses" | "signInMethods" | "activeIssuers"
->;
+type IntrospectOptions = Pick<ServiceContext, "pool" | "clock"> & {
+  counters: Counters;
+  apiKeyUses: LastUses;
+  sessionUses: LastUses;
+  signInMethods: readonly SignInMethod[];
+  activeIssuers: ActiveIssuers;
+};
 
 /**
  * Creates the function that finds the account behind a credential, in one round trip to the
@@ -23,25 +30,19 @@ export const createIntrospect =
     counters,
     apiKeyUses,
     sessionUses,
-    ...methodOptions
-  }: IntrospectDependencies): RequestIntrospection =>
+    signInMethods,
+    activeIssuers,
+  }: IntrospectOptions): RequestIntrospection =>
   async ({ kind, hash: hashHex, address = null, service = "auth-keys" }) => {
     const hash = Buffer.from(hashHex, "hex");
     const isApiKey = kind === "api-key";
     const evaluateCredential = async () =>
       isApiKey
         ? evaluateKey(await findApiKeyByHash(pool, hash), clock.now())
-        : evaluateSession(
-            await findSessionByHash(pool, {
-              hash,
-              service,
-              activeIssuers: methodOptions.activeIssuers,
-            }),
-            {
-              now: clock.now(),
-              enabledMethods: methodOptions.signInMethods,
-            },
-          );
+        : evaluateSession(await findSessionByHash(pool, { hash, service, activeIssuers }), {
+            now: clock.now(),
+            enabledMethods: signInMethods,
+          });
     const { outcome, response } = await evaluateCredential().catch(throwIntrospectionError);
     counters.countIntrospection(kind, outcome);
     if (outcome === "valid" && response.found) {
