@@ -1,18 +1,21 @@
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import type { Request, Response } from "express";
 import { createAuditEvent, createOutgoingEvent } from "@payment-links/bus";
+import { type LinkAddresses, getFamily } from "@payment-links/chains";
 import {
   type Account,
   type Actor,
-  type CreateLinkBody,
   buildCheckoutPageUrl,
+  createApiError,
   linkCreated,
   newId,
 } from "@payment-links/contracts";
 import { sendJson, createSessionActor, readBodyBytes, parseJsonBody } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
-import { transact } from "@payment-links/postgres";
+import { type Transaction, transact } from "@payment-links/postgres";
 import type { Dependencies } from "../dependencies.ts";
-import { parseIdempotencyKey } from "../domain/idempotency.ts";
+import { parseIdempotencyKey, retentionMs } from "../domain/idempotency.ts";
 import {
   type Link,
   type PayableAccount,
@@ -20,39 +23,43 @@ import {
   buildLink,
   requirePayableAccount,
 } from "../domain/link.ts";
-import { insertLink } from "../store/links.ts";
-import { createLinkIdempotently } from "./create-link-idempotently.ts";
-import { createReferenceGenerator } from "./payment-reference.ts";
 import {
-  type NewLinkWithResponse,
-  type PreparedLink,
-  needsOwnAddress,
-  insertPreparedLink,
-} from "./insert-prepared-link.ts";
+  type StoredResponse,
+  findStoredResponse,
+  saveResponse,
+  tryLockKey,
+} from "../store/idempotency-keys.ts";
+import { allocateAddressIndex, insertAddress } from "../store/link-addresses.ts";
+import { type NewLink, insertLink } from "../store/links.ts";
+import { reserveAddresses } from "../store/reserve-addresses.ts";
+import { createReferenceGenerator } from "./payment-reference.ts";
+
+/** A request to create a link, whose body is not parsed yet. `actor` is set for a person. */
+type CreateRequest = {
+  req: Request;
+  bodyBytes: Buffer;
+  account: Account;
+  createdBy: string;
+  actor: Actor | undefined;
+};
 
 /**
  * POST /v1/payment-link and POST /console/api/payment-links: creates a link whose payments go to
- * the owner's default wallet. This takes one statement, except with an idempotency key and
- * for a link that needs its own address. The audit log records links that a person creates, but not links that are created with
- * an API key.
+ * the owner's default wallet. This takes one statement, except with an idempotency key and for a
+ * link that needs its own address. The audit log records links that a person creates, but not links
+ * that are created with an API key.
  */
 export const createLink =
   (dependencies: Dependencies, callerKind: "key" | "person") =>
   async (req: Request, res: Response, { account, credential }: Caller): Promise<void> => {
-    const idempotencyKey = parseIdempotencyKey(req.get("idempotency-key"));
+    const key = parseIdempotencyKey(req.get("idempotency-key"));
     const bodyBytes = await readBodyBytes(req);
     const actor = callerKind === "person" ? createSessionActor(req, credential) : undefined;
-    const creator = { account, createdBy: credential.id, actor };
-    const prepare = () =>
-      prepareLink(dependencies, creator, parseJsonBody(req, bodyBytes, dependencies.createBody));
+    const request = { req, bodyBytes, account, createdBy: credential.id, actor };
     const { response, isNew } =
-      idempotencyKey === undefined
-        ? await insertWithoutIdempotencyKey(dependencies, prepare())
-        : await createLinkIdempotently(
-            dependencies,
-            { ownerId: account.id, key: idempotencyKey, bodyBytes },
-            prepare,
-          );
+      key === undefined
+        ? { response: await createNewLink(dependencies, request), isNew: true }
+        : await createLinkOnce(dependencies, request, key);
     if (isNew) {
       dependencies.writtenAccounts.add(account);
       dependencies.counters.countCreatedLink();
@@ -61,64 +68,120 @@ export const createLink =
     sendJson(res, 200, response);
   };
 
-const insertWithoutIdempotencyKey = async (dependencies: Dependencies, prepared: PreparedLink) => {
-  if (needsOwnAddress(prepared)) {
-    const { response } = await transact(dependencies.pool, (tx) =>
-      insertPreparedLink(tx, prepared),
-    );
+/**
+ * Creates at most one link for each owner and idempotency key. Returns the first response for a
+ * repeated request (rules API-19, API-20).
+ */
+const createLinkOnce = (
+  dependencies: Dependencies,
+  request: CreateRequest,
+  key: string,
+): Promise<{ response: StoredResponse["answer"]; isNew: boolean }> => {
+  const ownedKey = { ownerId: request.account.id, key };
+  const bodyHash = createHash("sha256").update(request.bodyBytes).digest();
+  const now = dependencies.clock.now();
+  const since = new Date(now.getTime() - retentionMs);
+  return transact(dependencies.pool, async (tx) => {
+    if (!(await tryLockKey(tx, ownedKey))) throw createApiError("IDEMPOTENCY_KEY_IN_USE");
+    const storedResponse = await findStoredResponse(tx, ownedKey, since);
+    if (storedResponse !== undefined) {
+      if (!storedResponse.bodyHash.equals(bodyHash)) throw createApiError("IDEMPOTENCY_KEY_REUSED");
+      return { response: storedResponse.answer, isNew: false };
+    }
+    // The body is not parsed before this point, so a repeated request gets its response even if its
+    // body is no longer valid, for example because its expiration date has passed.
+    const response = await createNewLink(dependencies, request, tx);
+    await saveResponse(tx, ownedKey, { bodyHash, answer: response }, now);
     return { response, isNew: true };
+  });
+};
+
+/** Parses the body, builds the link and inserts it with its event. */
+const createNewLink = async (
+  dependencies: Dependencies,
+  request: CreateRequest,
+  tx?: Transaction,
+): Promise<StoredResponse["answer"]> => {
+  const { catalogue, checkoutUrl, clock, createBody, pool } = dependencies;
+  const body = parseJsonBody(request.req, request.bodyBytes, createBody);
+  const owner = requirePayableAccount(request.account, catalogue);
+  const generated = {
+    id: newId("plink"),
+    paymentReference: generateReference(),
+    now: clock.now(),
+  };
+  const link = buildLink(body, owner, generated);
+  const { linkAddresses } = getFamily(owner.token.chain.chainType);
+  if (linkAddresses === undefined) {
+    const { walletAddress: destinationAddress } = owner.wallet;
+    const newLink = buildNewLink(dependencies, request, { ...link, destinationAddress });
+    await insertLink(tx ?? pool, newLink);
+  } else {
+    const linkParts = { request, owner, linkAddresses, link };
+    await (tx === undefined
+      ? transact(pool, (ownTx) => insertLinkWithOwnAddress(ownTx, dependencies, linkParts))
+      : insertLinkWithOwnAddress(tx, dependencies, linkParts));
   }
-  const newLink = prepared.buildNewLink(prepared.owner.wallet.walletAddress);
-  await insertLink(dependencies.pool, newLink);
-  return { response: newLink.response, isNew: true };
+  return { id: link.id, url: buildCheckoutPageUrl(checkoutUrl, owner.handle, link.id) };
 };
 
 const generateReference = createReferenceGenerator();
 
-type LinkCreator = { account: Account; createdBy: string; actor: Actor | undefined };
-
-const prepareLink = (
+/**
+ * Inserts a link with an address of the owner's key that no other link has had or will get (rule
+ * API-33).
+ */
+const insertLinkWithOwnAddress = async (
+  tx: Transaction,
   dependencies: Dependencies,
-  creator: LinkCreator,
-  body: CreateLinkBody,
-): PreparedLink => {
-  const owner = requirePayableAccount(creator.account, dependencies.catalogue);
-  const generated = {
-    id: newId("plink"),
-    paymentReference: generateReference(),
-    now: dependencies.clock.now(),
-  };
-  const link = buildLink(body, owner, generated);
-  return {
-    owner,
-    buildNewLink: (destinationAddress) =>
-      buildNewLink(dependencies, creator, { ...link, destinationAddress }, owner),
-  };
+  {
+    request,
+    owner: { token, wallet },
+    linkAddresses,
+    link,
+  }: {
+    request: CreateRequest;
+    owner: PayableAccount;
+    linkAddresses: LinkAddresses;
+    link: Omit<Link, "destinationAddress">;
+  },
+): Promise<void> => {
+  const { firstAddressIndex: firstIndex = 0, walletAddress: key } = wallet;
+  const chainId = token.chain.id;
+  const keyId = linkAddresses.computeKeyId(chainId, key);
+  const { index, reservedTo } = await allocateAddressIndex(tx, { keyId, firstIndex });
+  const range = { startIndex: index, count: 1 };
+  const [address] = linkAddresses.deriveAddresses(chainId, key, range);
+  assert.ok(address !== undefined, "no address was derived from the wallet's key");
+  const newLink = buildNewLink(dependencies, request, { ...link, destinationAddress: address });
+  await insertLink(tx, newLink);
+  await insertAddress(tx, { keyId, index, address, linkId: link.id });
+  const walletKey = { chainId, key, keyId, linkAddresses };
+  const addressRange = { nextIndex: index + 1, reservedTo, now: link.createdAt };
+  await reserveAddresses(tx, walletKey, addressRange);
 };
 
 const buildNewLink = (
-  dependencies: Dependencies,
-  { account, createdBy, actor }: LinkCreator,
+  { writtenAccounts }: Dependencies,
+  { account, actor, createdBy }: CreateRequest,
   link: Link,
-  owner: PayableAccount,
-): NewLinkWithResponse => {
-  const { id, createdAt: now } = link;
+): NewLink => {
+  const { id, chainId, createdAt: now, destinationAddress } = link;
   const data = { link: toLinkState(link, now) };
-  const { chainId, destinationAddress } = link;
-  const detail = { toAmount: link.toAmount.toFixed(), chainId, destinationAddress };
-  const auditFields = {
-    at: now,
-    accountId: account.id,
-    action: "payment_link.created" as const,
-    targetId: id,
-    detail,
-  };
   return {
     link,
     createdBy,
-    auditEvent: actor && createAuditEvent({ ...actor, ...auditFields }),
+    auditEvent:
+      actor &&
+      createAuditEvent({
+        ...actor,
+        at: now,
+        accountId: account.id,
+        action: "payment_link.created",
+        targetId: id,
+        detail: { toAmount: link.toAmount.toFixed(), chainId, destinationAddress },
+      }),
     event: createOutgoingEvent(linkCreated, { key: id, occurredAt: now, data }),
-    ownerToStore: dependencies.writtenAccounts.has(account) ? undefined : account,
-    response: { id, url: buildCheckoutPageUrl(dependencies.checkoutUrl, owner.handle, id) },
+    ownerToStore: writtenAccounts.has(account) ? undefined : account,
   };
 };
