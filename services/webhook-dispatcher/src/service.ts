@@ -2,7 +2,7 @@ import { busMigrations } from "@payment-links/bus";
 import type { Service } from "@payment-links/http";
 import { type ServiceContext, createService } from "@payment-links/process";
 import type { WebhookDispatcherConfig } from "./config.ts";
-import { assertKnownSecretKeys } from "./delivery/targets.ts";
+import { assertKnownSecretKeys } from "./delivery/prepare-attempts.ts";
 import { createDependencies } from "./dependencies.ts";
 import { createEventHandlers } from "./events/event-handlers.ts";
 import {

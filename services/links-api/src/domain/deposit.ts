@@ -10,8 +10,11 @@ import {
 } from "@payment-links/contracts";
 import { type Link, statusAt } from "./link.ts";
 import type { Payment } from "./payment.ts";
-import { isPublishedLongAfter } from "./restored-source.ts";
-import { type SettlementResult, evaluateSettlement } from "./evaluate-settlement.ts";
+import {
+  type SettlementResult,
+  evaluateSettlement,
+  isPublishedLongAfter,
+} from "./evaluate-settlement.ts";
 
 /** The owner's decision about a deposit. */
 export type DepositDecision = (typeof depositDecisions)[number];

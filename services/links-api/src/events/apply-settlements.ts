@@ -6,14 +6,13 @@ import type { Transaction } from "@payment-links/postgres";
 import type { Dependencies } from "../dependencies.ts";
 import type { Link } from "../domain/link.ts";
 import type { Payment } from "../domain/payment.ts";
-import { type PaymentReports, createPaymentReports } from "../domain/payment-reports.ts";
+import { type PaymentReports, createPaymentReports } from "../domain/same-transfer.ts";
 import {
   type SettlementResult,
   isStale,
   evaluateSettlement,
 } from "../domain/evaluate-settlement.ts";
 import { markAddressesUsed } from "../store/link-addresses.ts";
-import { createCreditEvents } from "../store/credit-events.ts";
 import { saveCredits } from "../store/save-credits.ts";
 import { lockLinks } from "../store/links.ts";
 import { findPayments } from "../store/payments.ts";
@@ -43,7 +42,7 @@ export const applySettlements =
     if (await areAllStale(tx, events)) return;
     const linkIds = events.map(({ data }) => data.paymentLinkId);
     const links = await lockLinks(tx, linkIds);
-    const payments = await findPayments(tx, toPaymentIds(toSettlementStates(events)));
+    const payments = await findPayments(tx, toPaymentIds(events));
     const reports = await lockReports(tx, listReportsToEvaluate(events, payments));
     const now = dependencies.clock.now();
     const state = { links, payments, reports: createPaymentReports(reports) };
@@ -51,15 +50,14 @@ export const applySettlements =
       applySettlement(dependencies, { event, now, ...state }),
     );
     if (appliedSettlements.length === 0) return;
-    const changedPaymentIds = toPaymentIds(appliedSettlements.map(({ payment }) => payment));
-    const creditedLinkIds = appliedSettlements.flatMap(({ credit }) => credit?.link.id ?? []);
-    await saveCredits(tx, {
-      payments: pickLatest(changedPaymentIds, payments),
-      links: pickLatest(creditedLinkIds, links),
-      events: appliedSettlements.flatMap((step) =>
-        createCreditEvents(step, { now, traceparent: step.event.traceparent }),
-      ),
-    });
+    await saveCredits(
+      tx,
+      appliedSettlements.map(({ event: { traceparent }, ...result }) => ({
+        ...result,
+        traceparent,
+      })),
+      now,
+    );
     await markAddressesUsed(tx, listLinkAddresses(appliedSettlements));
     return createReportHook(dependencies, appliedSettlements);
   };
@@ -74,7 +72,7 @@ const areAllStale = async (
   events: readonly SettlementEvent[],
 ): Promise<boolean> => {
   if (events.length === 1) return false;
-  const payments = await findPayments(tx, toPaymentIds(toSettlementStates(events)));
+  const payments = await findPayments(tx, toPaymentIds(events));
   return events.every(({ data, envelope }) => {
     const storedPayment = payments.get(data.id);
     return (
@@ -89,15 +87,12 @@ const listReportsToEvaluate = (
   events: readonly SettlementEvent[],
   payments: ReadonlyMap<string, Payment>,
 ): SettlementState[] =>
-  toSettlementStates(events).filter(
-    ({ id, status }) => status === "settled" && payments.get(id)?.status !== "settled",
-  );
+  events
+    .map(({ data }) => data)
+    .filter(({ id, status }) => status === "settled" && payments.get(id)?.status !== "settled");
 
-const toSettlementStates = (events: readonly SettlementEvent[]): SettlementState[] =>
-  events.map(({ data }) => data);
-
-const toPaymentIds = (payments: readonly Pick<Payment, "id">[]): string[] =>
-  payments.map(({ id }) => id);
+const toPaymentIds = (events: readonly SettlementEvent[]): string[] =>
+  events.map(({ data }) => data.id);
 
 /**
  * Evaluates one settlement and updates the maps, so that the next settlement is evaluated against
@@ -167,10 +162,6 @@ const listLinkAddresses = (appliedSettlements: readonly AppliedSettlement[]): st
   appliedSettlements.flatMap(({ linkBefore }) =>
     needsAddressPerLink(linkBefore.chainId) ? [linkBefore.destinationAddress] : [],
   );
-
-/** Returns the latest state for each id. */
-const pickLatest = <Item>(ids: readonly string[], itemsById: ReadonlyMap<string, Item>): Item[] =>
-  [...new Set(ids)].flatMap((id) => itemsById.get(id) ?? []);
 
 const createReportHook =
   (

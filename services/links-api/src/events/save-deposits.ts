@@ -10,7 +10,6 @@ import {
 } from "../domain/deposit.ts";
 import { evaluateSettlement } from "../domain/evaluate-settlement.ts";
 import { insertDeposits, lockDeposits, updateDepositStates } from "../store/deposits.ts";
-import { createCreditEvents } from "../store/credit-events.ts";
 import { saveCredits } from "../store/save-credits.ts";
 import { lockLinks } from "../store/links.ts";
 import { findPayments } from "../store/payments.ts";
@@ -105,13 +104,7 @@ const updateAssignedPayments = async (
       now,
     });
   });
-  await saveCredits(tx, {
-    payments: results.map(({ payment }) => payment),
-    links: [],
-    events: results.flatMap((result) =>
-      createCreditEvents(result, { now, traceparent: undefined }),
-    ),
-  });
+  await saveCredits(tx, results, now);
   return () => {
     for (const { payment } of results) {
       const storedPayment = payments.get(payment.id);

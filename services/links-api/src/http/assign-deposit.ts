@@ -11,8 +11,7 @@ import type { Caller } from "@payment-links/identity";
 import { transact } from "@payment-links/postgres";
 import type { Dependencies } from "../dependencies.ts";
 import { type Deposit, assignDeposit, depositSource } from "../domain/deposit.ts";
-import { createPaymentReports } from "../domain/payment-reports.ts";
-import { createCreditEvents } from "../store/credit-events.ts";
+import { createPaymentReports } from "../domain/same-transfer.ts";
 import { updateDepositDecision, lockOwnDeposit } from "../store/deposits.ts";
 import { saveCredits } from "../store/save-credits.ts";
 import { lockLinks } from "../store/links.ts";
@@ -47,11 +46,7 @@ export const assignOwnDeposit =
         getToken,
         now,
       });
-      await saveCredits(tx, {
-        payments: [result, ...reevaluated].map(({ payment }) => payment),
-        links: [result.credit.link],
-        events: createCreditEvents(result, { now, traceparent: undefined }),
-      });
+      await saveCredits(tx, [result, ...reevaluated], now);
       const deposit: Deposit = {
         ...storedDeposit,
         decision: "assigned",

@@ -9,7 +9,7 @@ import {
   rankLinks,
 } from "../domain/deposit.ts";
 import type { Payment } from "../domain/payment.ts";
-import { createPaymentReports } from "../domain/payment-reports.ts";
+import { createPaymentReports } from "../domain/same-transfer.ts";
 import { findSameTransfer } from "../domain/same-transfer.ts";
 import { listLikelyLinks } from "../store/deposits.ts";
 import { listReports } from "../store/payment-reports.ts";

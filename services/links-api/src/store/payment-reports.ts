@@ -2,8 +2,7 @@ import { sql } from "slonik";
 import * as z from "zod";
 import { type Db, type Transaction, createJsonRecordset } from "@payment-links/postgres";
 import type { Payment } from "../domain/payment.ts";
-import type { PaymentReport } from "../domain/payment-reports.ts";
-import { isProviderNotice, toTransactionKey } from "../domain/same-transfer.ts";
+import { type PaymentReport, isProviderNotice, toTransactionKey } from "../domain/same-transfer.ts";
 import { PaymentRow, paymentColumns } from "./payments.ts";
 
 type ReportedTransaction = Pick<Payment, "chainId" | "source" | "sourceTransaction">;

@@ -1,30 +1,36 @@
 import { sql } from "slonik";
 import * as z from "zod";
-import { type OutgoingEvent, toOutboxRow } from "@payment-links/bus";
+import { type OutgoingEvent, createOutgoingEvent, toOutboxRow } from "@payment-links/bus";
+import {
+  createDeterministicId,
+  linkCompleted,
+  linkTransactionSucceeded,
+} from "@payment-links/contracts";
 import { VoidRow, type Transaction, defineTable } from "@payment-links/postgres";
-import type { Link } from "../domain/link.ts";
-import type { Payment } from "../domain/payment.ts";
+import type { SettlementResult } from "../domain/evaluate-settlement.ts";
+import { toLinkState } from "../domain/link.ts";
+import { toLinkTransaction } from "../domain/payment.ts";
 import { buildLinksUpdate } from "./links.ts";
 import { buildPaymentsUpsert } from "./payments.ts";
 
-/**
- * The result of processing payments: the new states of the payments, the new states of the links
- * that changed, and the events to publish.
- */
-type Credits = {
-  payments: readonly Payment[];
-  links: readonly Link[];
-  events: readonly OutgoingEvent[];
+type CreditResult = SettlementResult & {
+  /** The trace of the settlement's event. */
+  traceparent?: string | undefined;
 };
 
 /**
- * Stores payments, their links and their events in one statement, which saves two round trips. The
- * events are published in the given order. The links' rows must be locked by this transaction.
+ * Stores payments, their links and the links' events in one statement, which saves two round trips.
+ * The events are published in the order of the results. If several results change a payment or a
+ * link, its last state is stored. The links' rows must be locked by this transaction.
  */
 export const saveCredits = async (
   tx: Transaction,
-  { payments, links, events }: Credits,
+  results: readonly CreditResult[],
+  now: Date,
 ): Promise<void> => {
+  const payments = keepLatest(results.map(({ payment }) => payment));
+  const links = keepLatest(results.flatMap(({ credit }) => credit?.link ?? []));
+  const events = results.flatMap((result) => createCreditEvents(result, now));
   await tx.query(sql.prepared("keep_credits", VoidRow)`
     WITH paid AS (${buildPaymentsUpsert(payments)}), credited AS (${buildLinksUpdate(links)})
     INSERT INTO outbox (${outbox.names}) ${outbox.rows(events.map(toOutboxRow))}
@@ -41,3 +47,37 @@ const OutboxRow = z.object({
   value: z.string(),
 });
 const outbox = defineTable(OutboxRow, { types: { occurredAt: "timestamptz" } });
+
+const keepLatest = <Item extends { id: string }>(items: readonly Item[]): Item[] => [
+  ...new Map(items.map((item) => [item.id, item])).values(),
+];
+
+/**
+ * Creates the events for a payment. Only an applied payment has events. If it completes the link,
+ * there are two events, with the versions n and n + 1, and both contain the state after the
+ * payment. Their ids are derived from the payment and the link, so a service that was restored from
+ * a backup publishes them with the same ids (rule EVENT-7).
+ */
+const createCreditEvents = (
+  { credit, payment, traceparent }: CreditResult,
+  now: Date,
+): OutgoingEvent[] => {
+  if (credit === undefined) return [];
+  const { link, isCompleted } = credit;
+  const state = toLinkState(link, now);
+  const commonFields = { key: link.id, occurredAt: now, traceparent };
+  const transaction = toLinkTransaction(payment);
+  const stateAfterPayment = isCompleted ? { ...state, version: state.version - 1 } : state;
+  const succeeded = createOutgoingEvent(linkTransactionSucceeded, {
+    ...commonFields,
+    id: createDeterministicId("evt", [linkTransactionSucceeded.type, payment.id]),
+    data: { link: stateAfterPayment, transaction },
+  });
+  if (!isCompleted) return [succeeded];
+  const completed = createOutgoingEvent(linkCompleted, {
+    ...commonFields,
+    id: createDeterministicId("evt", [linkCompleted.type, link.id]),
+    data: { link: state },
+  });
+  return [succeeded, completed];
+};

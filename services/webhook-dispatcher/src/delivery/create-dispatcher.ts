@@ -8,9 +8,11 @@ import {
   afterMs,
   startLoop,
 } from "@payment-links/runtime";
+import type { Attempt } from "../domain/attempt.ts";
 import { leaseMsFor } from "../domain/delivery.ts";
 import type { RetrySchedule } from "../domain/retry-schedule.ts";
 import {
+  type Claim,
   type Effects,
   type Input,
   createSchedule,
@@ -21,22 +23,19 @@ import {
 import type { Destination, SlotLimits } from "../domain/schedule/slots.ts";
 import type { HostOverrides } from "../guard/host-overrides.ts";
 import type { Resolve } from "../guard/resolver.ts";
-import { listWaitingEndpoints } from "../store/deliveries.ts";
+import { claimDeliveries, listWaitingEndpoints } from "../store/deliveries.ts";
 import { releaseDeliveries } from "../store/ended-deliveries.ts";
+import { findLinks } from "../store/links.ts";
 import { type AttemptOutcome, outcomeFromError } from "./attempt/attempt-outcome.ts";
 import { createDeadlines } from "./attempt/deadlines.ts";
-import { type Attempt, makeAttempt } from "./attempt/make-attempt.ts";
+import { makeAttempt } from "./attempt/make-attempt.ts";
 import { createTransport } from "./attempt/transport.ts";
-import { type LeasedAttempt, claimAttempts } from "./claim-attempts.ts";
 import { type DeliveryMetrics, createDeliveryMetrics } from "./delivery-metrics.ts";
 import { recordEndedAttempts } from "./record-ended-attempts.ts";
 import { releaseLeasesWithRetry } from "./release-leases-with-retry.ts";
 import { type ResultWriter, createResultWriter } from "./result-writer.ts";
 import { startLeaseExpiry } from "./start-lease-expiry.ts";
-import type { Targets } from "./targets.ts";
-
-/** A leased delivery with its destination. */
-type RoutedAttempt = LeasedAttempt & { destination: Destination };
+import { type Targets, prepareAttempts } from "./prepare-attempts.ts";
 
 /** Sends due deliveries between its start and its stop. */
 export type Dispatcher = {
@@ -53,10 +52,7 @@ export type Dispatcher = {
    * Takes over newly created deliveries: sends the leased ones, and records at which destinations
    * others wait.
    */
-  acceptDeliveries(
-    leased: readonly RoutedAttempt[],
-    waitingDestinations: readonly Destination[],
-  ): void;
+  acceptDeliveries(leased: readonly Attempt[], waitingDestinations: readonly Destination[]): void;
   /**
    * Waits until new deliveries can be sent from memory, but only for a short time. Otherwise the
    * deliveries are queued.
@@ -112,9 +108,9 @@ const busyChecksMax = 100;
 type EffectRunner = {
   options: DispatcherOptions;
   metrics: DeliveryMetrics;
-  makeAttempt: (attempt: Attempt) => Promise<AttemptOutcome>;
+  makeAttempt: (attempt: Parameters<typeof makeAttempt>[1]) => Promise<AttemptOutcome>;
   writer: ResultWriter;
-  applyInput: (input: Input<RoutedAttempt>) => Effects<RoutedAttempt>;
+  applyInput: (input: Input<Attempt>) => Effects<Attempt>;
 };
 
 /**
@@ -133,14 +129,14 @@ export const createDispatcher = (options: DispatcherOptions): Dispatcher => {
   const attemptOptions = { ...options, transport, deadlines: createDeadlines(clock, timeoutMs) };
   let loops: readonly Loop[] = [];
   let pollLoop: Loop | undefined;
-  const state = createSchedule<RoutedAttempt>(options);
+  const state = createSchedule<Attempt>(options);
   const nowMs = (): number => clock.now().getTime();
   const inProgress = new Set<Promise<void>>();
   const trackWork = (work: Promise<void>): void => {
     const trackedWork = work.finally(() => inProgress.delete(trackedWork));
     inProgress.add(trackedWork);
   };
-  const applyInput = (input: Input<RoutedAttempt>): Effects<RoutedAttempt> => {
+  const applyInput = (input: Input<Attempt>): Effects<Attempt> => {
     const atMs = nowMs();
     const effects = updateSchedule(state, input, atMs);
     for (const attempt of effects.attemptsToStart) trackWork(runAttempt(effectRunner, attempt));
@@ -201,23 +197,31 @@ const pollQueue = async ({ options, applyInput }: EffectRunner): Promise<Date | 
   const waiting = await listWaitingEndpoints(options.pool, queuePoll);
   const { claim, pollAtMs } = applyInput({ kind: "found", poll: queuePoll, waiting });
   if (claim === undefined) return toDate(pollAtMs);
-  const claimedAttempts = await claimAttempts(options, {
-    now: new Date(claim.atMs),
-    leaseUntil: new Date(claim.atMs + leaseMsFor(options.timeoutMs)),
-    shares: claim.shares.map(({ destination, share }) => ({
-      endpointId: destination.endpointId,
-      share,
-    })),
-  });
-  const destinationByEndpoint = new Map(
-    claim.shares.map(({ destination }) => [destination.endpointId, destination]),
-  );
-  const leased = claimedAttempts.flatMap((attempt) => {
-    const destination = destinationByEndpoint.get(attempt.delivery.endpointId);
-    return destination === undefined ? [] : [{ ...attempt, destination }];
-  });
+  const leased = await claimAttempts(options, claim);
   return toDate(applyInput({ kind: "claimed", claim, leased }).pollAtMs);
 };
+
+/**
+ * Leases due deliveries and reads what their attempts need, in one transaction, so no delivery is
+ * leased if the read fails. A link with several deliveries is read once, in its latest state.
+ */
+const claimAttempts = (
+  { pool, targets, timeoutMs }: DispatcherOptions,
+  { atMs, shares }: Claim,
+): Promise<readonly Attempt[]> =>
+  transact(pool, async (tx) => {
+    const leaseUntil = new Date(atMs + leaseMsFor(timeoutMs));
+    const deliveries = await claimDeliveries(tx, {
+      now: new Date(atMs),
+      leaseUntil,
+      shares: shares.map(({ destination: { endpointId }, share }) => ({ endpointId, share })),
+    });
+    if (deliveries.length === 0) return [];
+    const linkIds = new Set(deliveries.map(({ linkId }) => linkId));
+    const links = await findLinks(tx, [...linkIds]);
+    const destinations = shares.map(({ destination }) => destination);
+    return prepareAttempts(tx, targets, { deliveries, destinations, links, leaseUntil });
+  });
 
 const toDate = (atMs: number | undefined): Date | undefined =>
   atMs === undefined ? undefined : new Date(atMs);
@@ -225,18 +229,19 @@ const toDate = (atMs: number | undefined): Date | undefined =>
 /** Makes one attempt and records how it ended. */
 const runAttempt = async (
   { options: { clock }, metrics, makeAttempt, writer, applyInput }: EffectRunner,
-  { destination, delivery, attempt, leaseUntil }: RoutedAttempt,
+  { destination, delivery, link, target, leaseUntil }: Attempt,
 ): Promise<void> => {
-  const { id: deliveryId, eventId, endpointId, occurredAt, attempts } = delivery;
+  const { id, eventId, endpointId, occurredAt, attempts } = delivery;
   const startedAt = clock.now();
   const startedMs = clock.elapsedMs();
   if (attempts === 1) metrics.observeFirstAttemptDelay(occurredAt);
-  // The attempt is null if its link or target is missing.
-  const outcome = await (attempt === null ? outcomeFromError(undefined) : makeAttempt(attempt));
+  const outcome = await (link === undefined || target === undefined
+    ? outcomeFromError(undefined)
+    : makeAttempt({ delivery, link, target, leaseUntil }));
   metrics.countAttempt(outcome.kind);
   const durationMs = Math.round(clock.elapsedMs() - startedMs);
   const attemptTimes = { startedAt, endedAt: clock.now(), durationMs, leaseUntil };
-  const ended = { deliveryId, eventId, endpointId, occurredAt, attempts, ...attemptTimes, outcome };
+  const ended = { id, eventId, endpointId, occurredAt, attempts, ...attemptTimes, outcome };
   const written = writer.write(ended);
   applyInput({ kind: "ended", destination, hasResponse: outcome.httpStatus !== null });
   await written;
@@ -244,9 +249,9 @@ const runAttempt = async (
 
 const releaseLeases = (
   { options: { pool, clock, log }, applyInput }: EffectRunner,
-  attempts: readonly RoutedAttempt[],
+  attempts: readonly Attempt[],
 ): Promise<void> => {
-  const releaseNow = async (leases: readonly RoutedAttempt[]) => {
+  const releaseNow = async (leases: readonly Attempt[]) => {
     const lockedLeases = await transact(pool, (tx) => releaseDeliveries(tx, leases, clock.now()));
     const lockedSet = new Set(lockedLeases);
     const released = leases.filter((lease) => !lockedSet.has(lease));

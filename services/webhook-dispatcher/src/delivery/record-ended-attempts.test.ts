@@ -21,7 +21,7 @@ const createEndedAttempt = async () => {
   const delivery = sampleDelivery(endpoint.id, now, { leaseUntil });
   await rig.pool.transaction((tx) => insertDeliveries(tx, [delivery]));
   const endedAttempt: EndedAttempt = {
-    deliveryId: delivery.id,
+    id: delivery.id,
     eventId: delivery.eventId,
     endpointId: endpoint.id,
     occurredAt: now,
@@ -77,7 +77,7 @@ test.each([
         shares: [{ endpointId: endpoint.id, share: 1 }],
       }),
     );
-    expect(secondAttempt).toMatchObject({ id: endedAttempt.deliveryId, attempts: 2 });
+    expect(secondAttempt).toMatchObject({ id: endedAttempt.id, attempts: 2 });
     const lateResult = { ...endedAttempt, outcome: outcomeFromStatus(500) };
     const attemptTimes = { startedAt: rig.clock.now(), endedAt: fromNow(100) };
     const nextResult = {

@@ -9,21 +9,10 @@ import type { AttemptOutcome } from "./attempt/attempt-outcome.ts";
  * An ended attempt. It is recorded by the process that made it, or by another one if its lease
  * expired.
  */
-export type EndedAttempt = {
-  deliveryId: string;
-  eventId: string;
-  endpointId: string;
-  /** The time of its event. */
-  occurredAt: Date;
-  /** The number of the attempt. */
-  attempts: number;
-  startedAt: Date;
-  endedAt: Date;
-  /** Null if the duration is unknown. */
-  durationMs: number | null;
-  leaseUntil: Date;
-  outcome: AttemptOutcome;
-};
+export type EndedAttempt = Omit<
+  AttemptResult,
+  "isDelivered" | "httpStatus" | "error" | "nextAttemptAt"
+> & { endedAt: Date; leaseUntil: Date; outcome: AttemptOutcome };
 
 type RetryOptions = {
   schedule: RetrySchedule;
@@ -41,37 +30,29 @@ export const recordEndedAttempts = async (
   endedAttempts: readonly EndedAttempt[],
   retryOptions: RetryOptions,
 ): Promise<readonly EndedAttempt[]> => {
-  const attemptResults = endedAttempts.map((entry) => ({
-    ended: entry,
-    result: toAttemptResult(entry, retryOptions),
-  }));
-  const { locked, superseded } = await recordResults(
-    tx,
-    attemptResults.map(({ result }) => result),
+  const attemptsByResult = new Map(
+    endedAttempts.map((ended) => [toAttemptResult(ended, retryOptions), ended]),
   );
-  const countedAttempts = attemptResults
-    .filter(({ result }) => !locked.has(result) && !superseded.has(result))
-    .map((entry) => entry.ended);
+  const { locked, superseded } = await recordResults(tx, [...attemptsByResult.keys()]);
+  const countedAttempts = [...attemptsByResult].flatMap(([result, ended]) =>
+    locked.has(result) || superseded.has(result) ? [] : [ended],
+  );
   await recordOutcomes(tx, {
     runs: toOutcomeRuns(countedAttempts),
     hours: toEndpointHours(countedAttempts),
   });
-  return attemptResults.filter(({ result }) => locked.has(result)).map((entry) => entry.ended);
+  return [...attemptsByResult].flatMap(([result, ended]) => (locked.has(result) ? [ended] : []));
 };
 
 const toAttemptResult = (
-  ended: EndedAttempt,
+  { outcome, ...ended }: EndedAttempt,
   { schedule, random }: RetryOptions,
 ): AttemptResult => {
-  const { deliveryId: id, eventId, endpointId, occurredAt, outcome } = ended;
-  const { attempts, startedAt, endedAt, durationMs } = ended;
   const isDelivered = outcome.kind === "delivered";
   const { httpStatus, error } = outcome;
-  const failedAttempt = { attempts, endedAt, random: random() };
+  const failedAttempt = { ...ended, random: random() };
   const nextAttemptAt = isDelivered ? null : computeNextAttemptAt(schedule, failedAttempt);
-  const logKey = { eventId, endpointId, occurredAt };
-  const attemptFields = { attempts, startedAt, durationMs };
-  return { ...logKey, ...attemptFields, id, isDelivered, httpStatus, error, nextAttemptAt };
+  return { ...ended, isDelivered, httpStatus, error, nextAttemptAt };
 };
 
 const toOutcomeRuns = (endedAttempts: readonly EndedAttempt[]): OutcomeRun[] => {

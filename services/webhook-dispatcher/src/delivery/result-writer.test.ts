@@ -9,8 +9,8 @@ const start = new Date("2026-11-21T10:00:00.000Z");
 const leaseUntil = new Date(start.getTime() + 30_000);
 const log = createLog({ service: "test", level: "silent" });
 
-const createEndedAttempt = (deliveryId: string): EndedAttempt => ({
-  deliveryId,
+const createEndedAttempt = (id: string): EndedAttempt => ({
+  id,
   eventId: "evt_1",
   endpointId: "whe_1",
   occurredAt: start,
@@ -30,7 +30,7 @@ const createHeldWriter = () => {
   const clock = createFakeClock(start);
   const writer = createResultWriter({
     saveBatch: (batch) => {
-      batches.push(batch.map(({ deliveryId }) => deliveryId));
+      batches.push(batch.map(({ id }) => id));
       return new Promise((resolve) =>
         writes.push((lockedAttempts = []) => resolve(lockedAttempts)),
       );

@@ -35,13 +35,11 @@ export const startLeaseExpiry = (options: LeaseExpiryOptions): Loop => {
       const expiredAttempts = await transact(pool, async (tx) => {
         const lockedAttempts = await lockExpiredLeases(tx, { now, limit: expiredBatchMax });
         if (lockedAttempts.length === 0) return lockedAttempts;
-        const endedAttempts = lockedAttempts.map(({ id, leaseUntil, ...attemptFields }) => ({
-          ...attemptFields,
-          deliveryId: id,
-          leaseUntil,
-          startedAt: new Date(leaseUntil.getTime() - leaseMsFor(timeoutMs)),
+        const endedAttempts = lockedAttempts.map((attempt) => ({
+          ...attempt,
+          startedAt: new Date(attempt.leaseUntil.getTime() - leaseMsFor(timeoutMs)),
           // The real end time is unknown, but it was not later than the expiry of the lease.
-          endedAt: leaseUntil,
+          endedAt: attempt.leaseUntil,
           durationMs: null,
           outcome: interruptedOutcome,
         }));

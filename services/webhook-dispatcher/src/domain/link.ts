@@ -1,17 +1,10 @@
-import type { Decimal, LinkStatus, LinkTexts } from "@payment-links/contracts";
+import type { LinkStatus, PaymentLinkState } from "@payment-links/contracts";
 
 /** The fields of a link that webhooks contain, as last received from `payment-links.v1`. */
-export type Link = LinkTexts & {
-  id: string;
-  status: LinkStatus;
-  toAmount: Decimal;
-  receivedAmount: Decimal;
-  currentUsage: number;
-  maxUsage: number | null;
-  expirationDate: Date | null;
-  chainId: string;
-  tokenAddress: string;
-};
+export type Link = Omit<
+  PaymentLinkState,
+  "version" | "userId" | "destinationAddress" | "paymentReference" | "dateCreated"
+>;
 
 /** Returns a link's status at an instant: `inactive` from the moment it expires (rule STATE-3). */
 export const statusAt = (link: Link, now: Date): LinkStatus => {

@@ -5,15 +5,11 @@ import {
   formatAmount,
   pickLinkTexts,
 } from "@payment-links/contracts";
+import type { Delivery } from "./attempt.ts";
 import { type Link, statusAt } from "./link.ts";
 
 /** The parts that are the same in every attempt of a delivery. */
-export type WebhookEvent = {
-  id: string;
-  eventType: WebhookType;
-  occurredAt: Date;
-  transaction: WebhookTransaction | null;
-};
+export type WebhookEvent = Pick<Delivery, "id" | "eventType" | "occurredAt" | "transaction">;
 
 type WebhookBody = {
   id: string;

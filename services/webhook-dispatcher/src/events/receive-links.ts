@@ -9,9 +9,12 @@ import {
 } from "@payment-links/contracts";
 import type { Transaction } from "@payment-links/postgres";
 import * as z from "zod";
-import type { Destination } from "../domain/schedule/slots.ts";
+import { afterMs } from "@payment-links/runtime";
+import { prepareAttempts } from "../delivery/prepare-attempts.ts";
 import type { Dependencies } from "../dependencies.ts";
-import { type UnscheduledDelivery, createDeliveries } from "../delivery/create-deliveries.ts";
+import type { Link } from "../domain/link.ts";
+import type { Destination } from "../domain/schedule/slots.ts";
+import { type NewDelivery, insertDeliveries } from "../store/deliveries.ts";
 import { listEnabledEndpoints } from "../store/endpoints.ts";
 import { type StoredLinkVersion, type PublishedLink, recordLinks } from "../store/links.ts";
 
@@ -53,22 +56,23 @@ export const receiveLinks =
     if (pendingEvents.length === 0) return;
     const userIds = [...new Set(pendingEvents.map(({ data }) => data.link.userId))];
     const enabledEndpoints = await listEnabledEndpoints(tx, userIds);
-    const destinations = enabledEndpoints.map(({ id, ...destinationFields }) => ({
-      endpointId: id,
-      ...destinationFields,
-    }));
-    const destinationsByUser = Map.groupBy(destinations, ({ userId }) => userId);
+    const endpointsByUser = Map.groupBy(enabledEndpoints, ({ userId }) => userId);
     const deliveries = pendingEvents.flatMap((event) =>
-      (destinationsByUser.get(event.data.link.userId) ?? [])
+      (endpointsByUser.get(event.data.link.userId) ?? [])
         .filter(({ dateCreated }) => isDueToEndpoint(dateCreated, event, storedLinks))
-        .map((destination) => toUnscheduledDelivery(dependencies, event, destination)),
+        .map(({ id }) => createDelivery(event, id, dependencies.clock.now())),
     );
+    const destinations = enabledEndpoints.map(({ id, userId, origin }) => ({
+      endpointId: id,
+      userId,
+      origin,
+    }));
     // Omits links that have a newer stored state. Their deliveries wait in the queue, and read that
     // state when they are claimed.
     const currentLinks = newestLinks.flatMap(({ link }) =>
       isNewer(link, storedLinks) ? [link] : [],
     );
-    return createDeliveries(tx, dependencies, { deliveries, destinations, links: currentLinks });
+    return insertAndLease(tx, dependencies, { deliveries, destinations, links: currentLinks });
   };
 
 /**
@@ -142,13 +146,13 @@ const countVersionJumps = (
   return jumps;
 };
 
-const toUnscheduledDelivery = (
-  { clock }: Dependencies,
+const createDelivery = (
   { data, envelope, eventType, traceparent }: LinkEvent & { eventType: WebhookType },
-  destination: Destination,
-): UnscheduledDelivery => ({
-  id: createDeterministicId("evt", [envelope.id, destination.endpointId]),
-  endpointId: destination.endpointId,
+  endpointId: string,
+  dateCreated: Date,
+) => ({
+  id: createDeterministicId("evt", [envelope.id, endpointId]),
+  endpointId,
   eventId: envelope.id,
   // The time of the payment cannot be used, because a restored service can detect the payment again
   // later.
@@ -158,5 +162,54 @@ const toUnscheduledDelivery = (
   occurredAt: envelope.occurredAt,
   transaction: data.transaction === undefined ? null : z.encode(LinkTransaction, data.transaction),
   traceparent: traceparent ?? null,
-  dateCreated: clock.now(),
+  dateCreated,
 });
+
+/**
+ * Inserts deliveries. Those that this process can send immediately are leased in the same statement
+ * and sent from memory after the commit. The others wait in the queue for any process with
+ * capacity.
+ */
+const insertAndLease = async (
+  tx: Transaction,
+  { clock, dispatcher, schedule: [firstAttemptDelayMs = 0], targets }: Dependencies,
+  {
+    deliveries,
+    destinations,
+    links,
+  }: {
+    deliveries: readonly ReturnType<typeof createDelivery>[];
+    /** The destinations of the deliveries. Each endpoint appears once. */
+    destinations: readonly Destination[];
+    /** The links in their latest state. Deliveries of other links wait in the queue. */
+    links: readonly Link[];
+  },
+): Promise<AfterCommitHook> => {
+  const remainingCapacity = new Map(
+    firstAttemptDelayMs > 0 ? [] : dispatcher.capacityForNewDeliveries(destinations),
+  );
+  const leaseUntil = dispatcher.computeLeaseUntil();
+  const nextAttemptAt = afterMs(clock, firstAttemptDelayMs);
+  const linkIds = new Set(links.map(({ id }) => id));
+  const rows = deliveries.map((delivery): NewDelivery => {
+    const capacity = remainingCapacity.get(delivery.endpointId) ?? 0;
+    if (capacity === 0 || !linkIds.has(delivery.linkId)) {
+      return { ...delivery, nextAttemptAt, leaseUntil: null };
+    }
+    remainingCapacity.set(delivery.endpointId, capacity - 1);
+    return { ...delivery, nextAttemptAt: null, leaseUntil };
+  });
+  const createdIds = await insertDeliveries(tx, rows);
+  const created = rows.filter(({ id }) => createdIds.has(id));
+  const leased = created.filter((row) => row.leaseUntil !== null);
+  const attempts = await prepareAttempts(tx, targets, {
+    deliveries: leased.map((delivery) => ({ ...delivery, attempts: 1 })),
+    destinations,
+    links,
+    leaseUntil,
+  });
+  const waiting = created.filter((row) => row.leaseUntil === null);
+  const waitingIds = new Set(waiting.map(({ endpointId }) => endpointId));
+  const waitingDestinations = destinations.filter(({ endpointId }) => waitingIds.has(endpointId));
+  return () => dispatcher.acceptDeliveries(attempts, waitingDestinations);
+};

@@ -257,9 +257,8 @@ describe("GET /console/api/webhook-endpoints", () => {
       ].map((outcome) => ({ ...createAttempt(endpoint.id, atHour(hours)), outcome }));
     const recordEndedBatch = (endedAttempts: ReturnType<typeof createEndedAttempts>) =>
       rig.pool.transaction(async (tx) => {
-        const deliveries = endedAttempts.map(
-          ({ deliveryId: id, eventId, leaseUntil, occurredAt }) =>
-            sampleDelivery(endpoint.id, occurredAt, { id, eventId, leaseUntil }),
+        const deliveries = endedAttempts.map(({ id, eventId, leaseUntil, occurredAt }) =>
+          sampleDelivery(endpoint.id, occurredAt, { id, eventId, leaseUntil }),
         );
         await insertDeliveries(tx, deliveries);
         await recordEndedAttempts(tx, endedAttempts, { schedule: [0], random: () => 0 });
@@ -298,7 +297,7 @@ describe("GET /console/api/webhook-endpoints", () => {
   });
 
   const createAttempt = (endpointId: string, endedAt: Date) => ({
-    deliveryId: newId("evt"),
+    id: newId("evt"),
     eventId: newId("evt"),
     endpointId,
     occurredAt: endedAt,

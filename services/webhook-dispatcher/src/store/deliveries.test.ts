@@ -5,14 +5,10 @@ import { sql } from "slonik";
 import * as z from "zod";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
+import type { Delivery } from "../domain/attempt.ts";
 import { type Person, type RegisteredEndpoint, createRig } from "../testing/create-rig.ts";
 import { sampleDelivery } from "../testing/samples.ts";
-import {
-  type ClaimedDelivery,
-  claimDeliveries,
-  insertDeliveries,
-  lockExpiredLeases,
-} from "./deliveries.ts";
+import { claimDeliveries, insertDeliveries, lockExpiredLeases } from "./deliveries.ts";
 import type { LogKey } from "./delivery-log.ts";
 import { abandonDeliveries, releaseDeliveries, recordResults } from "./ended-deliveries.ts";
 
@@ -34,7 +30,7 @@ const insertDueDelivery = async ({ id: endpointId }: RegisteredEndpoint): Promis
 };
 
 /** Creates a delivery and claims it for its first attempt. */
-const claimNewDelivery = async (endpoint: RegisteredEndpoint): Promise<ClaimedDelivery> => {
+const claimNewDelivery = async (endpoint: RegisteredEndpoint): Promise<Delivery> => {
   const id = await insertDueDelivery(endpoint);
   const [claimed] = await claim(endpoint);
   if (claimed?.id !== id) throw new Error("the delivery was not claimed");
@@ -81,7 +77,7 @@ const recordResult = (delivery: LogKey & { id: string }, endedResult: EndedResul
   rig.pool.transaction((tx) => recordResultIn(tx, delivery, endedResult));
 
 /** Does what another process does when the lease expires: records attempt 1 as interrupted. */
-const expireLease = async ({ id }: ClaimedDelivery, { isLast = false } = {}) => {
+const expireLease = async ({ id }: Delivery, { isLast = false } = {}) => {
   rig.clock.advance(leaseMs);
   const expiredAttempts = await rig.pool.transaction((tx) =>
     lockExpiredLeases(tx, { now: rig.clock.now(), limit: 10 }),
@@ -172,7 +168,7 @@ describe("recordResults", () => {
    */
   const recordDuring = async (
     changeDelivery: (tx: Transaction) => Promise<unknown>,
-    delivery: ClaimedDelivery,
+    delivery: Delivery,
     endedResult: EndedResult,
   ): Promise<void> => {
     await rig.pool.transaction(async (tx) => {
@@ -254,7 +250,7 @@ describe("insertDeliveries", () => {
 });
 
 describe("releaseDeliveries", () => {
-  const releaseLeases = (deliveries: readonly ClaimedDelivery[], leaseUntil: Date) => {
+  const releaseLeases = (deliveries: readonly Delivery[], leaseUntil: Date) => {
     const leases = deliveries.map((delivery) => ({ delivery, leaseUntil }));
     return rig.pool.transaction((tx) => releaseDeliveries(tx, leases, rig.clock.now()));
   };

@@ -7,20 +7,16 @@ import {
 import { sql } from "slonik";
 import * as z from "zod";
 import { WebhookTransaction, webhookTypes } from "@payment-links/contracts";
-import type { WebhookEvent } from "../domain/webhook-body.ts";
+import type { Delivery } from "../domain/attempt.ts";
 import { toUtcDay, matchesEndpoint } from "./delivery-log.ts";
 
 const IdRow = z.object({ id: z.string() });
 const countRow = sql.type(z.object({ count: z.int() }));
 
-/** A delivery to create: an event and the endpoint that gets it. */
-export type NewDelivery = WebhookEvent & {
-  endpointId: string;
-  eventId: string;
+/** A delivery to create. */
+export type NewDelivery = Omit<Delivery, "attempts"> & {
   /** The earliest time at which the event can have been published. */
   earliestPublishedAt: Date;
-  linkId: string;
-  traceparent: string | null;
   dateCreated: Date;
 } & (
     | { nextAttemptAt: Date; leaseUntil: null }
@@ -95,7 +91,7 @@ const ClaimRow = z.object({
   transaction: WebhookTransaction.nullable(),
   traceparent: z.string().nullable(),
   attempts: z.int(),
-});
+}) satisfies z.ZodType<Delivery>;
 const claimRow = sql.type(ClaimRow);
 const { columns: claimColumns } = defineTable(ClaimRow);
 
@@ -109,9 +105,6 @@ const newDeliveryRows = createJsonRecordset(NewRow.extend({ firstDay: z.string()
   transaction: "jsonb",
   firstDay: "date",
 });
-
-/** A delivery leased for one attempt. `attempts` is the number of this attempt. */
-export type ClaimedDelivery = z.output<typeof ClaimRow>;
 
 const WaitingRow = z.object({
   endpointId: z.string(),
@@ -185,7 +178,7 @@ type ClaimBounds = {
 export const claimDeliveries = (
   tx: Transaction,
   { now, leaseUntil, shares }: ClaimBounds,
-): Promise<readonly ClaimedDelivery[]> => {
+): Promise<readonly Delivery[]> => {
   const shareRows = shares.map(({ endpointId, share }) => [endpointId, share]);
   // A locked row keeps its position (`ctid`) until it is updated. If a row was updated after the
   // statement began, the lock returns a position that the statement cannot see, and the row is left

@@ -7,8 +7,8 @@ import {
 } from "@payment-links/postgres";
 import { sql } from "slonik";
 import * as z from "zod";
+import type { Attempt } from "../domain/attempt.ts";
 import type { AbandonReason, StoredAttempt } from "../domain/delivery.ts";
-import type { ClaimedDelivery } from "./deliveries.ts";
 import { type LogKey, correctToDelivered, matchesEndpoint } from "./delivery-log.ts";
 
 type Fragment = ReturnType<typeof sql.fragment>;
@@ -302,11 +302,7 @@ const failedColumns = {
   error: sql.fragment`abandoned_as`,
 };
 
-/** A delivery that is leased for an attempt. */
-export type Lease = {
-  delivery: Pick<ClaimedDelivery, "id" | "eventId" | "endpointId" | "attempts">;
-  leaseUntil: Date;
-};
+type Lease = Pick<Attempt, "delivery" | "leaseUntil">;
 
 /**
  * Matches only this lease, because the same attempt can be leased again, for example if a process

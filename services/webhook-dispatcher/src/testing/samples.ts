@@ -70,3 +70,11 @@ export const sampleDelivery = (
     ? { nextAttemptAt: occurredAt, leaseUntil: null }
     : { nextAttemptAt: null, leaseUntil }),
 });
+
+/** Creates an attempt of a webhook with the id `evt_1`. */
+export const sampleAttempt = (url: URL | null, now: Date, leaseUntil: Date) => ({
+  delivery: { ...sampleDelivery("whe_1", now), id: "evt_1", attempts: 1 },
+  link: sampleLink(),
+  target: { url, secret: "whsec_x" },
+  leaseUntil,
+});

@@ -5,7 +5,7 @@ import { ampleTimeoutMs } from "@payment-links/runtime/testing/time-limits";
 import { validateWebhookUrl } from "../../guard/validate-webhook-url.ts";
 import { type Resolve, createDnsResolver } from "../../guard/resolver.ts";
 import { startNameServer } from "../../testing/start-name-server.ts";
-import { sampleLink } from "../../testing/samples.ts";
+import { sampleAttempt } from "../../testing/samples.ts";
 import { parseWebhookUrl } from "../../guard/webhook-url.ts";
 import { createDeadlines } from "./deadlines.ts";
 import { makeAttempt } from "./make-attempt.ts";
@@ -58,20 +58,11 @@ const attemptUrl = async (url: string) => {
   const deadlines = createDeadlines(clock, timeoutMs);
   const outcome = await makeAttempt(
     { transport, clock, log, deadlines, headerPrefix: "Service" },
-    {
-      event: {
-        id: "evt_1",
-        eventType: "payment_link.completed",
-        occurredAt: clock.now(),
-        transaction: null,
-      },
-      link: sampleLink(),
-      url: typeof parsedUrl === "string" ? null : parsedUrl,
-      secret: "whsec_x",
-      traceparent: null,
-      isRetry: false,
-      leaseUntil: new Date(clock.now().getTime() + 2 * timeoutMs),
-    },
+    sampleAttempt(
+      typeof parsedUrl === "string" ? null : parsedUrl,
+      clock.now(),
+      new Date(clock.now().getTime() + 2 * timeoutMs),
+    ),
   );
   dials.restore();
   await transport.close();

@@ -2,7 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import { createFakeClock, createLog } from "@payment-links/runtime";
 import { ampleTimeoutMs } from "@payment-links/runtime/testing/time-limits";
 import { startReceiver } from "../../testing/start-receiver.ts";
-import { sampleLink } from "../../testing/samples.ts";
+import { sampleAttempt } from "../../testing/samples.ts";
 import { createDeadlines } from "./deadlines.ts";
 import { makeAttempt } from "./make-attempt.ts";
 import { createTransport } from "./transport.ts";
@@ -28,20 +28,11 @@ const attemptWithLease = async (leaseMs: number) => {
       deadlines: createDeadlines(clock, timeoutMs),
       headerPrefix: "Acme",
     },
-    {
-      event: {
-        id: "evt_1",
-        eventType: "payment_link.completed",
-        occurredAt: clock.now(),
-        transaction: null,
-      },
-      link: sampleLink(),
-      url: new URL("https://receiver.test/a/hook?b=c%20d"),
-      secret: "whsec_x",
-      traceparent: null,
-      isRetry: false,
-      leaseUntil: new Date(clock.now().getTime() + leaseMs),
-    },
+    sampleAttempt(
+      new URL("https://receiver.test/a/hook?b=c%20d"),
+      clock.now(),
+      new Date(clock.now().getTime() + leaseMs),
+    ),
   );
   await transport.close();
   await receiver.close();

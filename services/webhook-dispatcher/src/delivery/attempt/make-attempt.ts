@@ -6,9 +6,10 @@ import {
   extractTraceContext,
   tracer,
 } from "@payment-links/runtime";
+import type { Attempt, Target } from "../../domain/attempt.ts";
 import type { Link } from "../../domain/link.ts";
 import { createSignatureHeaders } from "../../domain/signature.ts";
-import { type WebhookEvent, serializeWebhookBody } from "../../domain/webhook-body.ts";
+import { serializeWebhookBody } from "../../domain/webhook-body.ts";
 import { BlockedAddressError } from "../../guard/resolve-public.ts";
 import {
   type AttemptOutcome,
@@ -20,17 +21,7 @@ import {
 import type { Deadlines } from "./deadlines.ts";
 import type { Transport } from "./transport.ts";
 
-/** Everything that one attempt needs. The attempt itself does not read the database. */
-export type Attempt = {
-  event: WebhookEvent;
-  link: Link;
-  /** The receiver's URL, or null if the current rules do not allow it. */
-  url: URL | null;
-  secret: string;
-  traceparent: string | null;
-  isRetry: boolean;
-  leaseUntil: Date;
-};
+type CompleteAttempt = Pick<Attempt, "delivery" | "leaseUntil"> & { link: Link; target: Target };
 
 type AttemptOptions = {
   transport: Transport;
@@ -47,7 +38,7 @@ type AttemptOptions = {
  */
 export const makeAttempt = async (
   options: AttemptOptions,
-  attempt: Attempt,
+  attempt: CompleteAttempt,
 ): Promise<AttemptOutcome> => {
   const timeoutController = new AbortController();
   const deadline = options.deadlines.start(() => timeoutController.abort(new DeadlineError()));
@@ -59,7 +50,7 @@ export const makeAttempt = async (
     const outcome = await trySend(options, attempt, timeoutController.signal);
     deadline.cancel();
     const { error, httpStatus, kind } = outcome;
-    const logFields = { event_id: attempt.event.id, outcome: kind, status: httpStatus, error };
+    const logFields = { event_id: attempt.delivery.id, outcome: kind, status: httpStatus, error };
     options.log.debug(logFields, "attempt ended");
     return outcome;
   });
@@ -67,7 +58,7 @@ export const makeAttempt = async (
 
 const trySend = async (
   options: AttemptOptions,
-  attempt: Attempt,
+  attempt: CompleteAttempt,
   signal: AbortSignal,
 ): Promise<AttemptOutcome> => {
   try {
@@ -75,7 +66,7 @@ const trySend = async (
   } catch (error) {
     const failure = outcomeFromError(error);
     if (failure.kind === "internal") {
-      options.log.error({ err: error, event_id: attempt.event.id }, "attempt failed internally");
+      options.log.error({ err: error, event_id: attempt.delivery.id }, "attempt failed internally");
     }
     return failure;
   }
@@ -86,9 +77,10 @@ const trySend = async (
  * for hours, so each retry has its own trace with a link to the original one.
  */
 const runInAttemptSpan = async (
-  { traceparent, isRetry }: Attempt,
+  { delivery: { attempts, traceparent } }: CompleteAttempt,
   work: () => Promise<AttemptOutcome>,
 ): Promise<AttemptOutcome> => {
+  const isRetry = attempts > 1;
   const originContext = extractTraceContext(traceparent ?? undefined);
   const originSpanContext = trace.getSpanContext(originContext);
   const links = isRetry && originSpanContext !== undefined ? [{ context: originSpanContext }] : [];
@@ -105,12 +97,12 @@ const runInAttemptSpan = async (
 
 const send = async (
   { transport, clock, headerPrefix }: AttemptOptions,
-  { event, link, url, secret }: Attempt,
+  { delivery, link, target: { url, secret } }: CompleteAttempt,
   signal: AbortSignal,
 ): Promise<AttemptOutcome> => {
   if (url === null) throw new BlockedAddressError();
   const now = clock.now();
-  const body = serializeWebhookBody(event, link, now);
+  const body = serializeWebhookBody(delivery, link, now);
   const traceparent = getActiveTraceparent();
   const status = await transport.post({
     url,
@@ -118,7 +110,7 @@ const send = async (
       "Content-Type": "application/json",
       "User-Agent": "PaymentLinks-Webhooks/1.0",
       "Accept-Encoding": "identity",
-      ...createSignatureHeaders({ prefix: headerPrefix, secret, eventId: event.id, body, now }),
+      ...createSignatureHeaders({ prefix: headerPrefix, secret, eventId: delivery.id, body, now }),
       ...(traceparent === undefined ? {} : { traceparent }),
     },
     body,

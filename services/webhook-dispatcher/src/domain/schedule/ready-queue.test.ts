@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
-import { countResponse } from "./response-rates.ts";
 import {
   addReady,
+  countResponse,
   createReadyQueue,
   needsRefill,
   prefetchCapacity,

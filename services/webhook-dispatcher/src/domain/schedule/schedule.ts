@@ -1,8 +1,9 @@
-import { countAllRecentResponses, countResponse } from "./response-rates.ts";
 import {
   type WithDestination,
   type ReadyQueue,
   addReady,
+  countAllRecentResponses,
+  countResponse,
   createReadyQueue,
   needsRefill,
   prefetchLimit,

@@ -1,12 +1,12 @@
 import { LRUCache } from "lru-cache";
 import type { Pool, Transaction } from "@payment-links/postgres";
 import { ConfigError, type Log } from "@payment-links/runtime";
+import type { Attempt, Delivery, Target } from "../domain/attempt.ts";
+import type { Link } from "../domain/link.ts";
+import type { Destination } from "../domain/schedule/slots.ts";
 import { type SecretKeys, openSecret } from "../domain/secret-keys.ts";
 import { type UrlRules, parseWebhookUrl } from "../guard/webhook-url.ts";
 import { type EndpointTarget, findTargets, listSecretKeyNames } from "../store/endpoints.ts";
-
-/** The URL of an endpoint (null if the rules forbid it) and the secret that signs its webhooks. */
-type Target = { url: URL | null; secret: string };
 
 /**
  * The targets of endpoints, with decrypted secrets. A cached target never becomes outdated, because
@@ -57,6 +57,35 @@ export const createTargets = ({ keys, rules, log }: TargetsOptions): Targets => 
       return targetsByEndpoint;
     },
   };
+};
+
+type LeasedDeliveries = {
+  deliveries: readonly Delivery[];
+  destinations: readonly Destination[];
+  /** The states of the links that the webhooks will contain. */
+  links: readonly Link[];
+  leaseUntil: Date;
+};
+
+/** Prepares the attempts of leased deliveries. */
+export const prepareAttempts = async (
+  tx: Transaction,
+  targets: Targets,
+  { deliveries, destinations, links, leaseUntil }: LeasedDeliveries,
+): Promise<Attempt[]> => {
+  const endpointIds = new Set(deliveries.map(({ endpointId }) => endpointId));
+  const targetsByEndpoint = await targets.get(tx, [...endpointIds]);
+  const linksById = new Map(links.map((link) => [link.id, link]));
+  const destinationByEndpoint = new Map(
+    destinations.map((destination) => [destination.endpointId, destination]),
+  );
+  return deliveries.flatMap((delivery) => {
+    const destination = destinationByEndpoint.get(delivery.endpointId);
+    if (destination === undefined) return [];
+    const link = linksById.get(delivery.linkId);
+    const target = targetsByEndpoint.get(delivery.endpointId);
+    return { delivery, destination, link, target, leaseUntil };
+  });
 };
 
 /**
