@@ -94,29 +94,26 @@ const paxosSource = "PayPal and Paxos, PYUSD contract addresses page";
 const verifiedOn = "2026-11-21";
 const laterVerifiedOn = "2026-11-23";
 
+type Stablecoin = { symbol: string; name: string; currencyCode?: string; source: string };
+
+/** Describes a stablecoin on one chain. The id consists of its symbol and the chain's name. */
 const createStablecoin = (
-  id: string,
+  { symbol, name, currencyCode = "USD", source }: Stablecoin,
+  chainName: string,
   chainId: string,
   address: string,
-  details: {
-    symbol: string;
-    name: string;
-    decimals?: number;
-    currencyCode?: string;
-    source: string;
-  },
 ) => ({
-  id,
+  id: `${symbol.toLowerCase().replace(".", "")}-${chainName}`,
   chainId,
   address,
-  decimals: details.decimals ?? 6,
-  symbol: details.symbol,
-  name: details.name,
+  decimals: 6,
+  symbol,
+  name,
   isNative: false,
   isStablecoin: true,
-  currencyCode: details.currencyCode ?? "USD",
+  currencyCode,
   commodityCode: null,
-  source: details.source,
+  source,
   verifiedOn,
 });
 
@@ -124,6 +121,7 @@ const usdc = { symbol: "USDC", name: "USD Coin", source: circleSource };
 const eurc = { symbol: "EURC", name: "EURC", currencyCode: "EUR", source: circleSource };
 const pyusd = { symbol: "PYUSD", name: "PayPal USD", source: paxosSource };
 const usdt = { symbol: "USDT", name: "Tether USD", source: tetherSource };
+const nileUsdt = { ...usdt, source: "the test USDT that Nile's own faucet gives" };
 
 /**
  * Sets the later verification date. The addresses of these families were also compared with public
@@ -140,14 +138,18 @@ const withSuffixSupport = <Entry>(entry: Entry, source: string) => ({
   ...entry,
   takesSuffix: { source, verifiedOn: laterVerifiedOn },
 });
-const asCircleToken = <Entry>(entry: Entry) =>
+const createCircleToken = (...parameters: Parameters<typeof createStablecoin>) =>
   withSuffixSupport(
-    entry,
+    createStablecoin(...parameters),
     "circlefin/stablecoin-evm: FiatTokenV1 transfer, which no later version replaces, behind a proxy that hands all calldata on",
   );
 
-const asSplToken = <Entry>(entry: Entry) => ({ ...entry, tokenProgram: "token" as const });
-const asToken2022 = <Entry>(entry: Entry) => ({ ...entry, tokenProgram: "token-2022" as const });
+const createSolanaToken = (
+  tokenProgram: "token" | "token-2022",
+  details: Stablecoin,
+  chainId: string,
+  address: string,
+) => ({ ...createStablecoin(details, chainId, chainId, address), tokenProgram });
 
 const createBitcoinCoin = (id: string, chainId: string) => ({
   id,
@@ -167,6 +169,8 @@ const createBitcoinCoin = (id: string, chainId: string) => ({
 const uniswapList = "Uniswap, default token list 22.21.0";
 const avalancheBridge = "avaxskills.com, bridged assets of the Avalanche Bridge, and public code";
 const bridgedUsdc = { symbol: "USDC.e", name: "Bridged USD Coin", source: uniswapList };
+const bridgedUsdt = { symbol: "USDT.e", name: "Bridged Tether USD", source: avalancheBridge };
+const baseUsdbc = { symbol: "USDbC", name: "USD Base Coin", source: uniswapList };
 
 /** Describes a token that payers mistake for another token of its chain. Links never accept it. */
 const createLookalike = (lookalikeOf: string, token: ReturnType<typeof createStablecoin>) => ({
@@ -293,173 +297,98 @@ export const seed: CatalogueData = {
     },
   ],
   tokens: [
-    asCircleToken(
-      createStablecoin("usdc-base", "8453", "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913", usdc),
-    ),
-    asCircleToken(
-      createStablecoin("usdc-ethereum", "1", "0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48", usdc),
-    ),
-    asCircleToken(
-      createStablecoin("usdc-optimism", "10", "0x0b2C639c533813f4Aa9D7837CAf62653d097Ff85", usdc),
-    ),
-    asCircleToken(
-      createStablecoin("usdc-polygon", "137", "0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359", usdc),
-    ),
-    asCircleToken(
-      createStablecoin(
-        "usdc-arbitrum",
-        "42161",
-        "0xaf88d065e77c8cC2239327C5EDb3A432268e5831",
-        usdc,
-      ),
-    ),
-    asCircleToken(
-      createStablecoin(
-        "usdc-avalanche",
-        "43114",
-        "0xB97EF9Ef8734C71904D8002F8b6Bc66Dd9c48a6E",
-        usdc,
-      ),
-    ),
-    asCircleToken(
-      createStablecoin(
-        "usdc-sepolia",
-        "11155111",
-        "0x1c7D4B196Cb0C7B01d743Fbc6116a902379C7238",
-        usdc,
-      ),
-    ),
-    asCircleToken(
-      createStablecoin(
-        "usdc-base-sepolia",
-        "84532",
-        "0x036CbD53842c5426634e7929541eC2318f3dCF7e",
-        usdc,
-      ),
-    ),
-    asCircleToken(
-      createStablecoin("eurc-base", "8453", "0x60a3E35Cc302bFA44Cb288Bc5a4F316Fdb1adb42", eurc),
-    ),
-    asCircleToken(
-      createStablecoin("eurc-ethereum", "1", "0x1aBaEA1f7C830bD89Acc67eC4af516284b1bC33c", eurc),
-    ),
+    createCircleToken(usdc, "base", "8453", "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"),
+    createCircleToken(usdc, "ethereum", "1", "0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48"),
+    createCircleToken(usdc, "optimism", "10", "0x0b2C639c533813f4Aa9D7837CAf62653d097Ff85"),
+    createCircleToken(usdc, "polygon", "137", "0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359"),
+    createCircleToken(usdc, "arbitrum", "42161", "0xaf88d065e77c8cC2239327C5EDb3A432268e5831"),
+    createCircleToken(usdc, "avalanche", "43114", "0xB97EF9Ef8734C71904D8002F8b6Bc66Dd9c48a6E"),
+    createCircleToken(usdc, "sepolia", "11155111", "0x1c7D4B196Cb0C7B01d743Fbc6116a902379C7238"),
+    createCircleToken(usdc, "base-sepolia", "84532", "0x036CbD53842c5426634e7929541eC2318f3dCF7e"),
+    createCircleToken(eurc, "base", "8453", "0x60a3E35Cc302bFA44Cb288Bc5a4F316Fdb1adb42"),
+    createCircleToken(eurc, "ethereum", "1", "0x1aBaEA1f7C830bD89Acc67eC4af516284b1bC33c"),
     {
       ...withSuffixSupport(
-        createStablecoin("usdt-ethereum", "1", "0xdAC17F958D2ee523a2206206994597C13D831ec7", usdt),
+        createStablecoin(usdt, "ethereum", "1", "0xdAC17F958D2ee523a2206206994597C13D831ec7"),
         "TetherToken as verified on Etherscan: onlyPayloadSize rejects only shorter calldata",
       ),
       // `approve` of this token rejects a change between two allowances that are both above 0.
       approveResetsFirst: true,
     },
-    createStablecoin("usdt-avalanche", "43114", "0x9702230A8Ea53601f5cD2dc00fDBc13d4dF4A8c7", usdt),
+    createStablecoin(usdt, "avalanche", "43114", "0x9702230A8Ea53601f5cD2dc00fDBc13d4dF4A8c7"),
     ...withLaterVerification([
-      createStablecoin("usdt-tron", "tron", "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t", usdt),
-      createStablecoin("usdt-tron-nile", "tron-nile", "TXYZopYRdj2D9XRtbG411XZZ3kM5VkAeBf", {
-        ...usdt,
-        source: "the test USDT that Nile's own faucet gives",
-      }),
-      asSplToken(
-        createStablecoin(
-          "usdc-solana",
-          "solana",
-          "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v",
-          usdc,
-        ),
+      createStablecoin(usdt, "tron", "tron", "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t"),
+      createStablecoin(nileUsdt, "tron-nile", "tron-nile", "TXYZopYRdj2D9XRtbG411XZZ3kM5VkAeBf"),
+      createSolanaToken("token", usdc, "solana", "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v"),
+      createSolanaToken("token", usdt, "solana", "Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB"),
+      createSolanaToken("token", eurc, "solana", "HzwqbKZw8HxMN6bF2yFZNrht3c2iXXzpKcFu7uBEDKtr"),
+      createSolanaToken(
+        "token-2022",
+        pyusd,
+        "solana",
+        "2b1kV6DkPAnxd5ixfnxCpjxmKwqjjaYmCZfHsFu24GXo",
       ),
-      asSplToken(
-        createStablecoin(
-          "usdt-solana",
-          "solana",
-          "Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB",
-          usdt,
-        ),
+      createSolanaToken(
+        "token",
+        usdc,
+        "solana-devnet",
+        "4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU",
       ),
-      asSplToken(
-        createStablecoin(
-          "eurc-solana",
-          "solana",
-          "HzwqbKZw8HxMN6bF2yFZNrht3c2iXXzpKcFu7uBEDKtr",
-          eurc,
-        ),
-      ),
-      asToken2022(
-        createStablecoin(
-          "pyusd-solana",
-          "solana",
-          "2b1kV6DkPAnxd5ixfnxCpjxmKwqjjaYmCZfHsFu24GXo",
-          pyusd,
-        ),
-      ),
-      asSplToken(
-        createStablecoin(
-          "usdc-solana-devnet",
-          "solana-devnet",
-          "4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU",
-          usdc,
-        ),
-      ),
-      asToken2022(
-        createStablecoin(
-          "pyusd-solana-devnet",
-          "solana-devnet",
-          "CXk2AMBfi3TwaEL2468s6zP8xq9NxTXjp9gjMgzeUynM",
-          pyusd,
-        ),
+      createSolanaToken(
+        "token-2022",
+        pyusd,
+        "solana-devnet",
+        "CXk2AMBfi3TwaEL2468s6zP8xq9NxTXjp9gjMgzeUynM",
       ),
     ]),
     createBitcoinCoin("btc", "bitcoin"),
     createBitcoinCoin("btc-testnet4", "bitcoin-testnet4"),
     createLookalike(
       "usdc-polygon",
-      createStablecoin(
-        "usdce-polygon",
-        "137",
-        "0x2791Bca1f2de4661ED88A30C99A7a9449Aa84174",
-        bridgedUsdc,
-      ),
+      createStablecoin(bridgedUsdc, "polygon", "137", "0x2791Bca1f2de4661ED88A30C99A7a9449Aa84174"),
     ),
     createLookalike(
       "usdc-arbitrum",
       createStablecoin(
-        "usdce-arbitrum",
+        bridgedUsdc,
+        "arbitrum",
         "42161",
         "0xFF970A61A04b1cA14834A43f5dE4533eBDDB5CC8",
-        bridgedUsdc,
       ),
     ),
     createLookalike(
       "usdc-optimism",
-      createStablecoin(
-        "usdce-optimism",
-        "10",
-        "0x7F5c764cBc14f9669B88837ca1490cCa17c31607",
-        bridgedUsdc,
-      ),
+      createStablecoin(bridgedUsdc, "optimism", "10", "0x7F5c764cBc14f9669B88837ca1490cCa17c31607"),
     ),
     createLookalike(
       "usdc-avalanche",
-      createStablecoin("usdce-avalanche", "43114", "0xA7D7079b0FEaD91F3e65f86E8915Cb59c1a4C664", {
-        ...bridgedUsdc,
-        source: avalancheBridge,
-      }),
+      createStablecoin(
+        { ...bridgedUsdc, source: avalancheBridge },
+        "avalanche",
+        "43114",
+        "0xA7D7079b0FEaD91F3e65f86E8915Cb59c1a4C664",
+      ),
     ),
     createLookalike(
       "usdc-base",
-      createStablecoin("usdbc-base", "8453", "0xd9aAEc86B65D86f6A7B5B1b0c42FFA531710b6CA", {
-        symbol: "USDbC",
-        name: "USD Base Coin",
-        source: uniswapList,
-      }),
+      createStablecoin(baseUsdbc, "base", "8453", "0xd9aAEc86B65D86f6A7B5B1b0c42FFA531710b6CA"),
     ),
     createLookalike(
       "usdt-avalanche",
-      createStablecoin("usdte-avalanche", "43114", "0xc7198437980c041c805A1EDcbA50c1Ce5db95118", {
-        symbol: "USDT.e",
-        name: "Bridged Tether USD",
-        source: avalancheBridge,
-      }),
+      createStablecoin(
+        bridgedUsdt,
+        "avalanche",
+        "43114",
+        "0xc7198437980c041c805A1EDcbA50c1Ce5db95118",
+      ),
     ),
   ],
+};
+
+const devnetUsdc = {
+  symbol: "USDC",
+  name: "Test USD Coin",
+  source: "deployed by the development chain itself",
 };
 
 /** The EVM development chain of `npm start` and its only token, which is worthless (`devnet.ts`). */
@@ -476,11 +405,7 @@ export const devnetSeed: CatalogueData = {
   ],
   tokens: [
     withSuffixSupport(
-      createStablecoin(devnet.tokenId, devnet.chainId, devnet.token, {
-        symbol: "USDC",
-        name: "Test USD Coin",
-        source: "deployed by the development chain itself",
-      }),
+      createStablecoin(devnetUsdc, "devnet", devnet.chainId, devnet.token),
       "the project's own tests pay this way",
     ),
   ],
