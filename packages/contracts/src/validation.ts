@@ -174,6 +174,18 @@ export const text = ({ lengthMin = 0, lengthMax }: TextBounds): Parser<string> =
   },
 });
 
+/** A string with its own format, which `schema` describes. By default, any string. */
+export const formattedText = (
+  schema: JsonSchema,
+  isValid: (input: string) => boolean = () => true,
+): Parser<string> => ({
+  schema: { type: "string", ...schema },
+  parse: (input) => {
+    if (typeof input !== "string") return "string_type";
+    return isValid(input) ? { value: input } : "string_pattern_mismatch";
+  },
+});
+
 const integerPattern = /^[+-]?\d+(\.0+)?$/;
 
 /** An integer within bounds, from a JSON number or from a text such as a query parameter. */

@@ -1,5 +1,14 @@
 import * as z from "zod";
-import { type Parser, body, optional, list, orNull, text, webUrl } from "../validation.ts";
+import {
+  type Parser,
+  body,
+  formattedText,
+  optional,
+  list,
+  orNull,
+  text,
+  webUrl,
+} from "../validation.ts";
 import { type Operation, wireInstant } from "./operation.ts";
 
 const urlLengthMax = 2048;
@@ -16,10 +25,7 @@ const colour: Parser<string> = {
 };
 
 /** Accepts any string, because one error code covers every problem with a handle. */
-const handleString: Parser<string> = {
-  schema: { type: "string" },
-  parse: (input) => (typeof input === "string" ? { value: input } : "string_type"),
-};
+const handleString = formattedText({});
 
 const url = webUrl({ lengthMax: urlLengthMax });
 

@@ -2,9 +2,9 @@ import * as z from "zod";
 import { scopes } from "../scope.ts";
 import { isAddressOrCidr } from "../cidr.ts";
 import {
-  type Parser,
   body,
   bool,
+  formattedText,
   optional,
   futureDateTime,
   integer,
@@ -38,13 +38,7 @@ const requestsPerMinuteDescription =
 const burstDescription =
   "The key's maximum burst in requests, at most the installation's limit. If null, the installation's limit applies.";
 
-const cidr: Parser<string> = {
-  schema: { type: "string" },
-  parse: (input) => {
-    if (typeof input !== "string") return "string_type";
-    return isAddressOrCidr(input) ? { value: input } : "string_pattern_mismatch";
-  },
-};
+const cidr = formattedText({}, isAddressOrCidr);
 
 /** The request body for a new API key. */
 export const createApiKeyBody = (now: () => Date) =>

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { exportLimits } from "./exports.ts";
 import { PageQuery } from "../payment-link.ts";
-import { type Parser, dateTime, oneOf, parameter, text } from "../validation.ts";
+import { dateTime, formattedText, oneOf, parameter, text } from "../validation.ts";
 import { type Operation, pageOf, wireInstant } from "./operation.ts";
 
 /** An audit event as the account's owner sees it. */
@@ -29,13 +29,9 @@ export type AuditEntry = z.output<typeof AuditEntry>;
 const shortText = text({ lengthMin: 1, lengthMax: 64 });
 const actionPattern = "^[a-z_]{1,40}(\\.[a-z_]{1,40})?$";
 
-const action: Parser<string> = {
-  schema: { type: "string", pattern: actionPattern },
-  parse: (input) => {
-    if (typeof input !== "string") return "string_type";
-    return new RegExp(actionPattern).test(input) ? { value: input } : "string_pattern_mismatch";
-  },
-};
+const action = formattedText({ pattern: actionPattern }, (input) =>
+  new RegExp(actionPattern).test(input),
+);
 
 /** The filter of the audit log. Without parameters it matches every entry. */
 const AuditFilter = z.object({

@@ -12,9 +12,9 @@ import {
   TokenData,
 } from "../payment-link.ts";
 import {
-  type Parser,
   body,
   dateTime,
+  formattedText,
   oneOf,
   parameter,
   positiveDecimal,
@@ -354,13 +354,10 @@ export const OwnLinksFilter = z.object({
 export type OwnLinksFilter = z.output<typeof OwnLinksFilter>;
 
 /** Parses the id of a payment link. */
-export const linkIdParser: Parser<string> = {
-  schema: { type: "string", pattern: "^plink_[0-7][0-9a-hjkmnp-tv-z]{25}$" },
-  parse: (input) => {
-    if (typeof input !== "string") return "string_type";
-    return isId("plink", input) ? { value: input } : "string_pattern_mismatch";
-  },
-};
+export const linkIdParser = formattedText(
+  { pattern: "^plink_[0-7][0-9a-hjkmnp-tv-z]{25}$" },
+  (input) => isId("plink", input),
+);
 
 /** The query parameters of the console's list. */
 export const OwnLinksQuery = z.object({
@@ -429,15 +426,9 @@ const LinkTimeline = z
 const timelineCursorPattern = `^[0-9]{1,14}\\.(${timelineEntryKinds.join("|")})\\.(tx_[0-9a-z]{26})?$`;
 
 /** Parses a timeline cursor: the time, kind and payment of an entry. */
-const timelineCursor: Parser<string> = {
-  schema: { type: "string", pattern: timelineCursorPattern },
-  parse: (input) => {
-    if (typeof input !== "string") return "string_type";
-    return new RegExp(timelineCursorPattern).test(input)
-      ? { value: input }
-      : "string_pattern_mismatch";
-  },
-};
+const timelineCursor = formattedText({ pattern: timelineCursorPattern }, (input) =>
+  new RegExp(timelineCursorPattern).test(input),
+);
 
 /** The query parameters of a link's timeline. */
 export const LinkTimelineQuery = z.object({
@@ -535,13 +526,10 @@ export const CheckoutQuery = z.object({
 export const CheckoutEventsQuery = CheckoutQuery.pick({ sourceTransaction: true });
 
 /** Parses the address of a Solana account. */
-const solanaAccount: Parser<string> = {
-  schema: { type: "string", pattern: "^[1-9A-HJ-NP-Za-km-z]{32,44}$" },
-  parse: (input) => {
-    if (typeof input !== "string") return "string_type";
-    return "address" in parseSolanaAddress(input) ? { value: input } : "string_pattern_mismatch";
-  },
-};
+const solanaAccount = formattedText(
+  { pattern: "^[1-9A-HJ-NP-Za-km-z]{32,44}$" },
+  (input) => "address" in parseSolanaAddress(input),
+);
 
 /** The body of a wallet's request for a transaction (Solana Pay 1.1). */
 export const SolanaTransactionBody = body({ account: required(solanaAccount) });

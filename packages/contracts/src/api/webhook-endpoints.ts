@@ -8,6 +8,7 @@ import {
   oneOf,
   parameter,
   required,
+  formattedText,
   text,
 } from "../validation.ts";
 import { webhookTypes } from "../webhook.ts";
@@ -19,10 +20,7 @@ const name = text({ lengthMin: 1, lengthMax: 100 });
  * Accepts any string, because one error code covers every problem with a URL, including its length
  * (rule HOOK-2).
  */
-const urlString: Parser<string> = {
-  schema: { type: "string", format: "uri" },
-  parse: (input) => (typeof input === "string" ? { value: input } : "string_type"),
-};
+const urlString = formattedText({ format: "uri" });
 
 const immutableField: Parser<never> = { schema: { not: {} }, parse: () => "no_update" };
 
