@@ -359,16 +359,16 @@ export const createSimulatedWorld = (
       elapsedMs: () => nowMs - startedAt.getTime(),
       sleepUntil: (instant, signal) => {
         if (simProcess.isDead) return waitForever();
-        if (signal.aborted || !(instant.getTime() > nowMs)) return Promise.resolve();
+        if (signal?.aborted === true || !(instant.getTime() > nowMs)) return Promise.resolve();
         return new Promise((resolve) => {
           const resume = () => {
             timers.delete(timer);
-            signal.removeEventListener("abort", resume);
+            signal?.removeEventListener("abort", resume);
             activityCount += 1;
             resolve();
           };
           const timer = addTimer(simProcess, instant.getTime(), resume);
-          signal.addEventListener("abort", resume, { once: true });
+          signal?.addEventListener("abort", resume, { once: true });
         });
       },
     }),

@@ -258,8 +258,6 @@ const endStream = (
   stream.res.end();
 };
 
-const neverAborted = new AbortController().signal;
-
 const endInBatches = async (
   context: StreamContext,
   openStreams: ReadonlySet<Stream>,
@@ -273,7 +271,7 @@ const endInBatches = async (
       if (openStreams.has(stream)) endStream(context, stream, "drain");
     }
     if (remainingStreams.length > 0)
-      await context.clock.sleepUntil(afterMs(context.clock, batchIntervalMs), neverAborted);
+      await context.clock.sleepUntil(afterMs(context.clock, batchIntervalMs));
   }
 };
 

@@ -34,12 +34,10 @@ export const createRequestDrain = (clock: Clock): RequestDrain => {
         const quietAtMs = Math.max(lastRequestAtMs, startedAtMs) + drainDelayMs;
         const waitMs = Math.min(quietAtMs, endsAtMs) - clock.elapsedMs();
         if (waitMs <= 0) return;
-        await clock.sleepUntil(afterMs(clock, Math.ceil(waitMs)), neverAborted);
+        await clock.sleepUntil(afterMs(clock, Math.ceil(waitMs)));
         // First lets the event loop record requests that arrived while the process was busy.
         await setImmediate();
       }
     },
   };
 };
-
-const neverAborted = new AbortController().signal;

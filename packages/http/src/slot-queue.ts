@@ -31,9 +31,7 @@ export const createSlotQueue = (clock: Clock): SlotQueue => {
     const startedAtMs = clock.elapsedMs();
     return () => {
       const heldMs = clock.elapsedMs() - startedAtMs;
-      void clock
-        .sleepUntil(afterMs(clock, heldMs), new AbortController().signal)
-        .then(handOverSlot);
+      void clock.sleepUntil(afterMs(clock, heldMs)).then(handOverSlot);
     };
   };
 

@@ -13,11 +13,6 @@ type MigratedPoolOptions = PoolOptions & {
 };
 
 const retryIntervalMs = 1_000;
-/**
- * The wait needs no abort signal, because a process that receives a stop signal exits even during
- * the wait.
- */
-const neverAborted = new AbortController().signal;
 
 /**
  * Connects a service's pool once its schema is at least as new as the code. Waits without a time
@@ -31,7 +26,8 @@ export const connectMigratedPool = async (options: MigratedPoolOptions): Promise
     const poolOrReason = await tryConnect(options, requiredNames);
     if (typeof poolOrReason !== "string") return poolOrReason;
     onWait(poolOrReason);
-    await clock.sleepUntil(afterMs(clock, retryIntervalMs), neverAborted);
+    // A process that receives a stop signal exits even during this wait.
+    await clock.sleepUntil(afterMs(clock, retryIntervalMs));
   }
 };
 

@@ -12,7 +12,7 @@ export type Clock = {
    * duration is fixed when the wait starts, so it does not become longer when the machine's clock
    * is set back.
    */
-  sleepUntil(instant: Date, signal: AbortSignal): Promise<void>;
+  sleepUntil(instant: Date, signal?: AbortSignal): Promise<void>;
 };
 
 const timeoutMsMax = 2 ** 31 - 1;
@@ -23,25 +23,25 @@ export const systemClock: Clock = {
   elapsedMs: () => performance.now(),
   sleepUntil: async (instant, signal) => {
     const deadlineMs = performance.now() + instant.getTime() - Date.now();
-    while (!signal.aborted) {
+    for (;;) {
       const waitMs = deadlineMs - performance.now();
       // The negation is necessary: with an invalid date, `waitMs` is NaN, and the wait must end
       // instead of looping forever.
-      if (!(waitMs > 0)) return;
+      if (signal?.aborted === true || !(waitMs > 0)) return;
       await sleep(Math.min(waitMs, timeoutMsMax), signal);
     }
   },
 };
 
-const sleep = (durationMs: number, signal: AbortSignal): Promise<void> =>
+const sleep = (durationMs: number, signal: AbortSignal | undefined): Promise<void> =>
   new Promise((resolve) => {
     const finish = () => {
       clearTimeout(timer);
-      signal.removeEventListener("abort", finish);
+      signal?.removeEventListener("abort", finish);
       resolve();
     };
     const timer = setTimeout(finish, durationMs);
-    signal.addEventListener("abort", finish, { once: true });
+    signal?.addEventListener("abort", finish, { once: true });
   });
 
 export type FakeClock = Clock & {
@@ -62,16 +62,16 @@ export const createFakeClock = (startAt: Date): FakeClock => {
     now: () => new Date(nowMs),
     elapsedMs: () => elapsedMs,
     sleepUntil: (instant, signal) => {
-      if (signal.aborted || !(instant.getTime() > nowMs)) return Promise.resolve();
+      if (signal?.aborted === true || !(instant.getTime() > nowMs)) return Promise.resolve();
       return new Promise((resolve) => {
         const wake = () => {
           sleepers.delete(sleeper);
-          signal.removeEventListener("abort", wake);
+          signal?.removeEventListener("abort", wake);
           resolve();
         };
         const sleeper = { wakeAtMs: elapsedMs + instant.getTime() - nowMs, wake };
         sleepers.add(sleeper);
-        signal.addEventListener("abort", wake, { once: true });
+        signal?.addEventListener("abort", wake, { once: true });
       });
     },
     advance: (byMs) => {

@@ -33,8 +33,6 @@ export const releaseLeasesWithRetry = async <Lease extends { leaseUntil: Date }>
     if (expiredCount > 0)
       log.error({ leases: expiredCount }, "leases not released in time, letting them expire");
     remainingLeases = unexpiredLeases;
-    if (remainingLeases.length > 0) await clock.sleepUntil(nextAt, neverAbortedSignal);
+    if (remainingLeases.length > 0) await clock.sleepUntil(nextAt);
   }
 };
-
-const neverAbortedSignal = new AbortController().signal;

@@ -83,7 +83,7 @@ export const createResultWriter = (options: ResultWriterOptions): ResultWriter =
         const isOver = clock.now().getTime() + waitMs >= deadlineMs;
         log.error({ err: error, results: batch.length, isOver }, "results could not be written");
         if (isOver) return [];
-        await clock.sleepUntil(afterMs(clock, waitMs), neverAbortedSignal);
+        await clock.sleepUntil(afterMs(clock, waitMs));
       }
     }
   };
@@ -111,5 +111,3 @@ export const createResultWriter = (options: ResultWriterOptions): ResultWriter =
       }),
   };
 };
-
-const neverAbortedSignal = new AbortController().signal;
