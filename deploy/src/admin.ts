@@ -90,22 +90,18 @@ const createRepublishCommand = (service: AdminCall["service"], resource: string)
       republish({ service, resource, shouldWait: noWait === undefined }, environment),
 });
 
-const accountOptions = ["handle", "user-id"] as const;
-
-/** Creates a request about the account with the given handle or id. */
-const createAccountCall = (
-  path: string,
-  { handle, "user-id": userId, reason }: CommandOptions,
-): AdminCall => ({
-  service: "auth-keys",
-  method: "POST",
-  path,
-  body: {
-    ...(userId === undefined ? { handle: requireOption("handle", handle) } : { userId }),
-    ...(reason === undefined ? {} : { reason }),
-  },
-  notFound: "no account has this handle or id",
-});
+/** Creates a command about the account with the given handle or id. */
+const createAccountCommand = (path: string, options: readonly string[] = []): Command =>
+  createCallCommand(["handle", "user-id", ...options], ({ handle, "user-id": userId, reason }) => ({
+    service: "auth-keys",
+    method: "POST",
+    path,
+    body: {
+      ...(userId === undefined ? { handle: requireOption("handle", handle) } : { userId }),
+      ...(reason === undefined ? {} : { reason }),
+    },
+    notFound: "no account has this handle or id",
+  }));
 
 const commands: Record<string, Command> = {
   "account create": createCallCommand(["username", "handle"], ({ username, handle }) => ({
@@ -117,24 +113,12 @@ const commands: Record<string, Command> = {
       ...(handle === undefined ? {} : { handle }),
     },
   })),
-  "account sign-in-link": createCallCommand(accountOptions, (callOptions) =>
-    createAccountCall("/internal/sign-in-links", callOptions),
-  ),
-  "account suspend": createCallCommand([...accountOptions, "reason"], (callOptions) =>
-    createAccountCall("/internal/accounts/suspend", callOptions),
-  ),
-  "account resume": createCallCommand([...accountOptions, "reason"], (callOptions) =>
-    createAccountCall("/internal/accounts/resume", callOptions),
-  ),
-  "account verify": createCallCommand([...accountOptions, "reason"], (callOptions) =>
-    createAccountCall("/internal/accounts/verify", callOptions),
-  ),
-  "account unverify": createCallCommand([...accountOptions, "reason"], (callOptions) =>
-    createAccountCall("/internal/accounts/unverify", callOptions),
-  ),
-  "account revoke-everything": createCallCommand(accountOptions, (callOptions) =>
-    createAccountCall("/internal/accounts/revoke-everything", callOptions),
-  ),
+  "account sign-in-link": createAccountCommand("/internal/sign-in-links"),
+  "account suspend": createAccountCommand("/internal/accounts/suspend", ["reason"]),
+  "account resume": createAccountCommand("/internal/accounts/resume", ["reason"]),
+  "account verify": createAccountCommand("/internal/accounts/verify", ["reason"]),
+  "account unverify": createAccountCommand("/internal/accounts/unverify", ["reason"]),
+  "account revoke-everything": createAccountCommand("/internal/accounts/revoke-everything"),
   "audit list": createCallCommand(["after"], ({ after }) => ({
     service: "auth-keys",
     method: "GET",
