@@ -252,6 +252,15 @@ export const linkSnapshot = defineEventType(
   LinkEvent,
 );
 
+/** The event types that contain a link's whole state. */
+export const linkEvents = [
+  linkCreated,
+  linkTransactionSucceeded,
+  linkCompleted,
+  linkDeactivated,
+  linkSnapshot,
+];
+
 export const bitcoinAddressesReserved = defineEventType(
   topics.paymentLinks,
   "bitcoin_addresses.reserved",

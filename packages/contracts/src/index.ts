@@ -143,6 +143,7 @@ export {
   linkCompleted,
   linkCreated,
   linkDeactivated,
+  linkEvents,
   linkSnapshot,
   bitcoinAddressesReserved,
   linkStatuses,

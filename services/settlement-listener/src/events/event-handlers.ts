@@ -1,12 +1,5 @@
 import { type RegisteredHandler, on, onChunk } from "@payment-links/bus";
-import {
-  bitcoinAddressesReserved,
-  linkCompleted,
-  linkCreated,
-  linkDeactivated,
-  linkSnapshot,
-  linkTransactionSucceeded,
-} from "@payment-links/contracts";
+import { bitcoinAddressesReserved, linkEvents } from "@payment-links/contracts";
 import type { Dependencies } from "../dependencies.ts";
 import { insertOwnerAddresses } from "../store/owner-addresses.ts";
 import { receiveLinks } from "./receive-links.ts";
@@ -16,10 +9,7 @@ import { receiveLinks } from "./receive-links.ts";
  * because each contains the whole link.
  */
 export const createEventHandlers = (dependencies: Dependencies): readonly RegisteredHandler[] => [
-  ...onChunk(
-    [linkCreated, linkTransactionSucceeded, linkCompleted, linkDeactivated, linkSnapshot],
-    receiveLinks(dependencies),
-  ),
+  ...onChunk(linkEvents, receiveLinks(dependencies)),
   // Stores Bitcoin addresses to watch before any link has them. Money that arrives there before its
   // link exists can then be recognized as older than the link (rule CHAIN-28).
   on(bitcoinAddressesReserved, (tx, { addresses, chainId }) =>
