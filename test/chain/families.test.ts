@@ -1,10 +1,15 @@
-import { describe, expect } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { requireBtcd } from "@payment-links/local-chains/testing/require-btcd";
 import {
+  type LocalEvm,
   type LocalFamily,
+  type SuffixChain,
   type TokenFamily,
   startBitcoin,
-  tokenFamilies,
+  startEvm,
+  startSolana,
+  startSuffixChain,
+  startTron,
 } from "../rig/local-families.ts";
 import {
   createAppliedPayment,
@@ -13,7 +18,7 @@ import {
   unpaidLink,
 } from "../rig/expected-payments.ts";
 import { bitcoinPaymentRows } from "./bitcoin-rows.ts";
-import { type PaymentRow, testPaymentRows } from "./payment-rows.ts";
+import { type PaymentRow, testPaymentRows, useWatchedChain } from "./payment-rows.ts";
 
 const bitcoin = await requireBtcd();
 
@@ -129,17 +134,11 @@ const tokenRows: readonly [...PaymentRow<TokenFamily>, notOnBitcoin: string][] =
   ],
   [
     "in a token that charges a fee",
-    async ({ chain, createLink, system, toBaseUnits }) => {
+    async ({ chain, createLink, toBaseUnits }) => {
       const link = await createLink({ toAmount: "100", tokenId: chain.feeTokenId });
       const hash = await chain.pay({ ...link, amount: toBaseUnits(100n), token: "fee" });
-      await system.settleAll();
       const payments = [createAppliedPayment("99", hash)];
-      expect(await system.readLink(link.id)).toEqual({
-        status: "active",
-        receivedAmount: "99",
-        payments,
-      });
-      return unpaidLink;
+      return { of: link, status: "active", receivedAmount: "99", payments };
     },
     "Bitcoin has no tokens",
   ],
@@ -197,52 +196,260 @@ const tokenRows: readonly [...PaymentRow<TokenFamily>, notOnBitcoin: string][] =
   // These cases come last, because they advance the chain's time permanently.
   [
     "seen before the link's expiry, in a block with a later time (rule STATE-15)",
-    async ({ chain, createLink, system, toBaseUnits }) => {
+    async ({ chain, createLink, toBaseUnits }) => {
       const expiresAt = Math.floor(Date.now() / 1000) + 1_800;
       const link = await createLink({ expirationDate: new Date(expiresAt * 1000).toISOString() });
       const hash = await chain.pay({ ...link, amount: toBaseUnits(25n) });
       await chain.setNextBlockTime(expiresAt);
-      await system.settleAll();
       const payments = [createAppliedPayment("25", hash)];
-      expect(await system.readLink(link.id)).toEqual({
-        status: "completed",
-        receivedAmount: "25",
-        payments,
-      });
-      return unpaidLink;
+      return { of: link, status: "completed", receivedAmount: "25", payments };
     },
     "has its own rows: its blocks use the machine's time",
   ],
   [
-    "late by the time of its block and when it was seen",
+    "late by the time of its block and when it was seen, and in time by a block one second before",
     async ({ chain, createLink, system, toBaseUnits }) => {
       const expiresAt = Math.floor(Date.now() / 1000) + 3_600;
       const expirationDate = new Date(expiresAt * 1000).toISOString();
+      const timelyLink = await createLink({ expirationDate });
       const link = await createLink({ expirationDate });
       system.advanceClock(3_601_000);
+      const timelyHash = await chain.pay({ ...timelyLink, amount: toBaseUnits(25n) });
+      await chain.setNextBlockTime(expiresAt - 1);
+      await chain.mine(1);
       const hash = await chain.pay({ ...link, amount: toBaseUnits(25n) });
       await chain.setNextBlockTime(expiresAt);
       await system.settleAll();
-      const payments = [createUnappliedPayment("expired", "25", hash)];
-      expect(await system.readLink(link.id)).toEqual({
-        ...unpaidLink,
-        status: "inactive",
-        payments,
+      expect(await system.readLink(timelyLink.id)).toMatchObject({
+        status: "completed",
+        payments: [createAppliedPayment("25", timelyHash)],
       });
-      return unpaidLink;
+      const payments = [createUnappliedPayment("expired", "25", hash)];
+      return { ...unpaidLink, of: link, status: "inactive", payments };
     },
     "has its own rows: its blocks use the machine's time",
   ],
 ];
 
+/** The cases of tokens that only an EVM chain has, and of amounts that depend on decimals. */
+const evmRows: readonly PaymentRow<LocalEvm>[] = [
+  [
+    "twice in one transaction, each with its own amount",
+    async ({ chain, link, toBaseUnits }) => {
+      const hash = await chain.payInOneTransaction([
+        { ...link, amount: toBaseUnits(10n) },
+        { ...link, amount: toBaseUnits(7n) },
+      ]);
+      const payments = [createAppliedPayment("10", hash), createAppliedPayment("7", hash)];
+      return { status: "active", receivedAmount: "17", payments };
+    },
+  ],
+  [
+    "of 0, and then of one base unit to a single-use link",
+    async ({ chain, createLink, system }) => {
+      const link = await createLink({ maxUsage: 1 });
+      await chain.pay({ ...link, amount: 0n });
+      await system.settleAll();
+      expect(await system.readLink(link.id)).toEqual(unpaidLink);
+      const hash = await chain.pay({ ...link, amount: 1n });
+      const payments = [createAppliedPayment("0.000001", hash)];
+      return { of: link, status: "completed", receivedAmount: "0.000001", payments };
+    },
+  ],
+  [
+    "in a token whose transfer moves nothing",
+    async ({ chain, createLink, toBaseUnits }) => {
+      const link = await createLink({ tokenId: "idle" });
+      await chain.payOrder({ ...link, amount: toBaseUnits(25n), token: "idle" });
+      return { ...unpaidLink, of: link };
+    },
+  ],
+  [
+    "in a token whose transfer returns no value",
+    async ({ chain, createLink, toBaseUnits }) => {
+      const link = await createLink({ tokenId: "silent" });
+      const hash = await chain.payOrder({ ...link, amount: toBaseUnits(25n), token: "silent" });
+      const payments = [createAppliedPayment("25", hash)];
+      return { of: link, status: "completed", receivedAmount: "25", payments };
+    },
+  ],
+  [
+    "in a token of 18 decimals, exact to the last digit",
+    async ({ chain, createLink, system }) => {
+      const link = await createLink({ toAmount: "100", tokenId: "coin18" });
+      const payInCoin18 = (amount: bigint) => chain.payOrder({ ...link, amount, token: "coin18" });
+      const hash = await payInCoin18(100n * 10n ** 18n - 1n);
+      await system.settleAll();
+      const receivedAmount = "99.999999999999999999";
+      const payments = [createAppliedPayment(receivedAmount, hash)];
+      expect(await system.readLink(link.id)).toEqual({
+        status: "active",
+        receivedAmount,
+        payments,
+      });
+      payments.push(createAppliedPayment("0.000000000000000001", await payInCoin18(1n)));
+      return { of: link, status: "completed", receivedAmount: "100", payments };
+    },
+  ],
+  [
+    "in the chain's native coin, which the proxy's event proves",
+    async ({ chain, createLink }) => {
+      const link = await createLink({ toAmount: "2", tokenId: "coin" });
+      const hash = await chain.payCoin({ ...link, amount: 2n * 10n ** 18n });
+      const payments = [createAppliedPayment("2", hash)];
+      return { of: link, status: "completed", receivedAmount: "2", payments };
+    },
+  ],
+];
+
+/** An attribution suffix of schema 0 with one code, "wallet". */
+const attribution = `77616c6c65740600${"8021".repeat(8)}`;
+
+/** The cases of a transfer that names its link by a suffix. */
+const suffixRows: readonly PaymentRow<SuffixChain>[] = [
+  [
+    "followed by two attributions, as a wallet and an app append them with ERC-8021",
+    async ({ chain, link, toBaseUnits }) => {
+      const hash = await chain.payBySuffix(
+        { ...link, amount: toBaseUnits(25n) },
+        (data) => `${data}${attribution}${attribution}`,
+      );
+      const payments = [createAppliedPayment("25", hash)];
+      return { status: "completed", receivedAmount: "25", payments };
+    },
+  ],
+  [
+    "and a payment through the proxy",
+    async ({ chain, link, toBaseUnits }) => {
+      const suffixHash = await chain.pay({ ...link, amount: toBaseUnits(10n) });
+      const proxyHash = await chain.payOrder({ ...link, amount: toBaseUnits(15n), payer: 1 });
+      const payments = [
+        createAppliedPayment("10", suffixHash),
+        createAppliedPayment("15", proxyHash),
+      ];
+      return { status: "completed", receivedAmount: "25", payments };
+    },
+  ],
+  [
+    "of 0, or to an unknown address",
+    async ({ chain, link, toBaseUnits }) => {
+      const to = "0x2222222222222222222222222222222222222222";
+      await chain.pay({ ...link, amount: 0n });
+      await chain.pay({ ...link, to, amount: toBaseUnits(25n), payer: 1 });
+      return unpaidLink;
+    },
+  ],
+  [
+    "before its link is received, to an address of another link",
+    async ({ chain, link: ownerLink, system, toBaseUnits }) => {
+      system.holdLinkEvents(true);
+      try {
+        const link = await system.createLink({ toAmount: "25" });
+        const hash = await chain.pay({ ...link, to: ownerLink.to, amount: toBaseUnits(25n) });
+        await chain.mine(1 + chain.finalizedLag);
+        await system.waitUntilScanned();
+        system.holdLinkEvents(false);
+        await system.waitForLink(link.id, ({ payments }) => payments[0]?.status === "settled");
+        const payments = [createUnappliedPayment("wrong_destination", "25", hash)];
+        return { ...unpaidLink, of: link, payments };
+      } finally {
+        system.holdLinkEvents(false);
+      }
+    },
+  ],
+  [
+    "that another transaction with its nonce replaces in a final block",
+    async ({ chain, link, system, toBaseUnits }) => {
+      const hash = await chain.pay({ ...link, amount: toBaseUnits(10n) });
+      await chain.mine();
+      await system.waitForLink(link.id, ({ payments }) => payments[0]?.status === "processing");
+      await chain.orphanNewestBlock();
+      await chain.transferToken({ to: "0x2222222222222222222222222222222222222222", amount: 1n });
+      await chain.mine(12);
+      await system.waitForLink(link.id, ({ payments }) => payments[0]?.status === "failed");
+      const payments = [{ ...createProcessingPayment("10", hash), status: "failed" }];
+      return { ...unpaidLink, payments };
+    },
+  ],
+  [
+    "that becomes final while no watcher runs",
+    async ({ chain, link, system, toBaseUnits }) => {
+      const hash = await chain.pay({ ...link, amount: toBaseUnits(25n) });
+      await chain.mine();
+      await system.waitForLink(link.id, ({ payments }) => payments[0]?.status === "processing");
+      await system.stopWatchers();
+      await chain.mine(chain.finalizedLag);
+      await system.startWatcher();
+      const payments = [createAppliedPayment("25", hash)];
+      return { status: "completed", receivedAmount: "25", payments };
+    },
+  ],
+];
+
+/** These cases need a contract between payer and token, which hides the suffix. */
+const notOnSuffix = new Set([
+  "twice in one transaction, together with a payment of another link",
+  "that only an event claims, without a transfer",
+]);
+
+/** Transfers that do not name their link. Each makes two transfers of 12 tokens. */
+const unnamedTransfers: [
+  string,
+  (chain: SuffixChain, payment: { reference: string; to: string; amount: bigint }) => Promise<void>,
+][] = [
+  [
+    "through a contract wallet, twice in one transaction",
+    async (chain, payment) => void (await chain.payBySuffixInOneTransaction([payment, payment])),
+  ],
+  [
+    "with extra bytes after the reference, twice",
+    async (chain, payment) => {
+      for (const payer of [0, 1] as const)
+        await chain.payBySuffix({ ...payment, payer }, (data) => `${data}00`);
+    },
+  ],
+  [
+    "with half a reference, twice",
+    async (chain, payment) => {
+      for (const payer of [0, 1] as const)
+        await chain.payBySuffix({ ...payment, payer }, (data) => `0x${data.slice(2, -16)}`);
+    },
+  ],
+];
+
 const title = (name: string): string => `what a link shows after a payment on a local ${name}:`;
 
-for (const [name, startChain] of tokenFamilies) {
+const tokenOnlyRows = tokenRows.map(([row, pay]): PaymentRow<TokenFamily> => [row, pay]);
+
+describe(`${title("EVM")} (rule STATE-11)`, () => {
+  testPaymentRows(useWatchedChain(startEvm), [...paymentRows, ...evmRows, ...tokenOnlyRows]);
+});
+for (const [name, startChain] of [
+  ["Tron", startTron],
+  ["Solana", startSolana],
+] as const) {
   describe(title(name), () => {
-    const tokenOnlyRows = tokenRows.map(([row, pay]): PaymentRow<TokenFamily> => [row, pay]);
-    testPaymentRows(startChain, [...paymentRows, ...tokenOnlyRows]);
+    testPaymentRows(useWatchedChain(startChain), [...paymentRows, ...tokenOnlyRows]);
   });
 }
 bitcoin.describe(title("Bitcoin"), () => {
-  testPaymentRows(() => startBitcoin(bitcoin.program), [...paymentRows, ...bitcoinPaymentRows]);
+  const rig = useWatchedChain(() => startBitcoin(bitcoin.program));
+  testPaymentRows(rig, [...paymentRows, ...bitcoinPaymentRows]);
+});
+describe("what a link shows after a transfer with a suffix (rule CHAIN-25):", () => {
+  const rig = useWatchedChain(startSuffixChain, { watchesTransfers: true });
+
+  test.each(unnamedTransfers)(
+    "%s, is not a payment but two deposits that the owner assigns",
+    async (_case, transfer) => {
+      const link = await rig.createLink();
+      await transfer(rig.chain, { ...link, amount: 12_000_000n });
+      await rig.system.settleAll();
+      expect(await rig.system.readLink(link.id)).toEqual(unpaidLink);
+      expect(await rig.system.countDeposits(link.to)).toBe(2);
+    },
+  );
+
+  const sharedRows = [...paymentRows, ...tokenOnlyRows].filter(([name]) => !notOnSuffix.has(name));
+  testPaymentRows(rig, [...suffixRows, ...sharedRows]);
 });

@@ -1,22 +1,17 @@
 import { randomBytes } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { describe, expect, test } from "@jest/globals";
 import { toEip55 } from "@payment-links/chains";
 import { newId } from "@payment-links/contracts";
 import { createSampleAccount } from "@payment-links/contracts/testing/sample-account";
-import { type LocalEvmChain, startEvmChain } from "@payment-links/local-chains/evm/start-evm-chain";
-import {
-  type LinkOptions,
-  type PaymentSystem,
-  createPaymentSystem,
-} from "../rig/payment-system.ts";
 import {
   createAppliedPayment,
   createUnappliedPayment,
   unpaidLink,
 } from "../rig/expected-payments.ts";
+import { startEvm } from "../rig/local-families.ts";
+import { useWatchedChain } from "./payment-rows.ts";
 
 const baseUnitsPerToken = 1_000_000n;
-const finalityBlocks = 2;
 
 /** Creates an account whose links can all use one address. */
 const createAccount = () =>
@@ -37,31 +32,12 @@ const createAccount = () =>
   });
 
 describe("a payment in a look-alike of the link's token (rule CHAIN-27)", () => {
-  let chain: LocalEvmChain;
-  let system: PaymentSystem;
-
-  beforeAll(async () => {
-    chain = await startEvmChain({ slotsInEpoch: 4 });
-    const settings = { finality: { blocks: finalityBlocks } };
-    system = await createPaymentSystem({ chain, settings, watchesTransfers: true });
-    await system.startWatcher();
-  });
-  afterAll(async () => {
-    await system?.close();
-    await chain?.close();
-  });
-
-  /** Creates a link and waits until the watcher knows the owner's address. */
-  const createLink = async (options: Partial<LinkOptions> = {}) => {
-    const link = await system.createLink({ toAmount: "25", ...options });
-    await system.waitForOwnerAddress(link.to);
-    return link;
-  };
+  const rig = useWatchedChain(startEvm, { watchesTransfers: true });
 
   type CheckoutState = { instructions: unknown; wrongToken: Record<string, unknown> | null };
   const readCheckout = async (id: string): Promise<CheckoutState> =>
     (await (
-      await fetch(`${system.publicUrl}/checkout/payment-links/${id}`)
+      await fetch(`${rig.system.publicUrl}/checkout/payment-links/${id}`)
     ).json()) as CheckoutState;
   const readPageText = async (
     { pageUrl }: { pageUrl: string },
@@ -72,8 +48,13 @@ describe("a payment in a look-alike of the link's token (rule CHAIN-27)", () => 
   };
 
   test("through the proxy is shown to owner and payer as a wrong token and is not applied", async () => {
+    const { chain, createLink, system } = rig;
     const link = await createLink();
-    const hash = await chain.pay({ ...link, amount: 25n * baseUnitsPerToken, token: "bridged" });
+    const hash = await chain.payOrder({
+      ...link,
+      amount: 25n * baseUnitsPerToken,
+      token: "bridged",
+    });
     await system.settleAll();
     expect(await system.readLink(link.id)).toEqual({
       ...unpaidLink,
@@ -86,6 +67,7 @@ describe("a payment in a look-alike of the link's token (rule CHAIN-27)", () => 
   });
 
   test("sent directly to the owner is shown to owner and payer as a wrong token", async () => {
+    const { chain, createLink, system } = rig;
     const link = await createLink();
     const hash = await chain.transferToken({
       to: link.to,
@@ -106,6 +88,7 @@ describe("a payment in a look-alike of the link's token (rule CHAIN-27)", () => 
   });
 
   test("does not prevent the right token from paying the link afterwards", async () => {
+    const { chain, createLink, system } = rig;
     const link = await createLink();
     await chain.transferToken({ to: link.to, amount: 25n * baseUnitsPerToken, token: "bridged" });
     const hash = await chain.pay({ ...link, amount: 25n * baseUnitsPerToken });
@@ -120,6 +103,7 @@ describe("a payment in a look-alike of the link's token (rule CHAIN-27)", () => 
 
   // All links of a shop can share one address. A payer must not see the money of other payers.
   test("of another amount, or older than the link, is not shown to the payer", async () => {
+    const { chain, createLink, system } = rig;
     const owner = createAccount();
     const firstLink = await createLink({ owner });
     await chain.transferToken({

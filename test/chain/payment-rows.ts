@@ -29,53 +29,62 @@ type RowContext<Family> = {
   createLink: (linkOptions: Partial<LinkOptions>) => Promise<Link>;
 };
 
-/** A case makes payments and returns what its link shows once all of them are final. */
+/**
+ * A case makes payments and returns what its link shows once all of them are final. By default, that
+ * is the link of the context.
+ */
 export type PaymentRow<Family> = readonly [
   name: string,
-  pay: (context: RowContext<Family>) => Promise<OwnerLinkView>,
+  pay: (context: RowContext<Family>) => Promise<OwnerLinkView & { of?: Link }>,
 ];
 
-/** Runs payment cases on one chain. The chain is watched the whole time. */
-export const testPaymentRows = <Family extends LocalFamily>(
+/** Starts a chain that is watched the whole time, and links that can be paid on it. */
+export const useWatchedChain = <Family extends LocalFamily>(
   startChain: () => Promise<Family>,
-  paymentRows: readonly PaymentRow<Family>[],
-): void => {
-  const rig = useRig(async () => {
+  options: { watchesTransfers?: boolean } = {},
+) =>
+  useRig(async () => {
     const chain = await startChain();
     const { finalizedLag, settings } = chain;
-    const system = await createPaymentSystem({ chain, settings, finalizedLag });
+    const system = await createPaymentSystem({ chain, settings, finalizedLag, ...options });
     await system.startWatcher();
-    const close = async () => {
-      await system.close();
-      await chain.close();
+    return {
+      chain,
+      system,
+      createLink: async (linkOptions: Partial<LinkOptions> = {}): Promise<Link> => {
+        const toAmount = formatUnits(25n * chain.amountUnit, chain.decimals);
+        const link = await system.createLink({ toAmount, ...linkOptions });
+        await system.waitForLinkReceived(link.id);
+        return link;
+      },
+      close: async () => {
+        await system.close();
+        await chain.close();
+      },
     };
-    return { chain, system, close };
   });
+type WatchedChain<Family extends LocalFamily> = ReturnType<typeof useWatchedChain<Family>>;
 
+/** Runs payment cases on one chain. No payment may become a deposit. */
+export const testPaymentRows = <Family extends LocalFamily>(
+  rig: WatchedChain<Family>,
+  paymentRows: readonly PaymentRow<Family>[],
+): void => {
   test.each(paymentRows)("%s", async (_row, pay) => {
-    const { chain, system } = rig;
-    const toBaseUnits = (count: bigint) => count * chain.amountUnit;
-    const formatAmount = (amount: bigint) => formatUnits(amount, chain.decimals);
-    const createLink = async (linkOptions: Partial<LinkOptions> = {}): Promise<Link> => {
-      const link = await system.createLink({
-        toAmount: formatAmount(toBaseUnits(25n)),
-        ...linkOptions,
-      });
-      await system.waitForLinkReceived(link.id);
-      return link;
-    };
+    const { chain, createLink, system } = rig;
     const [link, otherLink] = [await createLink(), await createLink()];
-    const expected = await pay({
+    const { of = link, ...expected } = await pay({
       chain,
       system,
       link,
       otherLink,
-      toBaseUnits,
-      formatAmount,
+      toBaseUnits: (count) => count * chain.amountUnit,
+      formatAmount: (amount) => formatUnits(amount, chain.decimals),
       createLink,
     });
     await system.settleAll();
-    expect(sortPayments(await system.readLink(link.id))).toEqual(sortPayments(expected));
+    expect(sortPayments(await system.readLink(of.id))).toEqual(sortPayments(expected));
+    for (const { to } of [link, otherLink, of]) expect(await system.countDeposits(to)).toBe(0);
   });
 };
 

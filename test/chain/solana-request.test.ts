@@ -1,86 +1,31 @@
-import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "@jest/globals";
-import { Client } from "pg";
-import { createLocalBus } from "@payment-links/bus";
-import {
-  type Account,
-  type IntrospectionResponse,
-  createCatalogue,
-  hashSecret,
-  newId,
-  scopes,
-} from "@payment-links/contracts";
-import { createSampleAccount } from "@payment-links/contracts/testing/sample-account";
-import { createLinksApi, linksApiConfig, linksApiMigration } from "@payment-links/links-api";
-import { createTestContext, startTestListeners } from "@payment-links/process/testing";
-import { parseConfig, systemClock } from "@payment-links/runtime";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import {
-  createSettlementListener,
-  settlementListenerConfig,
-  settlementListenerMigration,
-} from "@payment-links/settlement-listener";
-import {
   type TokenName,
   freshAddress,
-  startSolanaChain,
 } from "@payment-links/local-chains/solana/start-solana-chain";
+import { startSolana } from "../rig/local-families.ts";
+import { createPaymentSystem } from "../rig/payment-system.ts";
 
 /*
  * A wallet scans a link's transaction request, requests the transaction, signs it and sends it. The
  * tests then check what the link shows. Both services run on a real Solana VM.
  */
 
-const finalizedLag = 4;
-
 const createSystem = async () => {
-  const chain = await startSolanaChain({ confirmedLag: 0, finalizedLag });
-  const introspectionResponses = new Map<string, IntrospectionResponse>();
-  const overrides = {
-    bus: createLocalBus({ groups: ["links-api", "settlement-listener"] }),
-    catalogue: createCatalogue(chain.catalogueData),
-    clock: systemClock,
-    requestIntrospection: async ({ kind, hash }: { kind: string; hash: string }) =>
-      introspectionResponses.get(`${kind} ${hash}`) ?? { found: false as const },
-  };
-  const settlementsContext = await createTestContext({
-    name: "settlement-listener",
-    migration: settlementListenerMigration,
-    overrides,
-  });
-  const database = new Client({ connectionString: settlementsContext.context.databaseUrl });
-  await database.connect();
-  const listener = createSettlementListener(
-    settlementsContext.context,
-    parseConfig(settlementListenerConfig, { RPC_URLS: `local-solana=${chain.url}` }),
-  );
-  const linksContext = await createTestContext({
-    name: "links-api",
-    migration: linksApiMigration,
-    overrides: { ...overrides, fetchSolanaAccountState: listener.fetchSolanaAccountState },
-  });
-  const linksApi = createLinksApi(
-    linksContext.context,
-    parseConfig(linksApiConfig, { SETTLEMENT_CHAINS: "local-solana" }),
-  );
-  const linksListeners = await startTestListeners(linksApi, linksContext.context);
-  await linksApi.start();
-  await listener.start();
-
+  const family = await startSolana();
+  const { solana: chain, finalizedLag, settings } = family;
+  const system = await createPaymentSystem({ chain: family, settings, finalizedLag });
+  await system.startWatcher();
   const call = async (path: string, init: RequestInit = {}) => {
-    const response = await fetch(`${linksListeners.publicUrl}${path}`, init);
+    const response = await fetch(`${system.publicUrl}${path}`, init);
     return { status: response.status, json: JSON.parse(await response.text()) };
   };
-  const post = (path: string, body: object, headers: Record<string, string> = {}) =>
-    call(path, {
-      method: "POST",
-      headers: { "content-type": "application/json", ...headers },
-      body: JSON.stringify(body),
-    });
   const readCheckout = async (id: string) => (await call(`/checkout/payment-links/${id}`)).json;
   return {
     chain,
+    finalizedLag,
     readCheckout,
     waitUntilSeen: (id: string) =>
       waitUntil(
@@ -96,58 +41,27 @@ const createSystem = async () => {
         chain.mine();
         return predicate(await readCheckout(id));
       }),
-    createLink: async (
-      tokenName: TokenName,
-      toAmount: string,
-      walletAddress: string = freshAddress(),
-    ) => {
-      const account = createOwner(`${tokenName}-local-solana`, walletAddress);
-      const session = randomUUID();
-      const credential = { id: newId("key"), bucketId: newId("key"), scopes: [...scopes] };
-      const hash = hashSecret(session).toString("hex");
-      introspectionResponses.set(`session ${hash}`, {
-        found: true,
-        account,
-        credential: { ...credential, expiresAt: null },
-      });
-      const headers = { cookie: `session-links=${session}` };
-      const { json } = await post("/console/api/payment-links", { toAmount }, headers);
-      const id = String(json.id);
+    createLink: async (tokenName: TokenName, toAmount: string, owner: string = freshAddress()) => {
+      const tokenId = `${tokenName}-local-solana`;
+      const { id } = await system.createLink({ tokenId, toAmount, walletAddress: owner });
       // If the payment came first, the listener would find it only at the next slot, and this test
       // creates slots manually.
-      await waitUntil("the listener has received the link", async () => {
-        const { rowCount } = await database.query("SELECT 1 FROM links WHERE id = $1", [id]);
-        return rowCount === 1;
-      });
-      return { id, owner: walletAddress };
+      await system.waitForLinkReceived(id);
+      return { id, owner };
     },
     /** Requests the transaction from the link's URL, as a wallet does. */
     requestTransaction: (id: string, account: string) =>
-      post(`/checkout/solana/${id}`, { account }),
+      call(`/checkout/solana/${id}`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ account }),
+      }),
     close: async () => {
-      await linksListeners.close();
-      await linksApi.stop();
-      await listener.stop();
-      await database.end();
-      await Promise.all([linksContext.close(), settlementsContext.close(), chain.close()]);
+      await system.close();
+      await family.close();
     },
   };
 };
-
-const createOwner = (tokenId: string, walletAddress: string): Account =>
-  createSampleAccount({
-    wallets: [
-      {
-        id: newId("wallet"),
-        walletAddress,
-        tokenId,
-        chainType: "SVM",
-        isDefault: true,
-        isChainDefault: true,
-        provider: null,
-      },
-    ],
-  });
 
 describe("a link that is paid by a Solana Pay transaction request", () => {
   const system = useRig(createSystem);
@@ -165,7 +79,7 @@ describe("a link that is paid by a Solana Pay transaction request", () => {
     ],
     ["a Token-2022 payment to an owner without a token account", "newer", false, "2.5", 2_500_000n],
   ] as const)("%s settles", async (_name, tokenName, isReady, toAmount, baseUnits) => {
-    const { chain } = system;
+    const { chain, finalizedLag } = system;
     const link = await system.createLink(tokenName, toAmount);
     if (isReady) await chain.createAssociatedAccount(link.owner, tokenName);
     chain.mine(finalizedLag + 1);

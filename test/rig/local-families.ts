@@ -73,6 +73,8 @@ export type LocalBitcoin = LocalFamily &
     finalDepthBlocks: number;
   };
 
+type SolanaChain = Awaited<ReturnType<typeof startSolanaChain>>;
+
 /** Blocks between the first observation of a payment and its settlement. */
 const lagBlocks = 2;
 const usdcUnits = { decimals: 6, amountUnit: 1_000_000n };
@@ -109,8 +111,7 @@ const createEvmActions = (chain: EvmChainActions, toHexAddress: (address: string
       await chain.mine();
       const hash = await chain.pay({ ...toPaymentOrder(payment), token: "blocking" });
       await chain.mine();
-      const { status } = await chain.client.getTransactionReceipt({ hash });
-      if (status !== "reverted") throw new Error("the payment did not fail");
+      await expectReverted(chain, hash);
     },
     payResendable: async (payment: FamilyPayment): Promise<ResendablePayment> => {
       const hash = await chain.pay(toPaymentOrder(payment));
@@ -125,21 +126,46 @@ const createEvmActions = (chain: EvmChainActions, toHexAddress: (address: string
   };
 };
 
-const startEvm = async (): Promise<TokenFamily> => {
-  const chain = await startEvmChain({ slotsInEpoch: 1 });
-  const actions = createEvmActions(chain, (address) => address);
-  const settings = { finality: { blocks: lagBlocks } };
+export const startEvm = async (slotsInEpoch = 1) => {
+  const chain = await startEvmChain({ slotsInEpoch });
   return {
     ...chain,
     ...usdcUnits,
-    ...actions,
-    settings,
+    ...createEvmActions(chain, (address) => address),
+    /** Pays in any of the chain's tokens. */
+    payOrder: chain.pay,
+    settings: { finality: { blocks: lagBlocks } },
     finalizedLag: lagBlocks,
     feeTokenId: "fee",
   };
 };
+export type LocalEvm = Awaited<ReturnType<typeof startEvm>>;
 
-const startTron = async (): Promise<TokenFamily> => {
+/** Starts an EVM chain on which payments are transfers that name their link by a suffix. */
+export const startSuffixChain = async () => {
+  const chain = await startEvm(4);
+  const actions = createEvmActions({ ...chain, pay: chain.payBySuffix }, (address) => address);
+  return {
+    ...chain,
+    ...actions,
+    payFailing: async (payment: FamilyPayment) => {
+      const hash = await chain.payBySuffix({ ...payment, amount: 10n ** 40n });
+      await chain.mine();
+      await expectReverted(chain, hash);
+    },
+  };
+};
+export type SuffixChain = Awaited<ReturnType<typeof startSuffixChain>>;
+
+const expectReverted = async (
+  { client }: Pick<LocalEvmChain, "client">,
+  hash: `0x${string}`,
+): Promise<void> => {
+  const { status } = await client.getTransactionReceipt({ hash });
+  if (status !== "reverted") throw new Error("the payment did not fail");
+};
+
+export const startTron = async (): Promise<TokenFamily> => {
   const chain = await startTronChain({ finalizedLag: lagBlocks });
   return {
     ...chain,
@@ -153,7 +179,7 @@ const startTron = async (): Promise<TokenFamily> => {
   };
 };
 
-const startSolana = async (): Promise<TokenFamily> => {
+export const startSolana = async (): Promise<TokenFamily & { solana: SolanaChain }> => {
   const chain = await startSolanaChain({ confirmedLag: 0, finalizedLag: lagBlocks });
   const toPaymentOrder = ({ reference, token, ...payment }: TokenPayment) => ({
     ...payment,
@@ -161,6 +187,7 @@ const startSolana = async (): Promise<TokenFamily> => {
     ...(token === undefined ? {} : { token: solanaTokenNames[token] }),
   });
   return {
+    solana: chain,
     chainId: "local-solana",
     url: chain.url,
     catalogueData: chain.catalogueData,
@@ -189,13 +216,6 @@ const startSolana = async (): Promise<TokenFamily> => {
     close: chain.close,
   };
 };
-
-/** The token families by name. */
-export const tokenFamilies: readonly [string, () => Promise<TokenFamily>][] = [
-  ["EVM", startEvm],
-  ["Tron", startTron],
-  ["Solana", startSolana],
-];
 
 export const startBitcoin = async (program: string): Promise<LocalBitcoin> => {
   const chain = await startBitcoinChain({ program });

@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { Client } from "pg";
 import { formatUnits } from "viem";
 import { type Bus, createLocalBus } from "@payment-links/bus";
-import type { ChainType } from "@payment-links/chains";
 import {
   type Account,
+  type FetchSolanaAccountState,
   type IntrospectionResponse,
   createCatalogue,
   hashSecret,
@@ -84,6 +84,8 @@ export type LinkOptions = {
   maxUsage?: number;
   expirationDate?: string;
   description?: string;
+  /** The address of the owner's wallet. The default is a new one. */
+  walletAddress?: string;
   /** Profile fields of the link's owner. */
   owner?: Partial<Account>;
 };
@@ -137,12 +139,10 @@ export const createPaymentSystem = async ({
     TRANSFER_CHAINS: watchesTransfers ? chains.map(({ chainId }) => chainId).join(",") : "",
   };
   const chainsFile = join(directory, "chains.json");
-  const catalogueFile = join(directory, "catalogue.json");
   await writeFile(
     chainsFile,
     JSON.stringify(Object.fromEntries(chains.map(({ chainId }) => [chainId, watchSettings]))),
   );
-  await writeFile(catalogueFile, JSON.stringify(catalogue));
   /**
    * Returns the environment variables that configure which chains a listener watches and how it
    * watches them.
@@ -174,6 +174,8 @@ export const createPaymentSystem = async ({
     clock,
     requestIntrospection: async ({ kind, hash }: { kind: string; hash: string }) =>
       introspectionResponses.get(`${kind} ${hash}`) ?? { found: false as const },
+    fetchSolanaAccountState: async (request: Parameters<FetchSolanaAccountState>[0]) =>
+      watchers[0]?.fetchSolanaAccountState(request),
   };
   const links = await createTestContext({
     name: "links-api",
@@ -216,11 +218,7 @@ export const createPaymentSystem = async ({
     return {
       metrics,
       internalUrl: internalListeners.internalUrl,
-      /** Returns the sum of a metric over its labels, or 0 if it has no values. */
-      readMetric: async (name: string): Promise<number> => {
-        const metricValue = await metrics.getSingleMetric(name)?.get();
-        return (metricValue?.values ?? []).reduce((sum, { value }) => sum + value, 0);
-      },
+      fetchSolanaAccountState: listener.fetchSolanaAccountState,
       status: async () =>
         (await (
           await fetch(`${internalListeners.internalUrl}/internal/settlement/status`)
@@ -264,15 +262,6 @@ export const createPaymentSystem = async ({
     linksDatabase,
     settlementsDatabase,
     publicUrl: linksListeners.publicUrl,
-    /**
-     * Returns the environment variables for a listener in a separate process that uses the same
-     * database.
-     */
-    watcherEnv: {
-      ...buildWatcherEnv(rpcUrls),
-      DATABASE_URL: settlements.context.databaseUrl,
-      CATALOGUE_FILE: catalogueFile,
-    },
     /** Moves the clock of both services ahead. */
     advanceClock: (ms: number) => {
       clockShift.nowMs += ms;
@@ -292,8 +281,13 @@ export const createPaymentSystem = async ({
      * Creates a link as its owner would in the console. Returns the data that a payer needs to pay
      * it.
      */
-    createLink: async ({ tokenId = chain.tokenId ?? "usdc", owner, ...linkBody }: LinkOptions) => {
-      const account = { ...createReadyAccount({ tokenId, chainType, createAddress }), ...owner };
+    createLink: async ({
+      tokenId = chain.tokenId ?? "usdc",
+      walletAddress = createAddress(),
+      owner,
+      ...linkBody
+    }: LinkOptions) => {
+      const account = { ...createReadyAccount({ tokenId, chainType, walletAddress }), ...owner };
       const cookie = signIn(account);
       const { id } = await call("/console/api/payment-links", cookie, linkBody);
       cookies.set(String(id), cookie);
@@ -313,15 +307,6 @@ export const createPaymentSystem = async ({
     /** Deactivates the link as its owner. It then stops accepting payments. */
     deactivate: (id: string): Promise<unknown> =>
       call(`/console/api/payment-links/${id}/deactivate`, cookies.get(id) ?? "", {}),
-    /** Waits until the watcher knows that an address belongs to an owner. */
-    waitForOwnerAddress: (address: string): Promise<unknown> =>
-      waitUntil("the watcher has stored the owner's address", async () => {
-        const { rowCount } = await settlementsDatabase.query(
-          "SELECT FROM settlement_listener.owner_addresses WHERE address = $1",
-          [address],
-        );
-        return rowCount === 1;
-      }),
     /** Returns the number of unmatched deposits at an address. */
     countDeposits: async (address: string): Promise<number> => {
       const { rows } = await linksDatabase.query<{ count: number }>(
@@ -447,25 +432,17 @@ let ownerCount = 0;
 const createEvmAddress = (): string => `0x${"1".repeat(30)}${String(ownerCount).padStart(10, "0")}`;
 
 /** Creates an owner with a new wallet. */
-const createReadyAccount = ({
-  tokenId,
-  chainType,
-  createAddress,
-}: {
-  tokenId: string;
-  chainType: ChainType;
-  createAddress: () => string;
-}): Account => {
+const createReadyAccount = (
+  wallet: Pick<Account["wallets"][number], "tokenId" | "chainType" | "walletAddress">,
+): Account => {
   ownerCount += 1;
   return createSampleAccount({
     handle: `owner${ownerCount}`,
     username: "Owner",
     wallets: [
       {
+        ...wallet,
         id: newId("wallet"),
-        walletAddress: createAddress(),
-        tokenId,
-        chainType,
         isDefault: true,
         isChainDefault: true,
         provider: null,

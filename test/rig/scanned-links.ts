@@ -2,7 +2,7 @@ import { expect } from "@jest/globals";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { type Tab, connectChromium } from "./chromium.ts";
 import { findAxeViolations } from "./find-axe-violations.ts";
-import { type LocalFamily, startBitcoin, tokenFamilies } from "./local-families.ts";
+import { type LocalFamily, startBitcoin, startSolana } from "./local-families.ts";
 import { createPaymentSystem } from "./payment-system.ts";
 import { doubleText, findClippedText, findMotion, walkByKeyboard } from "./walk-by-keyboard.ts";
 
@@ -14,12 +14,6 @@ export type Family = {
    * The payment request that the page offers to a wallet, in the format of the family's standard.
    */
   requestPattern: RegExp;
-};
-
-const startSolana = (): Promise<LocalFamily> => {
-  const [, startChain] = tokenFamilies.find(([name]) => name === "Solana") ?? [];
-  if (startChain === undefined) throw new Error("the local Solana chain is missing");
-  return startChain();
 };
 
 /** Creates links of one family and a browser that opens their pages. */

@@ -48,7 +48,7 @@ export const useTransfers = () => {
   /** Creates a payer of a link whose owner's address the watcher knows. */
   const createPayer = async (options: PayerOptions = {}): Promise<Payer> => {
     const payer = await rig.createPayer({ toAmount: "25", account, ...options });
-    await rig.system.waitForOwnerAddress(payer.link.to);
+    await rig.system.waitForLinkReceived(payer.link.id);
     return payer;
   };
 
