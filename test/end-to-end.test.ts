@@ -69,12 +69,10 @@ const completeSetup = async (tab: Tab) => {
   await openSetupStep(tab, "Choose handle");
   await getField("Handle").fill("tea_house");
   await getField("Name").fill("Tea house");
-  await tab.click("Save profile");
-  await tab.waitForText("Saved");
+  await tab.click("Save profile", "Saved");
   await openSetupStep(tab, "Add wallet");
   await getField("Address").fill(shopAddress);
-  await tab.click("Add wallet");
-  await tab.waitForText("Default on Local devnet");
+  await tab.click("Add wallet", "Default on Local devnet");
   await openSetupStep(tab, "Add endpoint");
   await getField("Name").fill("till");
   await getField("URL").fill("https://receiver.test/hook");
@@ -87,18 +85,15 @@ const completeSetup = async (tab: Tab) => {
   await openSetupStep(tab, "Create link");
   await getField("Amount").fill("25");
   await getField("Description").fill("Order 7");
-  await tab.click("Create link");
-  await tab.waitForText("Share");
+  await tab.click("Create link", "Share");
   const payerPageLink = tab.page.getByRole("link", { name: "Open payment page" });
   return { secret, url: (await payerPageLink.getAttribute("href")) ?? "" };
 };
 
 const payLink = async (tab: Tab, url: string): Promise<void> => {
-  await tab.goTo(url);
-  await tab.waitForText("TEST: Local devnet is a test network.");
+  await tab.goTo(url, "TEST: Local devnet is a test network.");
   await tab.waitForText("Order 7");
-  await tab.click("Pay 25 USDC");
-  await tab.waitForText("Payment complete");
+  await tab.click("Pay 25 USDC", "Payment complete");
   await followLink(tab, "View receipt");
   await tab.waitForText("Payment settled");
   await tab.waitForText("Order 7");
@@ -110,8 +105,7 @@ describe("npm start with its development chain, end to end", () => {
     await createSignInWallet(ownerUser.context);
     const shopTab = await ownerUser.openTab();
     await shopTab.goTo(`${system.baseUrl}/console`);
-    await shopTab.click("Sign in with Ethereum");
-    await shopTab.waitForText("Signed in as");
+    await shopTab.click("Sign in with Ethereum", "Signed in as");
     const { secret, url } = await completeSetup(shopTab);
     receiver.setResponder((received) => (isSignedWith(secret, received) ? 204 : 401));
 

@@ -72,8 +72,7 @@ describe("a payer's Chromium", () => {
 
     const { openTab, violations } = await chromium.createBrowserUser({ origin });
     const { page, ...tab } = await openTab();
-    await tab.goTo(await createLink());
-    await tab.waitForText("25 USDC");
+    await tab.goTo(await createLink(), "25 USDC");
     const areImagesLoaded = async () =>
       (await page.evaluate(`[...document.images].every(({ complete }) => complete)`)) === true;
     await waitUntil("the images have loaded or failed", areImagesLoaded);
@@ -93,8 +92,7 @@ describe("a payer's Chromium", () => {
   test("loads no image from elsewhere on our pages", async () => {
     const { openTab, violations } = await chromium.createBrowserUser({ origin });
     const { page, ...tab } = await openTab();
-    await tab.goTo(await createLink());
-    await tab.waitForText("25 USDC");
+    await tab.goTo(await createLink(), "25 USDC");
     await page.evaluate(`new Promise((onerror) =>
       document.body.append(Object.assign(new Image(), { onerror, src: "https://tracker.test/a.png" })))`);
     const isImageBlocked = () => violations.includes("img-src https://tracker.test/a.png");

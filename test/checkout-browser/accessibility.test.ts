@@ -30,8 +30,7 @@ const focusByTab = async ({ page }: Payer, name: string | RegExp): Promise<void>
 describe("a payer without a mouse", () => {
   test("reaches everything on the checkout in order, with a visible focus", async () => {
     const payer = await rig.createPayer({ toAmount: "25", owner, walletNames });
-    await payer.goTo(payer.link.pageUrl);
-    await payer.waitForText("Pay 25 USDC");
+    await payer.open("Pay 25 USDC");
     expect(await walkByKeyboard(payer.page)).toEqual([]);
     await payer.page.locator("#details > summary").focus();
     await payer.page.keyboard.press("Enter");
@@ -40,7 +39,7 @@ describe("a payer without a mouse", () => {
 
   test("pays with Tab and Enter only", async () => {
     const payer = await rig.createPayer({ toAmount: "25", walletNames });
-    await payer.goTo(payer.link.pageUrl);
+    await payer.open();
     await focusByTab(payer, /^Pay /);
     await payer.page.keyboard.press("Enter");
     await payer.page.locator(":focus", { hasText: "One" }).waitFor();
@@ -56,10 +55,9 @@ describe("a payer without a mouse", () => {
     await rig.chain.pay({ ...payer.link, amount: 25_000_000n });
     await rig.chain.mine(3);
     await rig.system.waitForLink(payer.link.id, ({ status }) => status === "completed");
-    await payer.goTo(payer.link.pageUrl);
+    await payer.open();
     const href = await payer.page.getByRole("link", { name: "View receipt" }).getAttribute("href");
-    await payer.goTo(`${rig.system.publicUrl}${new URL(href ?? "").pathname}`);
-    await payer.waitForText("Payment settled");
+    await payer.goTo(`${rig.system.publicUrl}${new URL(href ?? "").pathname}`, "Payment settled");
     expect(await walkByKeyboard(payer.page)).toEqual([]);
   });
 });
@@ -72,8 +70,7 @@ describe("a payer with low vision", () => {
       { viewport },
     );
     await doubleText(payer.page);
-    await payer.goTo(payer.link.pageUrl);
-    await payer.waitForText("Pay 1,234,567.25 USDC");
+    await payer.open("Pay 1,234,567.25 USDC");
     await payer.page.getByText("Details", { exact: true }).click();
     expect(await findClippedText(payer.page)).toEqual([]);
     const widthsScript = "[document.documentElement.scrollWidth, innerWidth]";
@@ -84,8 +81,7 @@ describe("a payer with low vision", () => {
 describe("a payer who prefers reduced motion", () => {
   test("sees no animation", async () => {
     const payer = await rig.createPayer({ toAmount: "25", owner }, { reducedMotion: "reduce" });
-    await payer.goTo(payer.link.pageUrl);
-    await payer.waitForText("Pay 25 USDC");
+    await payer.open("Pay 25 USDC");
     expect(await findMotion(payer.page)).toEqual([]);
   });
 });

@@ -1,44 +1,302 @@
-import { gzipSync } from "node:zlib";
+import type { BrowserContextOptions, Page } from "playwright-core";
 import { expect } from "@jest/globals";
 import { waitUntil } from "@payment-links/runtime/testing";
-import {
-  devicesWithoutWallet,
-  expectColorBehindContent,
-  expectAccessibleLayout,
-  expectAlternativesShown,
-  expectRenderedAsText,
-  findWidths,
-  hostileOwner,
-  checkoutStates,
-  openReceiptPage,
-  hostileTexts,
-  serveImages,
-} from "../rig/checkout-states.ts";
 import { findAxeViolations } from "../rig/find-axe-violations.ts";
-import { requireChromium } from "../rig/require-chromium.ts";
-import { listPaymentRequests } from "../rig/create-checkout.ts";
+import {
+  type Checkout,
+  type Payer,
+  canPay,
+  clickPay,
+  listPaymentRequests,
+} from "../rig/create-checkout.ts";
+import { neverRespond } from "../rig/wallet.ts";
+import { gzipSync } from "node:zlib";
+import { requireChromium, sampleCases } from "../rig/require-chromium.ts";
 import { useCheckout } from "../rig/use-checkout.ts";
 
-const { describe, test } = requireChromium();
+const { describe, describeSoak, test } = requireChromium();
 
 const firstLoadBytesMax = 40 * 1024;
 
 const rig = useCheckout();
 
-describe("the checkout", () => {
-  // Covers each state once, either narrow and light or wide and dark. The soak test covers all
-  // combinations.
-  const sampledStates = checkoutStates.filter(({ name, colorScheme, width }) => {
-    const isNarrowAndLight =
-      [...new Set(checkoutStates.map((state) => state.name))].indexOf(name) % 2 === 0;
-    return isNarrowAndLight
-      ? colorScheme === "light" && width === 320
-      : colorScheme === "dark" && width > 320;
-  });
+const baseUnitsPerToken = 1_000_000n;
 
-  test.each(sampledStates)(
+/** Opens the page of a link that another payer has paid. */
+const openPaidLink = async (rig: Checkout, tab: Payer): Promise<void> => {
+  await rig.chain.pay({ ...tab.link, amount: 25n * baseUnitsPerToken });
+  await rig.chain.mine(3);
+  await rig.system.waitForLink(tab.link.id, ({ status }) => status === "completed");
+  await tab.open();
+};
+
+const openReceiptPage = async (rig: Checkout, tab: Payer): Promise<void> => {
+  await openPaidLink(rig, tab);
+  const href = await tab.page.getByRole("link", { name: "View receipt" }).getAttribute("href");
+  await tab.goTo(`${rig.system.publicUrl}${new URL(href ?? "").pathname}`, "Payment settled");
+};
+
+/** Returns the widths of the page and of its window, in CSS pixels. */
+const findWidths = (page: Page) =>
+  page.evaluate("[document.documentElement.scrollWidth, innerWidth]");
+
+/** Each state of the page that a payer can see, and how to reach it. */
+const checkoutPageStates: [string, (tab: Payer, rig: Checkout) => Promise<unknown>][] = [
+  ["an open link", async (tab) => tab.waitForText("Pay 25 USDC")],
+  ["the details", async (tab) => tab.page.getByText("Details", { exact: true }).click()],
+  [
+    "the list of wallets",
+    async (tab) => {
+      await clickPay(tab);
+      await tab.waitForText("Choose a wallet");
+    },
+  ],
+  [
+    "a pending wallet request and the confirmation to pay again",
+    async (tab) => {
+      for (const wallet of tab.wallets) wallet.setHandler("eth_sendTransaction", neverRespond);
+      await clickPay(tab);
+      await tab.click("One");
+      const isRequested = () => tab.wallets.flatMap(listPaymentRequests).length === 1;
+      await waitUntil("the wallet receives the payment request", isRequested);
+      await tab.page.reload();
+      await tab.click("My payment didn't go through", "Did your payment really fail?");
+    },
+  ],
+  [
+    "a paid link",
+    async (tab, rig) => {
+      await openPaidLink(rig, tab);
+      await tab.waitForText("Payment complete");
+    },
+  ],
+  [
+    "the receipt",
+    async (tab, rig) => {
+      await openReceiptPage(rig, tab);
+    },
+  ],
+  [
+    "the home page",
+    async (tab, rig) => {
+      await tab.goTo(rig.system.publicUrl, "Open console");
+    },
+  ],
+  [
+    "the not-found page",
+    async (tab, rig) => {
+      await tab.goTo(`${rig.system.publicUrl}/nothing`, "Check the link and try again.");
+    },
+  ],
+];
+
+/**
+ * Each combination of state, width and color scheme. `npm test` covers each state once, either
+ * narrow and light or wide and dark.
+ */
+const checkoutStates = sampleCases(
+  (["light", "dark"] as const).flatMap((colorScheme) =>
+    checkoutPageStates.flatMap(([name, prepare], index) =>
+      [320, 1280].map((width) => ({ name, colorScheme, width, prepare, index })),
+    ),
+  ),
+  ({ index, colorScheme, width }) =>
+    index % 2 === 0
+      ? colorScheme === "light" && width === 320
+      : colorScheme === "dark" && width > 320,
+);
+
+const image = "https://images.test/a.png";
+
+/** An owner whose texts are all hostile and as long as allowed. */
+const hostileOwner = {
+  username: `\u202e<script>${"W".repeat(90)}`,
+  bio: "\u200b😀".repeat(250),
+  profileImage: image,
+  backgroundImage: image,
+  links: [`https://example.test/${"x".repeat(2000)}`],
+};
+
+/**
+ * A 1-pixel image. It is served for every image URL, because the image service does not run in
+ * these tests.
+ */
+const png = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==",
+  "base64",
+);
+const serveImages = ({ page }: Payer): Promise<unknown> =>
+  page.route("**/checkout/images/**", (route) =>
+    route.fulfill({ body: png, contentType: "image/png" }),
+  );
+
+/** Hostile texts for an owner and a link. Each text is as long as allowed. */
+const hostileTexts: [string, { username: string; bio: string; description: string }][] = [
+  [
+    "a script",
+    {
+      username: `<script>alert(1)</script>`,
+      bio: `"><img src=x onerror=alert(1)>`,
+      description: `</p></main><script>alert(1)</script><style>*{display:none}</style>`,
+    },
+  ],
+  [
+    "right-to-left text",
+    {
+      username: `\u202e\u2067${"drow ".repeat(19)}`,
+      bio: `\u202e${"אבג ".repeat(120)}`,
+      description: `\u202e\u202d\u2066${"עברית ".repeat(80)}`,
+    },
+  ],
+  [
+    "emoji",
+    {
+      username: "😀".repeat(100),
+      bio: "👨‍👩‍👧‍👦".repeat(71),
+      description: "🎉".repeat(500),
+    },
+  ],
+  [
+    "zero-width characters",
+    {
+      username: `a${"\u200b".repeat(98)}b`,
+      bio: "\u200b\u2060\ufeff".repeat(160),
+      description: `${"\u200d".repeat(499)}x`,
+    },
+  ],
+  [
+    "long unbroken words",
+    { username: "W".repeat(100), bio: "W".repeat(500), description: "W".repeat(500) },
+  ],
+  [
+    "stacked combining marks and many lines",
+    {
+      username: `a${"\u0301".repeat(99)}`,
+      bio: `a${"\u0330".repeat(499)}`,
+      description: `a${"\u0301".repeat(99)}${"\n".repeat(300)}b`,
+    },
+  ],
+];
+
+const devices: [string, BrowserContextOptions, { hasQrCode: boolean; hasAppLinks: boolean }][] = [
+  [
+    "a computer",
+    { viewport: { width: 1280, height: 900 } },
+    { hasQrCode: true, hasAppLinks: false },
+  ],
+  [
+    "a computer's small window",
+    { viewport: { width: 320, height: 568 } },
+    { hasQrCode: false, hasAppLinks: false },
+  ],
+  [
+    "a phone",
+    { viewport: { width: 320, height: 568 }, isMobile: true, hasTouch: true },
+    { hasQrCode: false, hasAppLinks: true },
+  ],
+];
+
+/**
+ * Each combination of device and color scheme, with and without JavaScript. `npm test` omits the
+ * small window.
+ */
+const devicesWithoutWallet = sampleCases(
+  devices.flatMap(([device, options, expectedElements]) =>
+    (["light", "dark"] as const).flatMap((colorScheme) =>
+      [true, false].map((javaScriptEnabled) => ({
+        device,
+        options,
+        expectedElements,
+        colorScheme,
+        javaScriptEnabled,
+      })),
+    ),
+  ),
+  ({ device, colorScheme, javaScriptEnabled }) =>
+    (device === "a phone" || (device === "a computer" && javaScriptEnabled)) &&
+    (colorScheme === "light") === javaScriptEnabled,
+);
+
+/** Returns the bounding boxes of the page's own elements. */
+const readBoxes = async ({ page }: Payer) => {
+  const elements = [
+    page.getByRole("button", { name: "Pay 25 USDC" }),
+    page.getByRole("heading", { level: 1 }),
+    page.getByText("Details", { exact: true }),
+  ];
+  const boxes = await Promise.all(elements.map((element) => element.boundingBox()));
+  return boxes.map((box) => box ?? { x: NaN, y: NaN, width: NaN, height: NaN });
+};
+
+const images = { profileImage: image, backgroundImage: image };
+const openLinkWithTexts = async (
+  rig: Checkout,
+  owner: object,
+  description: string,
+): Promise<Payer> => {
+  const viewport = { width: 320, height: 568 };
+  const payer = await rig.createPayer({ toAmount: "25", description, owner }, { viewport });
+  await serveImages(payer);
+  await payer.open("Pay 25 USDC");
+  return payer;
+};
+
+/**
+ * Expects that the checkout renders the texts as plain text and that its own elements stay in
+ * place.
+ */
+const expectRenderedAsText = async (
+  rig: Checkout,
+  { description, ...texts }: (typeof hostileTexts)[number][1],
+): Promise<void> => {
+  const plainBoxes = await readBoxes(
+    await openLinkWithTexts(rig, { ...images, username: "Owner" }, "Words"),
+  );
+  const links = [`https://example.test/${"x".repeat(2000)}`];
+  const payer = await openLinkWithTexts(rig, { ...images, ...texts, links }, description);
+  const renderedTexts = await payer.page.evaluate<string[]>(
+    `[".name", ".bio", ".description", ".links"].map((name) =>
+      document.querySelector(name).textContent.trim())`,
+  );
+  expect(renderedTexts).toEqual(
+    [texts.username, texts.bio, description, ...links].map((text) => text.trim()),
+  );
+  expect(await findWidths(payer.page)).toEqual([320, 320]);
+  const [pay, amount, details] = await readBoxes(payer);
+  const [plainPay, plainAmount, plainDetails] = plainBoxes;
+  // A name can wrap to a second line, but not to a third.
+  const lineHeight = 24;
+  for (const [box, plainBox] of [
+    [pay, plainPay],
+    [amount, plainAmount],
+  ] as const) {
+    const offsetY = (box?.y ?? NaN) - (plainBox?.y ?? NaN);
+    expect([0, lineHeight]).toContain(offsetY);
+    expect(box).toEqual({ ...plainBox, y: (plainBox?.y ?? NaN) + offsetY });
+  }
+  expect(details).toEqual({ ...plainDetails, y: details?.y });
+  // Stacked combining marks are clipped to their own element and do not cover other elements.
+  const overflows = await payer.page.evaluate<string[]>(
+    `[".name", ".bio", ".description", ".links"].map((name) =>
+      getComputedStyle(document.querySelector(name)).overflow)`,
+  );
+  expect(overflows).toEqual(overflows.map(() => "hidden"));
+  expect(await findAxeViolations(payer.page)).toEqual([]);
+};
+
+describe("the checkout", () => {
+  test.each(checkoutStates)(
     "at $width px in $colorScheme shows $name with no axe violations and no horizontal overflow",
-    (state) => expectAccessibleLayout(rig, state),
+    async ({ colorScheme, width, prepare }) => {
+      const tab = await rig.createPayer(
+        { toAmount: "25", walletNames: ["One", "Two"] },
+        { colorScheme, viewport: { width, height: 568 } },
+      );
+      await tab.open();
+      await prepare(tab, rig);
+      expect(await findAxeViolations(tab.page)).toEqual([]);
+      expect(await findWidths(tab.page)).toEqual([width, width]);
+    },
   );
 });
 
@@ -58,7 +316,7 @@ describe("the page of an unverified seller (rule CALLER-38)", () => {
         { toAmount: "25", owner: { isVerified: false } },
         { locale, colorScheme, viewport: { width: 320, height: 568 } },
       );
-      await payer.goTo(payer.link.pageUrl);
+      await payer.open();
       await payer.waitForText(warningTexts[locale]);
       const header = payer.page.getByRole("main").locator("header");
       expect(await header.getByText(warningTexts[locale]).isVisible()).toBe(true);
@@ -79,8 +337,7 @@ describe("a payer with a German browser", () => {
       { toAmount: "1234.5" },
       { locale: "de-DE", viewport: { width: 320, height: 568 } },
     );
-    await payer.goTo(payer.link.pageUrl);
-    await payer.waitForText("1.234,5 USDC zahlen");
+    await payer.open("1.234,5 USDC zahlen");
     await payer.page.getByText("Details", { exact: true }).click();
     await payer.waitForText("Eine einfache Überweisung an die Adresse des Verkäufers");
     expect(await findAxeViolations(payer.page)).toEqual([]);
@@ -92,15 +349,32 @@ describe("a payer with a German browser", () => {
 });
 
 describe("a browser without a wallet", () => {
-  const sampledDevices = devicesWithoutWallet.filter(
-    ({ device, colorScheme, javaScriptEnabled }) =>
-      (device === "a phone" || (device === "a computer" && javaScriptEnabled)) &&
-      (colorScheme === "light") === javaScriptEnabled,
-  );
-
-  test.each(sampledDevices)(
+  test.each(devicesWithoutWallet)(
     "on $device in $colorScheme (script: $javaScriptEnabled) offers the alternatives that fit the device",
-    (device) => expectAlternativesShown(rig, device),
+    async ({ options, expectedElements, colorScheme, javaScriptEnabled }) => {
+      const { link } = await rig.createPayer({ toAmount: "25" });
+      const user = await rig.createUser({ ...options, colorScheme, javaScriptEnabled });
+      const { goTo, page, waitForText } = await user.openTab();
+      await goTo(link.pageUrl);
+      await waitForText(javaScriptEnabled ? "Choose how to pay" : "To pay manually");
+      expect(await canPay({ page })).toBe(false);
+      const qrCode = page.getByRole("img", { name: "QR code for this page" });
+      const appLink = page.getByRole("link", { name: "Open in MetaMask" });
+      expect({
+        hasQrCode: await qrCode.isVisible(),
+        hasAppLinks: await appLink.isVisible(),
+      }).toEqual(expectedElements);
+      if (expectedElements.hasQrCode) {
+        const isQrCodeLoaded = () =>
+          page.evaluate<boolean>(
+            "[...document.images].some(({ src, naturalWidth }) => /\\/qr\\//.test(src) && naturalWidth > 0)",
+          );
+        await waitUntil("the QR code is loaded", isQrCodeLoaded);
+      }
+      expect(await findWidths(page)).toEqual([options.viewport?.width, options.viewport?.width]);
+      // axe requires JavaScript. The page without JavaScript differs only in its texts.
+      if (javaScriptEnabled) expect(await findAxeViolations(page)).toEqual([]);
+    },
   );
 
   test("loads a QR code, unlike a browser with a wallet", async () => {
@@ -110,15 +384,14 @@ describe("a browser without a wallet", () => {
     );
     const requestedPaths: string[] = [];
     tab.page.on("request", (request) => requestedPaths.push(new URL(request.url()).pathname));
-    await tab.goTo(tab.link.pageUrl);
-    await tab.waitForText("Pay 25 USDC");
+    await tab.open("Pay 25 USDC");
     await tab.page.waitForLoadState("load");
     expect(requestedPaths.filter((path) => path.startsWith("/checkout/qr/"))).toEqual([]);
   });
 });
 
 describe("user-supplied text", () => {
-  test.each(hostileTexts.filter(([name]) => /script/.test(name)))(
+  test.each(sampleCases(hostileTexts, ([name]) => name === "a script"))(
     "with %s is shown as plain text and displaces nothing on the page",
     (_name, texts) => expectRenderedAsText(rig, texts),
   );
@@ -152,9 +425,28 @@ describe("a printed receipt", () => {
 });
 
 describe("an owner's color", () => {
-  test.each(["#1f4fd8"])(
+  test.each(sampleCases(["#1f4fd8", "#ffff00", "#000000"], (_color, index) => index === 0))(
     "%s is the page background, and no text is placed directly on it (rule API-32)",
-    (backgroundColour) => expectColorBehindContent(rig, backgroundColour),
+    async (backgroundColour) => {
+      for (const colorScheme of ["light", "dark"] as const) {
+        const payer = await rig.createPayer(
+          { toAmount: "25", owner: { backgroundColour } },
+          { colorScheme, viewport: { width: 1280, height: 800 } },
+        );
+        await payer.open("Pay 25 USDC");
+        const background = await payer.page.locator(".ground").boundingBox();
+        expect(background).toEqual({ x: 0, y: 0, width: 1280, height: 800 });
+        const frontmostClass = await payer.page.evaluate<string>(`
+          document.elementFromPoint(innerWidth / 2, innerHeight / 3).closest(".card, .ground")
+            ?.getAttribute("class")`);
+        expect(frontmostClass).toBe("card");
+        const textOutsideCard = await payer.page.evaluate<string>(`
+          document.querySelector(".card").remove(), document.body.innerText.trim()`);
+        expect(textOutsideCard).toBe("");
+        await payer.open();
+        expect(await findAxeViolations(payer.page)).toEqual([]);
+      }
+    },
   );
 });
 
@@ -169,7 +461,7 @@ describe("the checkout on a phone", () => {
       { viewport: { width: 375, height: 667 } },
     );
     await serveImages(payer);
-    await payer.goTo(payer.link.pageUrl);
+    await payer.open();
     const buttonBox = await payer.page.getByRole("button", { name: "Pay 25 USDC" }).boundingBox();
     expect((buttonBox?.y ?? Infinity) + (buttonBox?.height ?? 0)).toBeLessThan(667);
   });
@@ -177,8 +469,7 @@ describe("the checkout on a phone", () => {
   test("groups the digits of an amount by the reader's locale without rounding (rule API-28)", async () => {
     const toAmount = "12345678901234567890.123456";
     const payer = await rig.createPayer({ toAmount }, { locale: "pt-BR" });
-    await payer.goTo(payer.link.pageUrl);
-    await payer.waitForText("Pay 12.345.678.901.234.567.890,123456 USDC");
+    await payer.open("Pay 12.345.678.901.234.567.890,123456 USDC");
   });
 
   test.each<[string, boolean]>([
@@ -211,4 +502,24 @@ describe("the checkout on a phone", () => {
     const size = sizes.reduce((sum, bytes) => sum + bytes, 0);
     expect(size).toBeLessThan(firstLoadBytesMax);
   });
+});
+
+describeSoak("user-supplied text on a receipt", () => {
+  test.each(hostileTexts.filter(([name]) => /emoji|unbroken|right-to-left/.test(name)))(
+    "with %s is shown as plain text without horizontal overflow",
+    async (_name, { description, ...owner }) => {
+      const payer = await rig.createPayer(
+        { toAmount: "25", description, owner },
+        { viewport: { width: 320, height: 568 } },
+      );
+      await openReceiptPage(rig, payer);
+      const renderedTexts = await payer.page.evaluate<
+        string[]
+      >(`[".name", ".bio", ".description"].map(
+        (name) => document.querySelector(name).textContent.trim())`);
+      const expectedTexts = [owner.username, owner.bio, description];
+      expect(renderedTexts).toEqual(expectedTexts.map((text) => text.trim()));
+      expect(await findWidths(payer.page)).toEqual([320, 320]);
+    },
+  );
 });

@@ -1,20 +1,19 @@
+import { waitUntil } from "@payment-links/runtime/testing";
+import { type Payer, clickPay, canPay, listPaymentRequests } from "../rig/create-checkout.ts";
 import { beforeEach, expect } from "@jest/globals";
 import type { Page } from "playwright-core";
 import { sqlVoid } from "@payment-links/postgres";
-import { waitUntil } from "@payment-links/runtime/testing";
 import { findAxeViolations } from "../rig/find-axe-violations.ts";
 import { requireChromium } from "../rig/require-chromium.ts";
-import { countStreams, openExpiredLink, openLinkPage, waitForStreams } from "../rig/follow-link.ts";
-import { clickPay, canPay, listPaymentRequests } from "../rig/create-checkout.ts";
 import { useCheckout } from "../rig/use-checkout.ts";
 
-const { describe, test } = requireChromium();
+const { describe, describeSoak, test } = requireChromium();
 
 const baseUnitsPerToken = 1_000_000n;
 
 const rig = useCheckout();
 // Waits until the streams of the previous test have ended.
-beforeEach(() => waitForStreams(rig, 0));
+beforeEach(() => waitForStreams(0));
 
 /** Simulates the browser event for a page that becomes hidden or visible. */
 const setHidden = (page: Page, isHidden: boolean): Promise<unknown> =>
@@ -22,6 +21,41 @@ const setHidden = (page: Page, isHidden: boolean): Promise<unknown> =>
     Object.defineProperty(document, "hidden", { value: ${isHidden}, configurable: true });
     document.dispatchEvent(new Event("visibilitychange"));
   `);
+
+/** Opens the link's page. Returns a function that returns the number of page loads since then. */
+const openLinkPage = async (payer: Payer): Promise<() => number> => {
+  await payer.open();
+  let loadCount = 0;
+  payer.page.on("framenavigated", () => (loadCount += 1));
+  return () => loadCount;
+};
+
+/** Returns the number of pages that follow their link through an event stream. */
+const countStreams = async (): Promise<number> => {
+  const { metrics } = rig.system.links.context;
+  const metric = await metrics.getSingleMetric("payment_links_event_streams")?.get();
+  return metric?.values[0]?.value ?? 0;
+};
+const waitForStreams = (expectedCount: number): Promise<true> =>
+  waitUntil(
+    `${expectedCount} streams are open`,
+    async () => (await countStreams()) === expectedCount,
+  );
+
+/**
+ * Opens the page of an expired link. The link has a payment that was on time and is still in
+ * progress.
+ */
+const openExpiredLink = async (): Promise<Payer> => {
+  const expirationDate = new Date(Date.now() + 8_000).toISOString();
+  const payer = await rig.createPayer({ toAmount: "25", expirationDate });
+  await rig.chain.pay({ ...payer.link, amount: 25_000_000n });
+  await rig.system.waitForLink(
+    payer.link.id,
+    ({ status, payments }) => status === "inactive" && payments.length === 1,
+  );
+  return payer;
+};
 
 describe("an open page (rule CHAIN-15)", () => {
   test("shows a payment as seen and then as paid without a reload", async () => {
@@ -32,7 +66,7 @@ describe("an open page (rule CHAIN-15)", () => {
       "request",
       (request) => (pageReadCount += Number(request.url() === payer.link.pageUrl)),
     );
-    await waitForStreams(rig, 1);
+    await waitForStreams(1);
     await rig.chain.pay({ ...payer.link, amount: 25n * baseUnitsPerToken });
     await payer.waitForText("Payment of 25 USDC detected.");
     expect(await canPay(payer)).toBe(false);
@@ -49,7 +83,7 @@ describe("an open page (rule CHAIN-15)", () => {
   test("shows each confirmation of a payment until it is paid, without announcing them to screen readers", async () => {
     const payer = await rig.createPayer({ toAmount: "25" });
     const countLoads = await openLinkPage(payer);
-    await waitForStreams(rig, 1);
+    await waitForStreams(1);
     await rig.chain.pay({ ...payer.link, amount: 25n * baseUnitsPerToken });
     const confirmingElement = payer.page.locator("#confirming");
     const waitForConfirmingText = (expectedText: string) =>
@@ -112,16 +146,16 @@ describe("an open page (rule CHAIN-15)", () => {
     await payer.waitForText("Payment of 25 USDC detected.");
     await rig.chain.mine(3);
     await payer.waitForText("Payment complete");
-    expect([await countStreams(rig), rejectedCount > 0, countLoads()]).toEqual([0, true, 0]);
+    expect([await countStreams(), rejectedCount > 0, countLoads()]).toEqual([0, true, 0]);
   });
 
   test("shows when it is offline and when it is back, including what happened in between", async () => {
     const payer = await rig.createPayer({ toAmount: "25" });
     const countLoads = await openLinkPage(payer);
-    await waitForStreams(rig, 1);
+    await waitForStreams(1);
     await payer.user.context.setOffline(true);
     await payer.waitForText("Can't update. Reconnecting…");
-    await waitForStreams(rig, 0);
+    await waitForStreams(0);
     await rig.chain.pay({ ...payer.link, amount: 25n * baseUnitsPerToken });
     await rig.chain.mine(3);
     await rig.system.waitForLink(payer.link.id, ({ status }) => status === "completed");
@@ -134,25 +168,59 @@ describe("an open page (rule CHAIN-15)", () => {
   test("has no stream while it is hidden", async () => {
     const payer = await rig.createPayer({ toAmount: "25" });
     await openLinkPage(payer);
-    await waitForStreams(rig, 1);
+    await waitForStreams(1);
     await setHidden(payer.page, true);
-    await waitForStreams(rig, 0);
+    await waitForStreams(0);
     await rig.chain.pay({ ...payer.link, amount: 25n * baseUnitsPerToken });
     await rig.system.waitForLink(payer.link.id, ({ payments }) => payments.length === 1);
     await setHidden(payer.page, false);
     await payer.waitForText("Payment of 25 USDC detected.");
-    await waitForStreams(rig, 1);
+    await waitForStreams(1);
+  });
+});
+
+describeSoak("an open page (rule CHAIN-15)", () => {
+  test("shows its expiry, and then a payment that was in time and settles later", async () => {
+    const expirationDate = new Date(Date.now() + 8_000).toISOString();
+    const payer = await rig.createPayer({ toAmount: "25", expirationDate });
+    // Pays before the page opens, because the page opens slowly on a busy machine and the payment
+    // must be in time.
+    await rig.chain.pay({ ...payer.link, amount: 25n * baseUnitsPerToken });
+    const countLoads = await openLinkPage(payer);
+    await payer.waitForText("This payment link has expired.");
+    expect(await canPay(payer)).toBe(false);
+    await rig.chain.mine(3);
+    await payer.waitForText("Payment complete");
+    expect(countLoads()).toBe(0);
+  });
+
+  test("reloads with the new script after a deployment of another version", async () => {
+    const payer = await rig.createPayer({ toAmount: "25" });
+    const countLoads = await openLinkPage(payer);
+    await payer.page.route(
+      payer.link.pageUrl,
+      async (route) => {
+        const response = await route.fetch();
+        const body = (await response.text()).replace(/page\.css\?v=\w+/, "page.css?v=next");
+        await route.fulfill({ response, body });
+      },
+      { times: 1 },
+    );
+    await rig.chain.pay({ ...payer.link, amount: 25n * baseUnitsPerToken });
+    await rig.chain.mine(3);
+    await payer.waitForText("Payment complete");
+    expect(countLoads()).toBe(1);
   });
 });
 
 describe("a page that opens when its link can no longer be paid", () => {
   test("shows a pending payment that was in time, and then that it is paid, without a reload", async () => {
-    const payer = await openExpiredLink(rig);
+    const payer = await openExpiredLink();
     const countLoads = await openLinkPage(payer);
     await payer.waitForText("This payment link has expired.");
     await payer.waitForText("Payment of 25 USDC detected.");
     expect(await findAxeViolations(payer.page)).toEqual([]);
-    await waitForStreams(rig, 1);
+    await waitForStreams(1);
     await rig.chain.mine(3);
     await payer.waitForText("Payment complete");
     await payer.waitForText("View receipt");
@@ -168,6 +236,22 @@ describe("a page that opens when its link can no longer be paid", () => {
     await openLinkPage(payer);
     await payer.waitForText("Payment complete");
     expect(await payer.page.locator("script[src*='followed.js']").count()).toBe(0);
-    expect(await countStreams(rig)).toBe(0);
+    expect(await countStreams()).toBe(0);
+  });
+});
+
+describeSoak("a page that opens when its link can no longer be paid", () => {
+  test("shows when it is offline and when it is back, including what happened in between", async () => {
+    const payer = await openExpiredLink();
+    const countLoads = await openLinkPage(payer);
+    await waitForStreams(1);
+    await payer.user.context.setOffline(true);
+    await payer.waitForText("Can't update. Reconnecting…");
+    await rig.chain.mine(3);
+    await rig.system.waitForLink(payer.link.id, ({ status }) => status === "completed");
+    await payer.user.context.setOffline(false);
+    await payer.waitForText("Payment complete");
+    expect(await payer.readText()).not.toContain("Can't update");
+    expect(countLoads()).toBe(0);
   });
 });

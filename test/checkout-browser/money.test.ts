@@ -41,7 +41,7 @@ describe("a paid link", () => {
     await plainTab.goTo(tab.link.pageUrl);
     expect(await plainTab.readText()).toMatch(/Payment of 25 USDC detected/);
     await blockStatusPolling(tab);
-    await tab.goTo(tab.link.pageUrl);
+    await tab.open();
     expect(await canPay(tab)).toBe(false);
   });
 
@@ -58,8 +58,7 @@ describe("a paid link", () => {
       },
       { times: 1 },
     );
-    await tab.goTo(tab.link.pageUrl);
-    await tab.waitForText("Payment complete");
+    await tab.open("Payment complete");
   });
 
   test("is not called paid if its last use received less than requested", async () => {
@@ -67,14 +66,14 @@ describe("a paid link", () => {
     await rig.chain.pay({ ...tab.link, amount: baseUnitsPerToken });
     await rig.chain.mine(3);
     await rig.system.waitForLink(tab.link.id, ({ status }) => status === "completed");
-    await tab.goTo(tab.link.pageUrl);
+    await tab.open();
     expect(await tab.readText()).not.toContain("Payment complete");
     await tab.waitForText("1 of 100 USDC received");
   });
 
   test("is not paid again if it completes while the wallet connects", async () => {
     const tab = await rig.createPayer({ toAmount: "25" });
-    await tab.goTo(tab.link.pageUrl);
+    await tab.open();
     tab.wallet.setHandler("eth_requestAccounts", async (params) => {
       await rig.chain.pay({ ...tab.link, amount: 25n * baseUnitsPerToken });
       await rig.chain.mine(3);
@@ -110,8 +109,7 @@ describe("a sent payment while no watcher runs (rule CHAIN-13)", () => {
       receiptRequestCount += 1;
       return walletResponse(params);
     });
-    await tab.goTo(tab.link.pageUrl);
-    await clickPay(tab);
+    await tab.startPayment();
     await waitUntil("the page requests the receipt", () => receiptRequestCount > 0);
     await blockStatusPolling(tab);
     await expectNoSecondPayment(tab);
@@ -132,8 +130,7 @@ describe("a sent payment while no watcher runs (rule CHAIN-13)", () => {
   test("is remembered if the wallet never responds, until the payer says that it is gone", async () => {
     const tab = await rig.createPayer({ toAmount: "25" });
     tab.wallet.setHandler("eth_sendTransaction", neverRespond);
-    await tab.goTo(tab.link.pageUrl);
-    await clickPay(tab);
+    await tab.startPayment();
     await waitUntil(
       "the wallet receives the payment request",
       () => listPaymentRequests(tab.wallet).length === 1,
@@ -157,18 +154,14 @@ describe("a sent payment while no watcher runs (rule CHAIN-13)", () => {
       await tab.wallet.callMethod("eth_sendTransaction", params);
       throw new WalletError(-32603, "timeout");
     });
-    await tab.goTo(tab.link.pageUrl);
-    await clickPay(tab);
-    await tab.waitForText("Your wallet has not reported a result.");
+    await tab.startPayment("Your wallet has not reported a result.");
     await expectNoSecondPayment(tab);
   });
 
   test("that reverts can be paid again, and the page says why", async () => {
     const tab = await rig.createPayer({ toAmount: "25" });
     tab.wallet.setHandler("eth_getTransactionReceipt", () => ({ status: "0x0" }));
-    await tab.goTo(tab.link.pageUrl);
-    await clickPay(tab);
-    await tab.waitForText("The network rejected your transaction. Nothing was paid.");
+    await tab.startPayment("The network rejected your transaction. Nothing was paid.");
     expect(await canPay(tab)).toBe(true);
   });
 
@@ -217,9 +210,7 @@ describe("a sent allowance", () => {
       await rig.chain.callRpc("evm_setAutomine", [false]);
       return tab.wallet.callMethod("eth_sendTransaction", params);
     });
-    await tab.goTo(tab.link.pageUrl);
-    await clickPay(tab);
-    await tab.waitForText("Approval sent. You have not paid yet.");
+    await tab.startPayment("Approval sent. You have not paid yet.");
     await tab.page.reload();
     expect(await canPay(tab)).toBe(true);
     await clickPay(tab);

@@ -8,17 +8,19 @@ import {
   otherAccount,
 } from "../rig/wallet-rejections.ts";
 import { findAxeViolations } from "../rig/find-axe-violations.ts";
-import { requireChromium } from "../rig/require-chromium.ts";
+import { requireChromium, sampleCases } from "../rig/require-chromium.ts";
 import { clickPay, canPay, listPaymentRequests, publicRpcUrl } from "../rig/create-checkout.ts";
 import { useCheckout } from "../rig/use-checkout.ts";
 import { failWith } from "../rig/wallet.ts";
 
-const { describe, test } = requireChromium();
+const { describe, describeSoak, test } = requireChromium();
 
 /** One of the chain's payers, who has every token and a full allowance. */
 const accountWithAllowance = "0x90F79bf6EB2c4f870365E785982E1f101E93b906";
 
 const rig = useCheckout();
+
+const blockedAccount = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC";
 
 describe("a payer with a wallet", () => {
   test("approves the exact amount, pays it, and sees it settle without reloading the page", async () => {
@@ -26,7 +28,7 @@ describe("a payer with a wallet", () => {
     const heldAmount = await rig.balanceOf(otherAccount);
     if (heldAmount < 1_234_500_000n) await rig.mint(otherAccount, 1_234_500_000n - heldAmount);
     const payer = await rig.createPayer({ toAmount: "1234.5", account: otherAccount });
-    await payer.goTo(payer.link.pageUrl);
+    await payer.open();
     expect(await payer.readText()).toContain("Pay 1,234.5 USDC");
     const url = `${rig.system.publicUrl}/checkout/payment-links/${payer.link.id}`;
     const { instructions } = (await (await fetch(url)).json()) as {
@@ -46,7 +48,7 @@ describe("a payer with a wallet", () => {
 
   test("sees a link to the chain's explorer once the wallet has sent the payment (rule API-31)", async () => {
     const payer = await rig.createPayer({ toAmount: "3" });
-    await payer.goTo(payer.link.pageUrl);
+    await payer.open();
     const link = payer.page.getByRole("link", { name: "View transaction on explorer.test" });
     await payer.waitForText("Pay 3 USDC");
     expect(await link.isVisible()).toBe(false);
@@ -66,9 +68,7 @@ describe("a payer with a wallet", () => {
 
   test("pays the chain's native coin in one step", async () => {
     const payer = await rig.createPayer({ toAmount: "1.5", tokenId: "coin" });
-    await payer.goTo(payer.link.pageUrl);
-    await clickPay(payer);
-    await payer.waitForText("Do not pay again");
+    await payer.startPayment("Do not pay again");
     const [firstTransaction, ...otherTransactions] = payer.wallet.listSentTransactions();
     expect([firstTransaction?.value, otherTransactions]).toEqual(["0x14d1120d7b160000", []]);
     await payer.waitForText("Payment of 1.5 ETH detected");
@@ -90,9 +90,7 @@ describe("a payer with a wallet", () => {
       tokenId: "silent",
       account: accountWithAllowance,
     });
-    await payer.goTo(payer.link.pageUrl);
-    await clickPay(payer);
-    await payer.waitForText("Do not pay again");
+    await payer.startPayment("Do not pay again");
     expect(payer.wallet.listSentTransactions().map(({ to }) => to)).toEqual([
       tokenAddress,
       tokenAddress,
@@ -103,11 +101,8 @@ describe("a payer with a wallet", () => {
 
   test("can choose among several wallets", async () => {
     const payer = await rig.createPayer({ toAmount: "25", walletNames: ["First", "Second <b>"] });
-    await payer.goTo(payer.link.pageUrl);
-    await clickPay(payer);
-    await payer.waitForText("Choose a wallet");
-    await payer.click("Second <b>");
-    await payer.waitForText("Do not pay again");
+    await payer.startPayment("Choose a wallet");
+    await payer.click("Second <b>", "Do not pay again");
     expect(payer.wallets.map((wallet) => listPaymentRequests(wallet).length)).toEqual([0, 1]);
   });
 
@@ -146,19 +141,72 @@ describe("a payer with a wallet", () => {
   test("who declined is still warned after someone else has paid", async () => {
     const payer = await rig.createPayer({ toAmount: "25" });
     payer.wallet.setHandler("eth_requestAccounts", failWith(4001));
-    await payer.goTo(payer.link.pageUrl);
-    await clickPay(payer);
-    await payer.waitForText("You rejected the request.");
+    await payer.startPayment("You rejected the request.");
     await rig.chain.pay({ ...payer.link, amount: 25_000_000n });
     await payer.waitForText("Payment of 25 USDC detected. Do not pay again.");
     expect(await canPay(payer)).toBe(false);
   });
 });
 
+describeSoak("a payer with a wallet", () => {
+  test("can pay even if the wallet announces itself late", async () => {
+    const payer = await rig.createPayer({ toAmount: "25", announceAfterMs: 3_000 });
+    await payer.open("Choose how to pay");
+    await clickPay(payer);
+    await payer.waitForText("Do not pay again");
+    expect(await payer.readText()).not.toContain("Choose how to pay");
+  });
+
+  test("keeps the keyboard focus in the list of wallets when another wallet announces itself", async () => {
+    const payer = await rig.createPayer({ toAmount: "25", walletNames: ["First", "Second"] });
+    const page = payer.page;
+    await payer.startPayment("Choose a wallet");
+    await page.keyboard.press("Tab");
+    const readFocusedText = () => page.evaluate("document.activeElement.innerText");
+    expect(await readFocusedText()).toBe("Second");
+    await page.evaluate(`window.dispatchEvent(new CustomEvent("eip6963:announceProvider", { detail: {
+    info: { uuid: "third", name: "Third", rdns: "test.third" }, provider: { request() {} } } }))`);
+    await payer.waitForText("Third");
+    expect(await readFocusedText()).toBe("Second");
+  });
+
+  test("is not affected by another wallet that announces itself with missing fields", async () => {
+    const payer = await rig.createPayer({ toAmount: "25" });
+    await payer.open();
+    await payer.page.evaluate(`for (const detail of [null, {}, { info: { uuid: "x", name: 7 } }]) {
+    window.dispatchEvent(new CustomEvent("eip6963:announceProvider", { detail })); }`);
+    await clickPay(payer);
+    await payer.waitForText("Do not pay again");
+  });
+
+  test("can choose again if the chosen wallet declined", async () => {
+    const payer = await rig.createPayer({ toAmount: "25", walletNames: ["First", "Second"] });
+    payer.wallet.setHandler("eth_requestAccounts", failWith(4001));
+    await payer.startPayment();
+    await payer.click("First", "You rejected the request.");
+    await clickPay(payer);
+    await payer.click("Second", "Do not pay again");
+  });
+
+  test("can copy each value that a manual payment needs", async () => {
+    const payer = await rig.createPayer({ toAmount: "25" });
+    await payer.user.context.grantPermissions(["clipboard-read", "clipboard-write"]);
+    await payer.open();
+    await payer.page.getByText("Details", { exact: true }).click();
+    const copiedTexts: unknown[] = [];
+    for (const name of ["Copy payment contract", "Copy payment reference"]) {
+      await payer.click(name);
+      copiedTexts.push(await payer.page.evaluate("navigator.clipboard.readText()"));
+    }
+    expect(copiedTexts).toEqual([devnet.erc20FeeProxy, `0x${payer.link.reference}`]);
+  });
+});
+
 describe("a payer", () => {
-  test.each(walletRejections.filter(([name]) => /declines to pay|another network/.test(name)))(
-    "%s sees the reason and can try again",
-    (_case, rejectInWallet, abiWords) => expectRejectionExplained(rig, rejectInWallet, abiWords),
+  test.each(
+    sampleCases(walletRejections, ([name]) => /declines to pay|another network/.test(name)),
+  )("%s sees the reason and can try again", (_case, rejectInWallet, expectedText) =>
+    expectRejectionExplained(rig, rejectInWallet, expectedText),
   );
 
   test("whose wallet lacks the network is asked to add it if the catalogue has a public node", async () => {
@@ -171,9 +219,7 @@ describe("a payer", () => {
       wallet.setHandler("eth_chainId");
       return null;
     });
-    await payer.goTo(payer.link.pageUrl);
-    await clickPay(payer);
-    await payer.waitForText("Do not pay again");
+    await payer.startPayment("Do not pay again");
     const addRequest = wallet.requests.find(({ method }) => method === "wallet_addEthereumChain");
     const nativeCurrency = { name: "ETH", symbol: "ETH", decimals: 18 };
     expect(addRequest?.params).toEqual([
@@ -183,13 +229,40 @@ describe("a payer", () => {
 
   test("with an insufficient token balance is informed before signing anything", async () => {
     const payer = await rig.createPayer({ toAmount: "25", account: emptyAccount });
-    await payer.goTo(payer.link.pageUrl);
-    await clickPay(payer);
+    await payer.startPayment();
     await expectNothingPaid(
       rig,
       payer,
       "0x0000…dEaD has 0 USDC but needs 25. Nothing was sent. Add funds or switch accounts",
     );
     expect(payer.wallet.listSentTransactions()).toEqual([]);
+  });
+});
+
+describeSoak("a payer", () => {
+  test("whose wallet lacks the network is asked to add it manually if the catalogue has no public node", async () => {
+    const payer = await rig.createPayer({ toAmount: "25" });
+    await payer.page.route(payer.link.pageUrl, async (route) => {
+      const response = await route.fetch();
+      const body = (await response.text()).replace(publicRpcUrl, "");
+      await route.fulfill({ response, body });
+    });
+    payer.wallet.setHandler("eth_chainId", () => "0x1");
+    payer.wallet.setHandler("wallet_switchEthereumChain", failWith(4902));
+    await payer.startPayment();
+    await expectNothingPaid(
+      rig,
+      payer,
+      "Your wallet doesn't have the Local devnet network. Add it and try again.",
+    );
+  });
+
+  test("whose allowance reverts is informed that nothing was paid", async () => {
+    await rig.mint(otherAccount, 25_000_000n);
+    const payer = await rig.createPayer({ toAmount: "25", account: otherAccount });
+    payer.wallet.setHandler("eth_getTransactionReceipt", () => ({ status: "0x0" }));
+    await payer.startPayment();
+    await expectNothingPaid(rig, payer, "The network rejected the approval. Nothing was paid");
+    expect(listPaymentRequests(payer.wallet)).toEqual([]);
   });
 });

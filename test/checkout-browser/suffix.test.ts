@@ -1,26 +1,82 @@
-import { expect } from "@jest/globals";
-import { requireChromium } from "../rig/require-chromium.ts";
+import { afterEach, beforeEach, expect } from "@jest/globals";
+import { randomBytes } from "node:crypto";
+import { devnet } from "@payment-links/contracts";
 import {
+  type Checkout,
+  type Payer,
   clickPay,
-  blockStatusPolling,
   canPay,
+  showsPendingPayment,
+  blockStatusPolling,
   sendUnminedPayment,
   listPaymentRequests,
 } from "../rig/create-checkout.ts";
-import { account, walletRejections, useTransfers } from "../rig/use-transfers.ts";
+import { useOwnCheckout } from "../rig/use-checkout.ts";
 import { failWith } from "../rig/wallet.ts";
+import { requireChromium } from "../rig/require-chromium.ts";
 
-const { describe, test } = requireChromium();
+const { describe, describeSoak, test } = requireChromium();
 
-const { rig, createPayer, createFreshAccount, expectPaymentKinds, expectRejectionExplained } =
-  useTransfers();
+/** An account of the node. Before each test, it has tokens, a zero allowance and no code. */
+const account = "0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65";
+const baseUnitsPerToken = 1_000_000n;
+
+type PayerOptions = Partial<Parameters<Checkout["createPayer"]>[0]>;
+
+const rig = useOwnCheckout({ readsTransfers: true });
+beforeEach(async () => {
+  await rig.chain.callRpc("anvil_setCode", [account, "0x"]);
+  await rig.mint(account, 25n * baseUnitsPerToken);
+  const spender = devnet.erc20FeeProxy.slice(2).padStart(64, "0");
+  const data = `0x095ea7b3${spender}${"0".repeat(64)}`;
+  const tokenAddress = rig.chain.getTokenAddress("usdc");
+  await rig.chain.callRpc("eth_sendTransaction", [{ from: account, to: tokenAddress, data }]);
+});
+afterEach(async () => {
+  await rig.chain.callRpc("evm_setAutomine", [true]);
+  await rig.chain.mine();
+});
+
+/** Creates a payer of a link whose owner's address the watcher knows. */
+const createPayer = async (options: PayerOptions = {}): Promise<Payer> => {
+  const payer = await rig.createPayer({ toAmount: "25", account, ...options });
+  await rig.system.waitForLinkReceived(payer.link.id);
+  return payer;
+};
+
+const listPaymentKinds = (payer: Payer) =>
+  payer.wallet
+    .listSentTransactions()
+    .map(({ data }) => (data.startsWith("0xa9059cbb") ? "direct" : "by contract"));
+
+const expectPaymentKinds = async (
+  payer: Payer,
+  expectedKinds: readonly string[],
+  expectedBatchCount = 0,
+): Promise<void> => {
+  await payer.startPayment("Do not pay again");
+  expect([listPaymentKinds(payer), payer.wallet.listBatches().length]).toEqual([
+    expectedKinds,
+    expectedBatchCount,
+  ]);
+};
+
+/** Creates an account with tokens and coins that has never sent a transaction. */
+const createFreshAccount = async (): Promise<string> => {
+  const freshAccount = `0x${randomBytes(20).toString("hex")}`;
+  await rig.chain.callRpc("anvil_impersonateAccount", [freshAccount]);
+  await rig.chain.callRpc("anvil_setBalance", [freshAccount, "0xde0b6b3a7640000"]);
+  const abiWords = [freshAccount.slice(2), (25n * baseUnitsPerToken).toString(16)];
+  const data = `0x40c10f19${abiWords.map((abiWord) => abiWord.padStart(64, "0")).join("")}`;
+  const tokenAddress = rig.chain.getTokenAddress("usdc");
+  await rig.chain.callRpc("eth_sendTransaction", [{ from: account, to: tokenAddress, data }]);
+  return freshAccount;
+};
 
 describe("a payer whose wallet has no batches", () => {
   test("signs once: a transfer that names the link and completes it", async () => {
     const payer = await createPayer();
-    await payer.goTo(payer.link.pageUrl);
-    await clickPay(payer);
-    await payer.waitForText("Payment of 25 USDC detected. Do not pay again.");
+    await payer.startPayment("Payment of 25 USDC detected. Do not pay again.");
     expect(payer.wallet.listSentTransactions()).toMatchObject([
       {
         to: rig.chain.getTokenAddress("usdc"),
@@ -36,10 +92,19 @@ describe("a payer whose wallet has no batches", () => {
     });
   });
 
-  test.each(walletRejections.slice(0, 1))(
-    "whose wallet rejects with %i sees the reason, and the page reports no payment",
-    (code, expectedText) => expectRejectionExplained(code, expectedText),
-  );
+  test("who rejects the payment sees the reason, and the page reports no payment", async () => {
+    const payer = await createPayer();
+    payer.wallet.setHandler("eth_sendTransaction", failWith(4001));
+    await payer.startPayment("You rejected the request. Nothing was paid. You can try again.");
+    expect(await canPay(payer)).toBe(true);
+    await payer.page.reload();
+    expect(await showsPendingPayment(payer)).toBe(false);
+    expect(await canPay(payer)).toBe(true);
+    payer.wallet.setHandler("eth_sendTransaction");
+    await clickPay(payer);
+    await payer.waitForText("Do not pay again");
+    expect(listPaymentKinds(payer)).toEqual(["direct", "direct"]);
+  });
 
   test("sees the sent payment after a reload, in another tab, and once it is in a block", async () => {
     const tab = await createPayer();
@@ -67,9 +132,7 @@ describe("a payer whose wallet has no batches", () => {
         { ...otherFields, data: data.slice(0, -32) },
       ]);
     });
-    await tab.goTo(tab.link.pageUrl);
-    await clickPay(tab);
-    await tab.waitForText("Your wallet changed the payment, so it arrived");
+    await tab.startPayment("Your wallet changed the payment, so it arrived");
     expect(await canPay(tab)).toBe(false);
     await rig.chain.mine(3);
     await rig.system.settleAll();
@@ -96,9 +159,7 @@ describe("a payer whose wallet appends its attribution to the calldata (rule CHA
   test("completes the link and sees no warning about a changed payment", async () => {
     const payer = await createPayer();
     appendAttribution(payer);
-    await payer.goTo(payer.link.pageUrl);
-    await clickPay(payer);
-    await payer.waitForText("Payment of 25 USDC detected. Do not pay again.");
+    await payer.startPayment("Payment of 25 USDC detected. Do not pay again.");
     await rig.chain.mine(3);
     await payer.waitForText("Payment complete");
     expect(await payer.readText()).not.toContain(changedText);
@@ -142,9 +203,7 @@ describe("a payer whose wallet appends its attribution to the calldata (rule CHA
 describe("the page chooses the first way that the wallet supports:", () => {
   test("a batch if the wallet offers it (rule CHAIN-13)", async () => {
     const payer = await createPayer({ batching: "supported" });
-    await payer.goTo(payer.link.pageUrl);
-    await clickPay(payer);
-    await payer.waitForText("Do not pay again");
+    await payer.startPayment("Do not pay again");
     expect([payer.wallet.listSentTransactions(), payer.wallet.listBatches().length]).toEqual([
       [],
       1,
@@ -185,5 +244,18 @@ describe("the page chooses the first way that the wallet supports:", () => {
   test("two steps if the account has code that may send through another call (rule CHAIN-13)", async () => {
     await rig.chain.callRpc("anvil_setCode", [account, `0xef0100${"11".repeat(20)}`]);
     await expectPaymentKinds(await createPayer(), ["by contract", "by contract"]);
+  });
+});
+
+describeSoak("the page chooses the first way that the wallet supports:", () => {
+  test("two steps if nothing reports whether the account has code", async () => {
+    const payer = await createPayer();
+    payer.wallet.setHandler("eth_getCode", failWith(-32601));
+    await expectPaymentKinds(payer, ["by contract", "by contract"]);
+  });
+
+  test("one payment through the contract if the allowance already exists", async () => {
+    const payer = await createPayer({ account: rig.chain.payers[0] });
+    await expectPaymentKinds(payer, ["by contract"]);
   });
 });

@@ -21,7 +21,7 @@ const openExpiringLink = async (expirationDate: Date, aheadMs = 0) => {
   await blockStatusPolling(payer);
   await payer.page.addInitScript(`window.aheadMs = ${aheadMs};
     const now = Date.now; Date.now = () => now() + window.aheadMs;`);
-  await payer.goTo(payer.link.pageUrl);
+  await payer.open();
   return payer;
 };
 

@@ -1,7 +1,7 @@
 import { expect } from "@jest/globals";
 import { expectNothingPaid } from "../rig/wallet-rejections.ts";
 import { requireChromium } from "../rig/require-chromium.ts";
-import { clickPay, listPaymentRequests } from "../rig/create-checkout.ts";
+import { listPaymentRequests } from "../rig/create-checkout.ts";
 import { readChainFromPage } from "../rig/read-in-page.ts";
 import { useCheckout } from "../rig/use-checkout.ts";
 
@@ -13,9 +13,7 @@ describe("a wallet that reads the chain from within the page", () => {
   test("pays, because the page's policy allows the nodes that the catalogue lists for the chain", async () => {
     const payer = await rig.createPayer({ toAmount: "25" });
     await readChainFromPage(payer, rig.chain.url);
-    await payer.goTo(payer.link.pageUrl);
-    await clickPay(payer);
-    await payer.waitForText("Payment of 25 USDC detected. Do not pay again.");
+    await payer.startPayment("Payment of 25 USDC detected. Do not pay again.");
     // An open page keeps reading the chain.
     await payer.page.close();
     const nodeRequests = payer.user.violations.splice(0);
@@ -29,8 +27,7 @@ describe("a wallet that reads the chain from within the page", () => {
   test("is blocked at any other node, and the payer sees the ways that still work", async () => {
     const payer = await rig.createPayer({ toAmount: "25" });
     await readChainFromPage(payer, "https://node.test/");
-    await payer.goTo(payer.link.pageUrl);
-    await clickPay(payer);
+    await payer.startPayment();
     await expectNothingPaid(
       rig,
       payer,

@@ -1,44 +1,82 @@
 import { expect } from "@jest/globals";
 import { waitUntil } from "@payment-links/runtime/testing";
-import {
-  filledViews,
-  expectReadableAtDoubleSize,
-  signUpShop,
-  expectKeyboardReach,
-  expectNoMotion,
-} from "../rig/console-accessibility.ts";
-import { requireChromium } from "../rig/require-chromium.ts";
+import { requireChromium, sampleCases } from "../rig/require-chromium.ts";
 import { useConsole } from "../rig/use-console.ts";
-import { walkByKeyboard } from "../rig/walk-by-keyboard.ts";
+import {
+  doubleText,
+  findClippedText,
+  findMotion,
+  walkByKeyboard,
+} from "../rig/walk-by-keyboard.ts";
 
 const { describe, test } = requireChromium();
 
 const system = useConsole();
 
-// The views with the most elements and text. The soak test covers all views.
-const sampledViews = filledViews.filter(([path]) =>
-  ["/links/new", "/keys", "/webhooks"].includes(path),
+/**
+ * The console views, each with the text that it shows when it has loaded. The account has data in
+ * every view. `npm test` opens those with the most elements and text.
+ */
+const views = sampleCases<[path: string, expectedText: string]>(
+  [
+    ["", "Received in the last 30 days"],
+    ["/links", "Order 7"],
+    ["/links/new", "Create link"],
+    ["/keys", "till key"],
+    ["/webhooks", "Verify signatures"],
+    ["/account/profile", "Preview"],
+    ["/account/wallets", "Default on Base"],
+    ["/account/sign-in", "Passkeys"],
+    ["/account/sessions", "Active sessions"],
+    ["/account/log", "Sign-in link created"],
+  ],
+  ([path]) => ["/links/new", "/keys", "/webhooks"].includes(path),
 );
 
-describe("a user without a mouse", () => {
-  test("reaches everything in each view in order, with a visible focus", () =>
-    expectKeyboardReach(system, "ruth", sampledViews));
-});
+/** Signs up an account with a wallet, a link, an API key and a webhook endpoint. */
+const signUpShop = async (...options: Parameters<typeof system.signUp>) => {
+  const user = await system.signUp(...options);
+  await user.addDefaultWallet();
+  await user.call("post", "payment-links", { toAmount: "1234567.25", description: "Order 7" });
+  await user.call("post", "api-keys", { name: "till key", scopes: ["payment_link:read"] });
+  await user.call("post", "webhook-endpoints", { name: "till", url: "https://shop.com/hook" });
+  return user;
+};
 
 describe("a user with low vision", () => {
-  test("can read each whole view at twice the text size", () =>
-    expectReadableAtDoubleSize(system, "rita", sampledViews));
+  test("can read each whole view at twice the text size", async () => {
+    const { goTo, tab } = await signUpShop("rita", { viewport: { width: 640, height: 800 } });
+    await doubleText(tab.page);
+    for (const [path, expectedText] of views) {
+      await goTo(path, expectedText);
+      const isNarrow = await tab.page.evaluate("matchMedia('(max-width: 20rem)').matches");
+      expect([path, isNarrow, await findClippedText(tab.page)]).toEqual([path, true, []]);
+    }
+  });
 });
 
 describe("a user who prefers reduced motion", () => {
-  test("sees no animation", () => expectNoMotion(system, "rona", sampledViews));
+  test("sees no animation", async () => {
+    const { goTo, tab } = await signUpShop("rona", { reducedMotion: "reduce" });
+    for (const [path, expectedText] of views) {
+      await goTo(path, expectedText);
+      expect([path, await findMotion(tab.page)]).toEqual([path, []]);
+    }
+  });
 });
 
 describe("a user without a mouse", () => {
+  test("reaches everything in each view in order, with a visible focus", async () => {
+    const { goTo, tab } = await signUpShop("ruth");
+    for (const [path, expectedText] of views) {
+      await goTo(path, expectedText);
+      expect([path, await walkByKeyboard(tab.page)]).toEqual([path, []]);
+    }
+  });
+
   test("can skip the navigation with the first Tab", async () => {
     const { goTo, tab } = await system.signUp("bea");
-    await goTo("/keys");
-    await tab.waitForText("Your API keys will appear here.");
+    await goTo("/keys", "Your API keys will appear here.");
     await tab.page.evaluate("document.activeElement?.blur()");
     await tab.page.keyboard.press("Tab");
     await tab.page.keyboard.press("Enter");
@@ -47,7 +85,7 @@ describe("a user without a mouse", () => {
   });
 
   test("stays in an open dialog, closes it with Escape, and returns to the previous element", async () => {
-    const { goTo, tab } = await signUpShop(system, "cleo");
+    const { goTo, tab } = await signUpShop("cleo");
     await goTo("/webhooks");
     await tab.page.getByRole("link", { name: "till" }).click();
     const renameButton = tab.page.getByRole("button", { name: "Rename" });

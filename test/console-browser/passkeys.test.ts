@@ -44,14 +44,12 @@ const signUpWithAuthenticator = async (handle: string) => {
 const addPasskey = async (tab: Tab, name: string): Promise<void> => {
   await tab.goTo(`${system.origin}/console/account/sign-in`);
   await tab.type("Add passkey", name);
-  await tab.click("Add passkey");
-  await tab.waitForText("Rename");
+  await tab.click("Add passkey", "Rename");
   expect(await tab.readText()).toContain(name);
 };
 
 const signOut = async (tab: Tab): Promise<void> => {
-  await tab.click("Sign out");
-  await tab.waitForText("You are not signed in.");
+  await tab.click("Sign out", "You are not signed in.");
 };
 
 describe("a passkey in a real Chromium", () => {
@@ -62,16 +60,12 @@ describe("a passkey in a real Chromium", () => {
     expect(createdPasskey).toMatchObject({ isResidentCredential: true, rpId: "localhost" });
     await tab.click("Rename: my laptop");
     await tab.type("Rename", "my old laptop");
-    await tab.click("Rename");
-    await tab.waitForText("my old laptop");
+    await tab.click("Rename", "my old laptop");
     await signOut(tab);
-    await tab.click("Sign in with passkey");
-    await tab.waitForText("Signed in as paula");
-    await tab.goTo(`${system.origin}/console/account/sessions`);
-    await tab.waitForText("Passkey");
+    await tab.click("Sign in with passkey", "Signed in as paula");
+    await tab.goTo(`${system.origin}/console/account/sessions`, "Passkey");
     await tab.goTo(`${system.origin}/console/account/sign-in`);
-    await tab.click("Remove: my old laptop");
-    await tab.waitForText("This is the account's last sign-in method");
+    await tab.click("Remove: my old laptop", "This is the account's last sign-in method");
     await tab.waitForText("my old laptop");
   });
 
@@ -81,11 +75,9 @@ describe("a passkey in a real Chromium", () => {
     system.clock.advance(presenceMsMax);
     await tab.goTo(`${system.origin}/console/keys`);
     await tab.type("Create API key", "shop");
-    await tab.click("Create API key");
-    await tab.waitForText("Confirm it's you");
+    await tab.click("Create API key", "Confirm it's you");
     expect(await tab.readText()).not.toContain("Your new API key");
-    await tab.click("Confirm with passkey");
-    await tab.waitForText("Your new API key");
+    await tab.click("Confirm with passkey", "Your new API key");
     await tab.waitForText("Signed in as petra");
     expect(await tab.readText()).not.toContain("Confirm it's you");
   });
@@ -95,11 +87,9 @@ describe("a passkey in a real Chromium", () => {
     await addPasskey(tab, "my key");
     await signOut(tab);
     await setUserVerified(false);
-    await tab.click("Sign in with passkey");
-    await tab.waitForText("No passkey was used.");
+    await tab.click("Sign in with passkey", "No passkey was used.");
     await setUserVerified(true);
-    await tab.click("Sign in with passkey");
-    await tab.waitForText("Signed in as phoebe");
+    await tab.click("Sign in with passkey", "Signed in as phoebe");
   });
 
   test("that was copied is rejected because of its counter", async () => {
@@ -108,23 +98,20 @@ describe("a passkey in a real Chromium", () => {
     const [copiedPasskey] = await listCredentials();
     for (let count = 0; count < 3; count += 1) {
       await signOut(tab);
-      await tab.click("Sign in with passkey");
-      await tab.waitForText("Signed in as polly");
+      await tab.click("Sign in with passkey", "Signed in as polly");
     }
     const [usedPasskey] = await listCredentials();
     expect(usedPasskey?.signCount).toBeGreaterThan((copiedPasskey?.signCount ?? 0) + 1);
     await signOut(tab);
     await setSignCount(copiedPasskey?.signCount ?? 0);
-    await tab.click("Sign in with passkey");
-    await tab.waitForText("The passkey's response is invalid");
+    await tab.click("Sign in with passkey", "The passkey's response is invalid");
   });
 
   test("that this machine already has is not created twice", async () => {
     const { tab, listCredentials } = await signUpWithAuthenticator("prue");
     await addPasskey(tab, "once");
     await tab.type("Add passkey", "twice");
-    await tab.click("Add passkey");
-    await tab.waitForText("This device already has a passkey for this account.");
+    await tab.click("Add passkey", "This device already has a passkey for this account.");
     expect(await listCredentials()).toHaveLength(1);
   });
 });

@@ -33,11 +33,7 @@ beforeAll(async () => {
   system = await createConsole();
   user = await system.signUp("racer");
   tabs = [user.tab, await user.openTab()];
-  await post("wallets", {
-    walletAddress: "0x52908400098527886E0F7030069857D2E4169EE7",
-    tokenId: "usdc-base",
-    isDefault: true,
-  });
+  await user.addDefaultWallet();
   await user.context.route("**/console/api/**", handleRequest);
 });
 afterAll(() => system?.close());
@@ -59,15 +55,8 @@ const handleRequest = async (route: Route): Promise<void> => {
 };
 
 const toApiUrl = (relativePath: string) => `${system.origin}/console/api/${relativePath}`;
-const post = async (relativePath: string, data: object): Promise<{ id: string }> => {
-  const response = await user.context.request.post(toApiUrl(relativePath), { data });
-  if (!response.ok()) throw new Error(`${relativePath}: ${await response.text()}`);
-  return response.json() as Promise<{ id: string }>;
-};
-const readList = async (relativePath: string): Promise<Record<string, string>[]> => {
-  const response = await user.context.request.get(toApiUrl(relativePath));
-  return ((await response.json()) as { data: Record<string, string>[] }).data;
-};
+const readList = async (path: string): Promise<Record<string, string>[]> =>
+  (await user.call("get", path)).data as Record<string, string>[];
 
 /** Returns all API keys, endpoints and links of the account, with their states. */
 const readItems = async (): Promise<AccountItem[]> => {
@@ -79,14 +68,12 @@ const readItems = async (): Promise<AccountItem[]> => {
     items.push({ id, name, state: `endpoint ${enabled}` });
   }
   for (let cursor = ""; ;) {
-    const response = await user.context.request.get(toApiUrl(`payment-links${cursor}`));
-    const { data, nextBefore } = (await response.json()) as {
+    const { data, nextBefore } = (await user.call("get", `payment-links${cursor}`)) as unknown as {
       data: Record<string, string>[];
       nextBefore: string | null;
     };
-    for (const { id = "", description = "", status } of data) {
+    for (const { id = "", description = "", status } of data)
       items.push({ id, name: description, state: `link ${status}` });
-    }
     if (nextBefore === null) return items;
     cursor = `?before=${nextBefore}`;
   }
@@ -125,8 +112,7 @@ const findButtonByName = (tab: Tab, name: string): Locator =>
   tab.page.getByRole("button", { name, exact: true }).first();
 
 const goTo = async (tab: Tab, path: string): Promise<void> => {
-  await tab.goTo(`${system.origin}/console${path}`);
-  await tab.waitForText("Signed in as racer");
+  await tab.goTo(`${system.origin}/console${path}`, "Signed in as racer");
 };
 
 /** A user's goal: how to open the form, which button to click, and how to detect success. */
@@ -190,7 +176,7 @@ const actions: Record<string, (name: string, random: Random) => Promise<UserActi
     });
   },
   "rotate a key": async (name) => {
-    const { id } = await post("api-keys", { name, scopes: ["payment_link:read"] });
+    const { id } = await user.call("post", "api-keys", { name, scopes: ["payment_link:read"] });
     return {
       openForm: async (tab) => {
         await goTo(tab, "/keys");
@@ -210,7 +196,7 @@ const actions: Record<string, (name: string, random: Random) => Promise<UserActi
     };
   },
   "deactivate a key": async (name) => {
-    const { id } = await post("api-keys", { name, scopes: ["payment_link:read"] });
+    const { id } = await user.call("post", "api-keys", { name, scopes: ["payment_link:read"] });
     return {
       openForm: async (tab) => {
         await goTo(tab, "/keys");
@@ -224,7 +210,7 @@ const actions: Record<string, (name: string, random: Random) => Promise<UserActi
     };
   },
   "revoke a key": async (name) => {
-    const { id } = await post("api-keys", { name, scopes: ["payment_link:read"] });
+    const { id } = await user.call("post", "api-keys", { name, scopes: ["payment_link:read"] });
     return createRemoval(id, {
       openForm: async (tab) => {
         await goTo(tab, "/keys");
@@ -234,7 +220,7 @@ const actions: Record<string, (name: string, random: Random) => Promise<UserActi
     });
   },
   "deactivate a link": async (name) => {
-    const { id } = await post("payment-links", { toAmount: "5", description: name });
+    const { id } = await user.call("post", "payment-links", { toAmount: "5", description: name });
     return {
       openForm: async (tab) => {
         await goTo(tab, `/links/${id}`);
@@ -249,8 +235,14 @@ const actions: Record<string, (name: string, random: Random) => Promise<UserActi
   },
   "delete an endpoint": async () => {
     if ((await readList("webhook-endpoints")).length < 2) {
-      await post("webhook-endpoints", { url: "https://shop.com/hook", name: "first endpoint" });
-      await post("webhook-endpoints", { url: "https://shop.com/hook", name: "second endpoint" });
+      await user.call("post", "webhook-endpoints", {
+        url: "https://shop.com/hook",
+        name: "first endpoint",
+      });
+      await user.call("post", "webhook-endpoints", {
+        url: "https://shop.com/hook",
+        name: "second endpoint",
+      });
     }
     const [{ id = "" } = {}] = await readList("webhook-endpoints");
     return createRemoval(id, {

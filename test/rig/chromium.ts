@@ -79,26 +79,33 @@ const waitForTextInPage = (expectedText: string): string => `new Promise((resolv
 
 const createTab = async (page: Page, hasScript = true) => {
   const readText = (): Promise<string> => page.locator("body").innerText();
+  /** Waits until the page contains a text. */
+  const waitForText = async (expectedText: string): Promise<void> => {
+    let pageText = "";
+    // A page with JavaScript disabled has no timers.
+    const readPageText = () =>
+      hasScript ? page.evaluate<string>(waitForTextInPage(expectedText)) : readText();
+    const hasExpectedText = async () =>
+      (pageText = await readPageText().catch(String)).includes(expectedText);
+    await waitUntil(() => `the page shows ${expectedText}; it shows: ${pageText}`, hasExpectedText);
+  };
   return {
     page,
     readText,
-    /** Waits until the page contains a text. */
-    waitForText: async (expectedText: string): Promise<void> => {
-      let pageText = "";
-      // A page with JavaScript disabled has no timers.
-      const readPageText = () =>
-        hasScript ? page.evaluate<string>(waitForTextInPage(expectedText)) : readText();
-      const hasExpectedText = async () =>
-        (pageText = await readPageText().catch(String)).includes(expectedText);
-      await waitUntil(
-        () => `the page shows ${expectedText}; it shows: ${pageText}`,
-        hasExpectedText,
-      );
+    waitForText,
+    /** Opens a page, and waits until it contains a text, if one is given. */
+    goTo: async (url: string, expectedText?: string): Promise<void> => {
+      await page.goto(url);
+      if (expectedText !== undefined) await waitForText(expectedText);
     },
-    goTo: (url: string): Promise<unknown> => page.goto(url),
-    /** Clicks the first button with that name, once it is enabled. */
-    click: (name: string): Promise<void> =>
-      page.getByRole("button", { name, exact: true }).first().click(),
+    /**
+     * Clicks the first button with that name, once it is enabled. Waits until the page contains a
+     * text, if one is given.
+     */
+    click: async (name: string, expectedText?: string): Promise<void> => {
+      await page.getByRole("button", { name, exact: true }).first().click();
+      if (expectedText !== undefined) await waitForText(expectedText);
+    },
     /** Types into the first field of the form that contains the given button. */
     type: (name: string, value: string): Promise<void> =>
       page

@@ -105,7 +105,16 @@ export const createPayers = async <Wallet extends InstalledWallet, Options exten
       const [wallet] = wallets;
       if (wallet === undefined) throw new Error("a payer needs a wallet");
       const user = await createUser({ ...browserOptions, wallets });
-      return { link, wallet, wallets, user, ...(await user.openTab()) };
+      const tab = await user.openTab();
+      /** Opens the link's page, and waits until it contains a text, if one is given. */
+      const open = (expectedText?: string) => tab.goTo(link.pageUrl, expectedText);
+      /** Opens the link's page, starts to pay, and waits for the text. */
+      const startPayment = async (expectedText?: string): Promise<void> => {
+        await open();
+        await clickPay(tab);
+        if (expectedText !== undefined) await tab.waitForText(expectedText);
+      };
+      return { link, wallet, wallets, user, ...tab, open, startPayment };
     },
     /** Mints tokens to an account whose key the node has. */
     mint: (to: string, amount: bigint) => {
@@ -228,9 +237,7 @@ export const sendUnminedPayment = async (
     await chain.callRpc("evm_setAutomine", [false]);
     return (hash = String(await tab.wallet.callMethod("eth_sendTransaction", params)));
   });
-  await tab.goTo(tab.link.pageUrl);
-  await clickPay(tab);
-  await tab.waitForText("Sent.");
+  await tab.startPayment("Sent.");
   tab.wallet.setHandler("eth_sendTransaction");
   return hash;
 };

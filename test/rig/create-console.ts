@@ -1,8 +1,13 @@
+import { Client } from "pg";
 import type { BrowserContextOptions } from "playwright-core";
-import { type BrowserUser, type Tab, connectChromium } from "./chromium.ts";
+import { getAddress } from "viem";
+import { type BrowserUser, connectChromium } from "./chromium.ts";
 import { call } from "./client.ts";
 import { findFreePorts } from "./free-port.ts";
 import { startServicesInProcess } from "./services-in-process.ts";
+
+/** An address without an owner. */
+export const walletAddress = getAddress("0xa0cf798816d4b9b9866b5330eea46a18382f251e");
 
 /** Starts the services and a browser for tests of the console. */
 export const createConsole = async (connectBrowser = connectChromium) => {
@@ -34,6 +39,12 @@ export const createConsole = async (connectBrowser = connectChromium) => {
     /** Returns a new sign-in link for an existing account. */
     createNewSignInUrl: (handle: string) => postInternal("sign-in-links", { handle }),
     createUser,
+    /** Runs a statement in the database of links-api. */
+    queryLinksDatabase: async (text: string, values: unknown[] = []) => {
+      const client = new Client({ connectionString: system.getAdminUrl("links-api") });
+      await client.connect();
+      return client.query(text, values).finally(() => client.end());
+    },
     /** Creates a user who is signed in and has not opened a page yet. */
     signUp: async (handle: string, options: BrowserContextOptions = {}) => {
       const user = await createUser(options);
@@ -44,11 +55,34 @@ export const createConsole = async (connectBrowser = connectChromium) => {
       });
       if (!response.ok()) throw new Error(`${handle} was not signed in: ${await response.text()}`);
       const tab = await user.openTab();
-      return { ...user, tab, goTo: (path: string) => tab.goTo(`${origin}/console${path}`) };
+      const call = async (method: "get" | "post" | "patch", path: string, data?: object) => {
+        const url = `${origin}/console/api/${path}`;
+        const options = { headers: { origin }, ...(data && { data }) };
+        const response = await user.context.request[method](url, options);
+        if (!response.ok()) throw new Error(`${path}: ${await response.text()}`);
+        return (await response.json()) as { id: string; data: Record<string, unknown>[] };
+      };
+      return {
+        ...user,
+        tab,
+        /** Opens a view, and waits until it shows a text, if one is given. */
+        goTo: (path: string, expectedText?: string): Promise<void> =>
+          tab.goTo(`${origin}/console${path}`, expectedText),
+        /** Calls the console API as this user. */
+        call,
+        /** Adds the wallet that links need. */
+        addDefaultWallet: () =>
+          call("post", "wallets", { walletAddress, tokenId: "usdc-base", isDefault: true }),
+      };
     },
-    /** Closes the browsers of all users. */
-    closeUsers: async (): Promise<void> => {
-      await Promise.all(users.splice(0).map((user) => user.close()));
+    /**
+     * Closes the browsers of all users. Returns the violations of the content security policy and
+     * the requests to other origins.
+     */
+    closeUsers: async (): Promise<string[]> => {
+      const closedUsers = users.splice(0);
+      await Promise.all(closedUsers.map((user) => user.close()));
+      return closedUsers.flatMap(({ violations }) => violations);
     },
     close: async () => {
       await chromium.close();
@@ -56,11 +90,3 @@ export const createConsole = async (connectBrowser = connectChromium) => {
     },
   };
 };
-
-/** Returns the number of pixels by which the page is wider than its window. */
-export const measureOverflow = async ({ page }: Tab): Promise<number> =>
-  Number(
-    await page.evaluate(
-      "document.documentElement.scrollWidth - document.documentElement.clientWidth",
-    ),
-  );

@@ -84,7 +84,6 @@ export const expectRejectionExplained = async (
 ): Promise<void> => {
   const payer = await rig.createPayer({ toAmount: "25" });
   rejectInWallet(payer.wallet);
-  await payer.goTo(payer.link.pageUrl);
-  await clickPay(payer);
+  await payer.startPayment();
   await expectNothingPaid(rig, payer, expectedText);
 };

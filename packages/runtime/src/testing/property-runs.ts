@@ -1,5 +1,5 @@
-/** `npm run test:all` sets this variable. Property tests then run with many new cases. */
-const isSoakRun = process.env["TEST_ALL"] === "1";
+/** `npm run test:all` sets this variable. Property tests then run with many new cases, and all cases run. */
+export const isSoakRun = process.env["TEST_ALL"] === "1";
 
 const commitSeed = 20_261_128;
 /** The default of fast-check. */
