@@ -85,42 +85,6 @@ describe("a mail scanner", () => {
   });
 });
 
-describe("another site's page", () => {
-  const formBodies = [
-    ["application/x-www-form-urlencoded", "toAmount=5&x=%7B%22toAmount%22%3A5%7D"],
-    ["text/plain", '{"toAmount":"5"}'],
-    ["multipart/form-data; boundary=b", '--b\r\n\r\n{"toAmount":"5"}\r\n--b--'],
-    ["application/json", '{"toAmount":"5"}'],
-  ] as const;
-
-  test.each(formBodies)(
-    "that posts a form of %s in a user's browser changes nothing",
-    async (type, body) => {
-      const sendOrder = async (headers: Record<string, string>) => {
-        const response = await request(`${system.baseUrl}/console/api/payment-links`, {
-          method: "POST",
-          headers: { cookie: shop.cookie, "content-type": type, ...headers },
-          body,
-        });
-        const { errors } = (await response.body.json()) as { errors?: { code: string }[] };
-        return `${response.statusCode} ${errors?.[0]?.code ?? ""}`;
-      };
-      for (const fetchSite of ["cross-site", "same-site", "none"]) {
-        expect(await sendOrder({ "sec-fetch-site": fetchSite })).toBe("403 CROSS_SITE_REQUEST");
-      }
-      for (const origin of [`https://${evilHost}`, "null", `${system.baseUrl}.${evilHost}`]) {
-        expect(await sendOrder({ origin })).toBe("403 CROSS_SITE_REQUEST");
-      }
-      // Only a page of our own site could send this header. Even then, a form does not create a
-      // link.
-      const ownSiteResult = await sendOrder({ "sec-fetch-site": "same-origin" });
-      expect(ownSiteResult).toBe(
-        type === "application/json" ? "200 " : "422 model_attributes_type",
-      );
-    },
-  );
-});
-
 /**
  * Content types that a form on any site can send without a preflight request, and variants of them.
  */

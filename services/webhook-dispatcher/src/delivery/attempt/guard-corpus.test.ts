@@ -12,10 +12,11 @@ import { makeAttempt } from "./make-attempt.ts";
 import { createTransport } from "./transport.ts";
 
 /*
- * Every way in which a webhook could reach an internal network, tested against the whole delivery
+ * The ways in which a webhook could reach an internal network, tested against the whole delivery
  * path. Each URL is tried at registration and as if it were already stored, with DNS on loopback.
- * The tests check which addresses a socket dials, recorded beneath Node's own hooks. No
- * real connection is made.
+ * The tests check which addresses a socket dials, recorded beneath Node's own hooks. No real
+ * connection is made. The tests of parseWebhookUrl, isPublicAddress and the connector try every
+ * form and every range.
  */
 
 const clock = createFakeClock(new Date("2026-11-21T10:00:00.000Z"));
@@ -91,54 +92,11 @@ test("a public host is dialed and recorded, which proves that the cases below wo
 describe("an IP literal", () => {
   test.each([
     ["loopback", "127.0.0.1"],
-    ["loopback, last address", "127.255.255.255"],
-    ["loopback, shortened", "127.1"],
-    ["loopback, one decimal number", "2130706433"],
     ["loopback, hexadecimal", "0x7f.1"],
-    ["loopback, octal", "0177.0.0.1"],
-    ["private, long octal", "01200034567"],
-    ["loopback with a trailing dot", "127.0.0.1."],
     ["loopback, full-width digits", "１２７.０.０.１"],
-    ["loopback, circled digits", "①②⑦.⓪.⓪.①"],
-    ["loopback, ideographic dots", "127。0。0。1"],
-    ["loopback, percent-encoded", "%31%32%37.0.0.1"],
-    ["this network", "0"],
-    ["this network, three parts", "0.2.3"],
-    ["private 10/8", "10.0.0.1"],
-    ["private 172.16/12", "172.31.255.255"],
-    ["private 192.168/16", "192.168.1.1"],
-    ["carrier NAT", "100.64.0.1"],
-    ["Alibaba's metadata", "100.100.100.200"],
     ["AWS, GCP and Azure metadata", "169.254.169.254"],
-    ["Azure's internal address", "168.63.129.16"],
-    ["IETF assignments", "192.0.0.8"],
-    ["documentation", "203.0.113.7"],
-    ["6to4 relay", "192.88.99.1"],
-    ["benchmarking", "198.18.0.1"],
-    ["multicast", "224.0.0.1"],
-    ["reserved", "240.0.0.1"],
-    ["broadcast", "255.255.255.255"],
-    ["unspecified, IPv6", "[::]"],
-    ["loopback, IPv6", "[::1]"],
     ["IPv4-mapped", "[::ffff:127.0.0.1]"],
-    ["IPv4-mapped, hexadecimal", "[::ffff:7f00:1]"],
-    ["IPv4-mapped public address", "[::ffff:8.8.8.8]"],
-    ["IPv4-translated", "[::ffff:0:127.0.0.1]"],
-    ["IPv4-compatible", "[::127.0.0.1]"],
-    ["NAT64 of loopback", "[64:ff9b::127.0.0.1]"],
-    ["NAT64 of a metadata address", "[64:ff9b::a9fe:a9fe]"],
-    ["NAT64 for local use", "[64:ff9b:1::808:808]"],
-    ["6to4", "[2002:7f00:1::]"],
-    ["Teredo", "[2001:0:4136:e378:8000:63bf:80ff:fffe]"],
-    ["ISATAP with a link-local prefix", "[fe80::5efe:7f00:1]"],
-    ["documentation, IPv6", "[2001:db8::1]"],
-    ["new documentation, IPv6", "[3fff::1]"],
-    ["discard", "[100::1]"],
-    ["segment routing", "[5f00::1]"],
     ["unique-local, AWS metadata", "[fd00:ec2::254]"],
-    ["link-local", "[fe80::1]"],
-    ["site-local", "[fec0::1]"],
-    ["multicast, IPv6", "[ff02::1]"],
   ])("is blocked without a DNS lookup: %s", async (_name, host) => {
     await expectBlocked(`https://${host}/hook`);
     expect(queryCount).toBe(0);
@@ -148,34 +106,12 @@ describe("an IP literal", () => {
 describe("a URL that is rejected for its form", () => {
   test.each([
     ["plain http", `http://${publicAddress}/`],
-    ["user info", `https://user:word@${publicAddress}/`],
     ["a user that looks like a host", `https://shop.com@${publicAddress}/`],
-    ["port 443", "https://shop.com:443/"],
-    ["port 0", "https://shop.com:0/"],
     ["a port of an internal service", "https://shop.com:6379/"],
-    ["a fragment", "https://shop.com/#x"],
-    ["a tab in the host", "https://sh\top.com/"],
     ["CR LF in the path", "https://shop.com/a\r\nHost: b"],
-    ["a zone id", "https://[fe80::1%25eth0]/"],
-    ["localhost", "https://localhost/"],
-    ["localhost with a trailing dot", "https://localhost./"],
-    ["a subdomain of localhost", "https://a.localhost/"],
-    ["a single label", "https://redis/"],
-    ["a cluster-internal service name", "https://links-api.default.svc/"],
     ["a fully qualified cluster-internal name", "https://links-api.default.svc.cluster.local./"],
     ["GCP metadata name", "https://metadata.google.internal/"],
-    ["AWS metadata name", "https://instance-data/"],
-    ["fully qualified AWS metadata name", "https://instance-data.ec2.internal/"],
-    [".home.arpa", "https://nas.home.arpa/"],
-    [".onion", "https://abcdef.onion/"],
-    ["the service's own host", "https://pay.shop.com/hook"],
     ["the service's own host in full-width letters", "https://ｐａｙ.shop.com/hook"],
-    ["an empty label", "https://a..shop.com/"],
-    ["two trailing dots", "https://shop.com../"],
-    ["a label of 64 characters", `https://${"a".repeat(64)}.com/`],
-    ["a name over 253 characters", `https://${"a.".repeat(126)}com/`],
-    ["punycode that does not decode", "https://xn--a-ecp.ru/"],
-    ["2049 code points", "https://shop.com/".padEnd(2049, "a")],
   ])("is not dialed: %s", async (_name, url) => {
     dnsRecords = { A: [[publicAddress]], AAAA: [[]] };
     await expectBlocked(url);
@@ -186,20 +122,7 @@ describe("a URL that is rejected for its form", () => {
 describe("a name that DNS resolves to (rule HOOK-3)", () => {
   test.each([
     ["loopback", { A: ["127.0.0.1"] }],
-    ["a private address", { A: ["10.0.0.1"] }],
-    ["a metadata address", { A: ["169.254.169.254"] }],
-    ["Alibaba's metadata address", { A: ["100.100.100.200"] }],
-    ["the unspecified address", { A: ["0.0.0.0"] }],
-    ["benchmarking", { A: ["198.19.255.255"] }],
-    ["multicast", { A: ["239.255.255.250"] }],
-    ["broadcast", { A: ["255.255.255.255"] }],
-    ["IPv6 loopback", { AAAA: ["::1"] }],
-    ["a mapped address", { AAAA: ["::ffff:10.0.0.1"] }],
-    ["NAT64 of a private address", { AAAA: ["64:ff9b::10.0.0.1"] }],
-    ["6to4", { AAAA: ["2002:a00:1::1"] }],
-    ["Teredo", { AAAA: ["2001::1"] }],
     ["unique-local", { AAAA: ["fd00:ec2::254"] }],
-    ["link-local", { AAAA: ["fe80::1"] }],
     ["a private address through a CNAME", { A: ["inside.shop.com", "10.0.0.1"] }],
     ["loopback through two CNAMEs", { A: ["a.shop.com", "b.shop.com", "127.0.0.1"] }],
     ["a public address, then a private one", { A: [publicAddress, "10.0.0.1"] }],
