@@ -1,12 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
-import {
-  type CatalogueToken,
-  Decimal,
-  loadCatalogue,
-  pickLinkTexts,
-} from "@payment-links/contracts";
+import { type CatalogueToken, Decimal, loadCatalogue } from "@payment-links/contracts";
 import { sampleAccount, sampleSettlement, shopAddress, testStartTime } from "../testing/samples.ts";
-import { type Link, buildLink, requirePayableAccount } from "./link.ts";
+import { type Link, requirePayableAccount } from "./link.ts";
 import { creditPayment, findUnappliedReason, toLinkTransaction, buildPayment } from "./payment.ts";
 
 const catalogue = loadCatalogue();
@@ -123,7 +118,7 @@ describe("creditPayment", () => {
     ["0.000001", 2, false],
     ["0.000001", 1, true],
   ])(
-    "given %s of 25 and maxUsage %s, isCompleted is %s (rule STATE-2)",
+    "given %s of 25 and maxUsage %s, isCompleted is %s (rules STATE-2 and STATE-12)",
     (amount, maxUsage, isCompleted) => {
       const result = creditAmount(createLink({ maxUsage }), amount);
       expect(result.isCompleted).toBe(isCompleted);
