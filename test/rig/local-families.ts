@@ -8,10 +8,7 @@ import {
   type TokenName,
   startEvmChain,
 } from "@payment-links/local-chains/evm/start-evm-chain";
-import {
-  type LocalBitcoinChain,
-  startBitcoinChain,
-} from "@payment-links/local-chains/bitcoin/start-bitcoin-chain";
+import { startBitcoinChain } from "@payment-links/local-chains/bitcoin/start-bitcoin-chain";
 import {
   freshAddress,
   startSolanaChain,
@@ -62,16 +59,6 @@ export type TokenFamily = Omit<LocalFamily, "pay"> & {
   /** Sets the next block's time, in Unix seconds. */
   setNextBlockTime: (seconds: number) => Promise<unknown>;
 };
-
-/** A local Bitcoin chain, which also supports double spends, reorgs and replacements. */
-export type LocalBitcoin = LocalFamily &
-  Pick<LocalBitcoinChain, "doubleSpend" | "reorg" | "replace"> & {
-    /**
-     * The depth in blocks at which a block is final. If another transaction at that depth spends a
-     * payment's input, the payment has failed.
-     */
-    finalDepthBlocks: number;
-  };
 
 type SolanaChain = Awaited<ReturnType<typeof startSolanaChain>>;
 
@@ -217,16 +204,14 @@ export const startSolana = async (): Promise<TokenFamily & { solana: SolanaChain
   };
 };
 
-export const startBitcoin = async (program: string): Promise<LocalBitcoin> => {
+export const startBitcoin = async (program: string): Promise<LocalFamily> => {
   const chain = await startBitcoinChain({ program });
-  const finalDepthBlocks = 4;
   return {
     ...chain,
     readHeadNumber: chain.readHeight,
     mine: async (blocks) => void (await chain.mine(blocks)),
     // Large amounts need more confirmations, as in the default settings.
-    settings: { finality: { blocks: lagBlocks }, finalDepthBlocks },
-    finalDepthBlocks,
+    settings: { finality: { blocks: lagBlocks }, finalDepthBlocks: 4 },
     finalizedLag: lagBlocks,
     createAddress: () => generateDescriptor(chain.chainId),
     tokenId: "btc-local-bitcoin",
