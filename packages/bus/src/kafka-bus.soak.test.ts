@@ -38,10 +38,7 @@ describe("Kafka bus", () => {
       },
     });
     await bus.publish([createTestRecord(topic, { key: "a", step: 1 })]);
-    await eventually(
-      () => deliveryCount,
-      (count) => count === 1,
-    );
+    await eventually(() => deliveryCount, 1);
     // The session timeout is 15 s. Only real time can show that heartbeats kept the session alive.
     await injectDelay("slow work", 18_000);
     releaseLatch();

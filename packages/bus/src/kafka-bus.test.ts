@@ -133,10 +133,7 @@ describe("Kafka bus", () => {
         return { handledCount: records.length };
       },
     });
-    await eventually(
-      () => receivedRecords,
-      (records) => records.length === 3,
-    );
+    await eventually(() => receivedRecords.length, 3);
     expect(receivedRecords).toMatchObject([
       { key: undefined, value: undefined, headers: {}, offset: "0" },
       { key: "\0\uFFFD\uFFFD", value: Buffer.from([0xff]), offset: "1" },
@@ -165,10 +162,7 @@ describe("Kafka bus", () => {
     for (let step = 1; step <= 20; step += 1) {
       await bus.publish([createTestRecord(topic, { key: "a", step })]);
     }
-    await eventually(
-      () => handledCount,
-      (count) => count === 20,
-    );
+    await eventually(() => handledCount, 20);
     await limitedSubscription.stop();
     const gapsMs = batchStartTimes
       .slice(1)
@@ -177,10 +171,7 @@ describe("Kafka bus", () => {
     expect(gapsMs.filter((gapMs) => gapMs < batchIntervalMs - 2)).toEqual([]);
 
     const slowSubscription = await subscribe(3_600_000);
-    await eventually(
-      () => handledCount,
-      (count) => count === 40,
-    );
+    await eventually(() => handledCount, 40);
     await slowSubscription.stop();
   });
 
@@ -203,10 +194,7 @@ describe("Kafka bus", () => {
       const senderBus = createTestBus();
       for (const step of [1, 2]) {
         await publishUntilStored(senderBus, [createTestRecord(topic, { key: "a", step })]);
-        await eventually(
-          () => handledCount,
-          (count) => count === step,
-        );
+        await eventually(() => handledCount, step);
       }
       await subscription.stop();
     } finally {
@@ -268,10 +256,7 @@ describe("Kafka bus", () => {
     );
     release();
     await holder.disconnect();
-    await eventually(
-      () => bus.stalledGroups(),
-      (stalledGroups) => stalledGroups.length === 0,
-    );
+    await eventually(() => bus.stalledGroups().length, 0);
   });
 
   test("an idle connection does not wake the process", async () => {
@@ -344,10 +329,7 @@ describe("Kafka bus", () => {
         return { handledCount: records.length };
       },
     });
-    await eventually(
-      () => labels,
-      (currentLabels) => currentLabels.length === 50,
-    );
+    await eventually(() => labels.length, 50);
     expect(labels).toEqual(steps.map((step) => `a:${step}`));
   });
 });

@@ -208,10 +208,7 @@ describe("the relay", () => {
     };
     await publishSteps("a", 1, 2);
     startTestRelay();
-    await eventually(
-      () => failureCount,
-      (count) => count === 1,
-    );
+    await eventually(() => failureCount, 1);
     await publishSteps("a", 3);
     await waitUntilEmpty();
     expect(attemptedLabels[0]).toEqual(["a:1", "a:2"]);
@@ -227,22 +224,16 @@ describe("the relay", () => {
     };
     await publishSteps("a", 1);
     const relay = startTestRelay({ clock });
-    await eventually(
-      () => attemptCount,
-      (count) => count === 1,
-    );
+    await eventually(() => attemptCount, 1);
     for (let wakeCount = 0; wakeCount < 100; wakeCount += 1) {
       relay.wake();
       await new Promise((resolve) => setImmediate(resolve));
     }
     expect(attemptCount).toBe(1);
-    await eventually(
-      () => {
-        clock.advance(100);
-        return attemptCount;
-      },
-      (count) => count === 2,
-    );
+    await eventually(() => {
+      clock.advance(100);
+      return attemptCount;
+    }, 2);
   });
 
   test("retries just as soon after the system clock is set back", async () => {
@@ -254,19 +245,13 @@ describe("the relay", () => {
     };
     await publishSteps("a", 1);
     const relay = startTestRelay({ clock });
-    await eventually(
-      () => attemptCount,
-      (count) => count === 1,
-    );
+    await eventually(() => attemptCount, 1);
     clock.setBack(3_600_000);
-    await eventually(
-      () => {
-        clock.advance(100);
-        relay.wake();
-        return attemptCount;
-      },
-      (count) => count === 2,
-    );
+    await eventually(() => {
+      clock.advance(100);
+      relay.wake();
+      return attemptCount;
+    }, 2);
   });
 
   test("sends immediately when woken, without a poll", async () => {
@@ -347,14 +332,11 @@ describe("the relay", () => {
     for (const pid of await findRelayPids()) {
       await database.admin.query("SELECT pg_terminate_backend($1)", [pid]);
     }
-    await eventually(
-      () => {
-        clock.advance(1_000);
-        relay.wake();
-        return countUnsent();
-      },
-      (count) => count === 0,
-    );
+    await eventually(() => {
+      clock.advance(1_000);
+      relay.wake();
+      return countUnsent();
+    }, 0);
     expect(getSentLabels().slice(steps)).toEqual(["b:1", "b:2"]);
   });
 
@@ -532,13 +514,10 @@ describe("the relay", () => {
     const [firstWatermark] = getWatermarks();
     expect(firstWatermark).toMatchObject({ topic, sendToEveryPartition: true });
     // A small batch that was sent is deleted by the next read, which waits for the fake clock.
-    await eventually(
-      () => {
-        clock.advance(5_000);
-        return countUnsent();
-      },
-      (count) => count === 0,
-    );
+    await eventually(() => {
+      clock.advance(5_000);
+      return countUnsent();
+    }, 0);
     const watermarkCountBefore = getWatermarks().length;
     clock.advance(60_000);
     await eventually(
@@ -612,13 +591,10 @@ describe("the relay", () => {
       );
     }
     bus.onPublish = async () => {};
-    await eventually(
-      () => {
-        clock.advance(1_000);
-        return countUnsent();
-      },
-      (count) => count === 0,
-    );
+    await eventually(() => {
+      clock.advance(1_000);
+      return countUnsent();
+    }, 0);
     await eventually(
       () => leaderMetrics.metrics(),
       (text) =>

@@ -20,12 +20,16 @@ export const silentLog: Log = createLog({
 export const createUniqueName = (prefix: string): string =>
   `${prefix}-${randomBytes(6).toString("hex")}`;
 
-/** Polls until the value is as expected and returns it; on timeout, fails with the last value. */
+/**
+ * Polls until the value is as expected and returns it; on timeout, fails with the last value. A
+ * value instead of a condition is compared with `===`.
+ */
 export const eventually = async <Value>(
   read: () => Value | Promise<Value>,
-  isExpected: (value: Value) => boolean,
+  expected: ((value: Value) => boolean) | (Value & (string | number | boolean)),
   timeoutMs?: number,
 ): Promise<Value> => {
+  const isExpected = typeof expected === "function" ? expected : isSame(expected);
   let lastValue: Value;
   const check = async () => {
     lastValue = await read();
@@ -33,6 +37,8 @@ export const eventually = async <Value>(
   };
   return (await waitUntil(() => `last seen: ${JSON.stringify(lastValue)}`, check, timeoutMs)).value;
 };
+
+const isSame = (expected: unknown) => (value: unknown) => value === expected;
 
 const TestEventData = z.object({ step: z.int() });
 
