@@ -200,15 +200,6 @@ describe("DELETE /console/api/api-keys/{id}", () => {
     );
     expect(await rig.readAudit(userId)).toContain("api_key.revoked");
   });
-
-  test("responds 404 for another account's key, which keeps working", async () => {
-    const owner = await rig.signUp();
-    const otherUser = await rig.signUp();
-    const { id, key } = await createKey(owner.cookie);
-    const rejected = await rig.call("DELETE", `${path}/${id}`, { cookie: otherUser.cookie });
-    expect(summarizeResponse(rejected)).toBe("404 NOT_FOUND");
-    expect(await rig.introspect("api-key", key)).toMatchObject({ found: true });
-  });
 });
 
 describe("lastUsedAt", () => {
@@ -438,15 +429,5 @@ describe("a key's own limit (rule API-25)", () => {
   ])("given %s, responds %s", async (_name, expected, limit) => {
     const { cookie } = await rig.signUp();
     expect(summarizeResponse(await createKeyWith(cookie, limit))).toBe(expected);
-  });
-
-  test("responds 404 for another account's key, and stays unchanged", async () => {
-    const owner = await rig.signUp();
-    const otherUser = await rig.signUp();
-    const { body } = await createKeyWith(owner.cookie, ownLimit);
-    expect(summarizeResponse(await patchKey(otherUser.cookie, body["id"], { burst: 1 }))).toBe(
-      "404 NOT_FOUND",
-    );
-    expect(await introspectCredential(body["key"])).toMatchObject(ownLimit);
   });
 });
