@@ -23,14 +23,10 @@ type WalletErrorResponse = {
   kind: WalletErrorKind;
   /**
    * The source: a repository with a path, a repository with `#` and the number of a thread, or a
-   * documentation page.
+   * documentation page. A thread has the date of its post. Files and pages were read on 2026-11-28.
    */
   source: string;
-  /** The date of the post in the thread, or the date on which the file or page was read. */
-  date: string;
 };
-
-const sourceReadOn = "2026-11-28";
 
 /** `Error(string)` of Solidity's ABI: "ERC20: insufficient allowance". */
 const revertData =
@@ -44,8 +40,7 @@ const metamaskExtensionErrors: readonly WalletErrorResponse[] = [
     method: "eth_sendTransaction",
     error: { code: 4001, message: "MetaMask Tx Signature: User denied transaction signature." },
     kind: "rejected",
-    source: "MetaMask/metamask-mobile#1314",
-    date: "2020-02-03",
+    source: "MetaMask/metamask-mobile#1314 (2020-02-03)",
   },
   {
     wallet: "MetaMask extension, when all open requests are closed",
@@ -56,16 +51,14 @@ const metamaskExtensionErrors: readonly WalletErrorResponse[] = [
       data: { cause: "rejectAllApprovals" },
     },
     kind: "rejected",
-    source: "BoltzExchange/boltz-web-app#1220",
-    date: "2026-03-06",
+    source: "BoltzExchange/boltz-web-app#1220 (2026-03-06)",
   },
   {
     wallet: "MetaMask extension, a version without error codes",
     method: "eth_sendTransaction",
     error: { message: "MetaMask Tx Signature: User denied transaction signature" },
     kind: "rejected",
-    source: "MetaMask/metamask-extension#5562",
-    date: "2018-10-23",
+    source: "MetaMask/metamask-extension#5562 (2018-10-23)",
   },
   {
     wallet: "MetaMask extension",
@@ -76,16 +69,14 @@ const metamaskExtensionErrors: readonly WalletErrorResponse[] = [
         'Unrecognized chain ID "0xa935". Try adding the chain using wallet_addEthereumChain first.',
     },
     kind: "networkMissing",
-    source: "MetaMask/metamask-extension#18657",
-    date: "2023-04-19",
+    source: "MetaMask/metamask-extension#18657 (2023-04-19)",
   },
   {
     wallet: "MetaMask extension",
     method: "eth_requestAccounts",
     error: { code: -32002, message: "Already processing eth_requestAccounts. Please wait." },
     kind: "busy",
-    source: "WalletConnect/web3modal-vanilla-js-example#27",
-    date: "2022-02-21",
+    source: "WalletConnect/web3modal-vanilla-js-example#27 (2022-02-21)",
   },
   {
     wallet: "MetaMask extension",
@@ -96,8 +87,7 @@ const metamaskExtensionErrors: readonly WalletErrorResponse[] = [
         "Request of type 'wallet_requestPermissions' already pending for origin https://docs.metamask.io.",
     },
     kind: "busy",
-    source: "MetaMask/metamask-extension#10584",
-    date: "2021-03-04",
+    source: "MetaMask/metamask-extension#10584 (2021-03-04)",
   },
   {
     wallet: "MetaMask extension",
@@ -112,8 +102,7 @@ const metamaskExtensionErrors: readonly WalletErrorResponse[] = [
       },
     },
     kind: "reverted",
-    source: "atahanyorganci/dapp-with-react#2",
-    date: "2023-08-24",
+    source: "atahanyorganci/dapp-with-react#2 (2023-08-24)",
   },
   {
     wallet: "MetaMask extension",
@@ -124,8 +113,7 @@ const metamaskExtensionErrors: readonly WalletErrorResponse[] = [
       data: { code: -32000, message: "execution reverted" },
     },
     kind: "reverted",
-    source: "MetaMask/metamask-extension#7286",
-    date: "2022-08-31",
+    source: "MetaMask/metamask-extension#7286 (2022-08-31)",
   },
   {
     wallet: "MetaMask extension, with the node's error as JSON in its message",
@@ -135,20 +123,14 @@ const metamaskExtensionErrors: readonly WalletErrorResponse[] = [
       message: 'Internal JSON-RPC error.\n{\n "code": 3,\n "message": "execution reverted"\n}',
     },
     kind: "reverted",
-    source: "OpenZeppelin/openzeppelin-contracts#3143",
-    date: "2022-01-28",
+    source: "OpenZeppelin/openzeppelin-contracts#3143 (2022-01-28)",
   },
   {
     wallet: "MetaMask extension with another node program",
     method: "eth_estimateGas",
-    error: {
-      code: -32016,
-      message: "The execution failed due to an exception.",
-      data: "Reverted",
-    },
+    error: { code: -32016, message: "The execution failed due to an exception.", data: "Reverted" },
     kind: "reverted",
-    source: "MetaMask/metamask-extension#14797",
-    date: "2022-05-29",
+    source: "MetaMask/metamask-extension#14797 (2022-05-29)",
   },
   {
     wallet: "MetaMask extension with an older node",
@@ -158,8 +140,7 @@ const metamaskExtensionErrors: readonly WalletErrorResponse[] = [
       message: "gas required exceeds allowance or always failing transaction",
     },
     kind: "reverted",
-    source: "MetaMask/metamask-extension#2720",
-    date: "2017-12-10",
+    source: "MetaMask/metamask-extension#2720 (2017-12-10)",
   },
   {
     wallet: "MetaMask extension",
@@ -171,24 +152,21 @@ const metamaskExtensionErrors: readonly WalletErrorResponse[] = [
         "(supplied gas 500000000)",
     },
     kind: "lacksGas",
-    source: "web3/web3.js#7021",
-    date: "2024-04-30",
+    source: "web3/web3.js#7021 (2024-04-30)",
   },
   {
     wallet: "MetaMask extension",
     method: "eth_estimateGas",
     error: { code: -32000, message: "insufficient funds for transfer" },
     kind: "lacksGas",
-    source: "MetaMask/metamask-docs#200",
-    date: "2020-12-02",
+    source: "MetaMask/metamask-docs#200 (2020-12-02)",
   },
   {
     wallet: "any wallet whose node reports an insufficient balance",
     method: "eth_sendTransaction",
     error: { code: -32000, message: "gas required exceeds allowance (17277)" },
     kind: "lacksGas",
-    source: "dfinity/oisy-wallet#14003",
-    date: "2026-09-09",
+    source: "dfinity/oisy-wallet#14003 (2026-09-09)",
   },
   {
     wallet: "MetaMask extension, whose node has not reached the block",
@@ -199,8 +177,7 @@ const metamaskExtensionErrors: readonly WalletErrorResponse[] = [
       data: { code: -32000, message: "header not found" },
     },
     kind: "unreachable",
-    source: "MetaMask/metamask-extension#13327",
-    date: "2022-01-16",
+    source: "MetaMask/metamask-extension#13327 (2022-01-16)",
   },
   {
     wallet: "MetaMask extension, whose node rejects it",
@@ -215,16 +192,14 @@ const metamaskExtensionErrors: readonly WalletErrorResponse[] = [
       },
     },
     kind: "unreachable",
-    source: "MetaMask/metamask-extension#32009",
-    date: "2025-04-15",
+    source: "MetaMask/metamask-extension#32009 (2025-04-15)",
   },
   {
     wallet: "MetaMask extension, which may have sent it",
     method: "eth_sendTransaction",
     error: { code: -32603, message: "Internal JSON-RPC error." },
     kind: "unknown",
-    source: "gosunuts/builderism#13",
-    date: "2024-07-06",
+    source: "gosunuts/builderism#13 (2024-07-06)",
   },
 ];
 
@@ -239,8 +214,7 @@ const metamaskMobileErrors: readonly WalletErrorResponse[] = [
       data: { originalError: { code: 4902 } },
     },
     kind: "networkMissing",
-    source: "Uniswap/web3-react#770",
-    date: "2023-02-28",
+    source: "Uniswap/web3-react#770 (2023-02-28)",
   },
   {
     wallet: "MetaMask mobile, before it could switch",
@@ -250,24 +224,21 @@ const metamaskMobileErrors: readonly WalletErrorResponse[] = [
       message: "The method wallet_switchEthereumChain does not exist/is not available",
     },
     kind: "unsupported",
-    source: "MetaMask/metamask-mobile#3035",
-    date: "2021-08-18",
+    source: "MetaMask/metamask-mobile#3035 (2021-08-18)",
   },
   {
     wallet: "MetaMask mobile through WalletConnect",
     method: "eth_signTypedData_v4",
     error: { code: 4001, message: "User rejected the request." },
     kind: "rejected",
-    source: "cowprotocol/cowswap#3216",
-    date: "2023-10-12",
+    source: "cowprotocol/cowswap#3216 (2023-10-12)",
   },
   {
     wallet: "an old MetaMask mobile",
     method: "eth_sendTransaction",
     error: {},
     kind: "unknown",
-    source: "MetaMask/metamask-mobile#1314",
-    date: "2020-02-03",
+    source: "MetaMask/metamask-mobile#1314 (2020-02-03)",
   },
 ];
 
@@ -277,16 +248,14 @@ const coinbaseErrors: readonly WalletErrorResponse[] = [
     method: "eth_sendTransaction",
     error: { message: "User denied transaction signature" },
     kind: "rejected",
-    source: "MetaMask/metamask-extension#5562",
-    date: "2018-10-23",
+    source: "MetaMask/metamask-extension#5562 (2018-10-23)",
   },
   {
     wallet: "Coinbase Wallet",
     method: "eth_requestAccounts",
     error: { message: "User denied account authorization" },
     kind: "rejected",
-    source: "coinbase/coinbase-wallet-sdk#241",
-    date: "2021-12-12",
+    source: "coinbase/coinbase-wallet-sdk#241 (2021-12-12)",
   },
   {
     wallet: "Coinbase Wallet",
@@ -294,15 +263,13 @@ const coinbaseErrors: readonly WalletErrorResponse[] = [
     error: { code: 4902, message: "Unrecognized chain ID." },
     kind: "networkMissing",
     source: "coinbase/coinbase-wallet-sdk: packages/wallet-sdk/src/core/error/constants.ts",
-    date: sourceReadOn,
   },
   {
     wallet: "Coinbase Wallet extension without the network",
     method: "wallet_switchEthereumChain",
     error: { code: -32603 },
     kind: "unknown",
-    source: "coinbase/coinbase-wallet-sdk#915",
-    date: "2023-07-05",
+    source: "coinbase/coinbase-wallet-sdk#915 (2023-07-05)",
   },
   {
     wallet: "Coinbase Wallet",
@@ -313,7 +280,6 @@ const coinbaseErrors: readonly WalletErrorResponse[] = [
     },
     kind: "locked",
     source: "coinbase/coinbase-wallet-sdk: packages/wallet-sdk/src/core/error/constants.ts",
-    date: sourceReadOn,
   },
 ];
 
@@ -324,7 +290,6 @@ const trustWalletErrors: readonly WalletErrorResponse[] = [
     error: { message: "User canceled" },
     kind: "rejected",
     source: "Uniswap/interface: apps/web/src/utils/swapErrorToUserReadableMessage.tsx",
-    date: sourceReadOn,
   },
   {
     wallet: "Trust Wallet",
@@ -332,15 +297,13 @@ const trustWalletErrors: readonly WalletErrorResponse[] = [
     error: { code: 4200, message: "EthereumProvider does not support calling eth_getCode" },
     kind: "unsupported",
     source: "trustwallet/trust-web3-provider: packages/ethereum/MobileAdapter.ts",
-    date: sourceReadOn,
   },
   {
     wallet: "Trust Wallet, whose node the page's policy blocks",
     method: "eth_call",
     error: { name: "TypeError", message: "Failed to fetch" },
     kind: "unreachable",
-    source: "trustwallet/trust-web3-provider#390",
-    date: "2023-03-17",
+    source: "trustwallet/trust-web3-provider#390 (2023-03-17)",
   },
 ];
 
@@ -351,7 +314,6 @@ const otherExtensionErrors: readonly WalletErrorResponse[] = [
     error: { code: 4902 },
     kind: "networkMissing",
     source: "web3.okx.com/onchainos/dev-docs/wallet/dapp-connect/chains/evm/web-add-network",
-    date: sourceReadOn,
   },
   {
     wallet: "Phantom",
@@ -359,7 +321,6 @@ const otherExtensionErrors: readonly WalletErrorResponse[] = [
     error: { code: 4001, message: "The user rejected the request through Phantom." },
     kind: "rejected",
     source: "docs.phantom.com/ethereum-and-polygon/provider-api-reference/errors",
-    date: sourceReadOn,
   },
   {
     wallet: "Phantom, whose dialog is open",
@@ -367,7 +328,6 @@ const otherExtensionErrors: readonly WalletErrorResponse[] = [
     error: { code: -32002, message: "Requested resource not available" },
     kind: "busy",
     source: "docs.phantom.com/ethereum-and-polygon/provider-api-reference/errors",
-    date: sourceReadOn,
   },
   {
     wallet: "Phantom",
@@ -375,7 +335,6 @@ const otherExtensionErrors: readonly WalletErrorResponse[] = [
     error: { code: 4900, message: "Phantom could not connect to the network." },
     kind: "unreachable",
     source: "docs.phantom.com/ethereum-and-polygon/provider-api-reference/errors",
-    date: sourceReadOn,
   },
   {
     wallet: "Phantom",
@@ -383,15 +342,13 @@ const otherExtensionErrors: readonly WalletErrorResponse[] = [
     error: { code: -32003, message: "Phantom does not recognize a valid transaction." },
     kind: "unknown",
     source: "docs.phantom.com/ethereum-and-polygon/provider-api-reference/errors",
-    date: sourceReadOn,
   },
   {
     wallet: "Phantom",
     method: "eth_getBlockByNumber",
     error: { code: -32603, message: "Unexpected error" },
     kind: "unknown",
-    source: "skalenetwork/portal#831",
-    date: "2026-04-14",
+    source: "skalenetwork/portal#831 (2026-04-14)",
   },
   {
     wallet: "Rabby, whose window was closed",
@@ -399,7 +356,6 @@ const otherExtensionErrors: readonly WalletErrorResponse[] = [
     error: { code: 4001, message: "User rejected the request." },
     kind: "rejected",
     source: "RabbyHub/Rabby: src/background/service/notification.ts",
-    date: sourceReadOn,
   },
   {
     wallet: "Rabby",
@@ -407,7 +363,6 @@ const otherExtensionErrors: readonly WalletErrorResponse[] = [
     error: { code: 4001, message: "User Cancel" },
     kind: "rejected",
     source: "RabbyHub/Rabby: src/background/service/notification.ts",
-    date: sourceReadOn,
   },
   {
     wallet: "Rabby, with another request open",
@@ -415,18 +370,13 @@ const otherExtensionErrors: readonly WalletErrorResponse[] = [
     error: { code: 4001, message: "please request after current approval resolve" },
     kind: "busy",
     source: "RabbyHub/Rabby: src/background/service/notification.ts",
-    date: sourceReadOn,
   },
   {
     wallet: "Rabby",
     method: "wallet_sendCalls",
-    error: {
-      code: -32601,
-      message: "method [wallet_sendCalls] doesn't has corresponding handler",
-    },
+    error: { code: -32601, message: "method [wallet_sendCalls] doesn't has corresponding handler" },
     kind: "unsupported",
     source: "RabbyHub/Rabby: src/background/controller/provider/rpcFlow.ts",
-    date: sourceReadOn,
   },
 ];
 
@@ -436,8 +386,7 @@ const ledgerErrors: readonly WalletErrorResponse[] = [
     method: "eth_sendTransaction",
     error: { name: "UserRefusedOnDevice", message: "" },
     kind: "rejected",
-    source: "LedgerHQ/ledger-live-common#712",
-    date: "2020-06-10",
+    source: "LedgerHQ/ledger-live-common#712 (2020-06-10)",
   },
   {
     wallet: "Ledger device, declined",
@@ -450,7 +399,6 @@ const ledgerErrors: readonly WalletErrorResponse[] = [
     },
     kind: "rejected",
     source: "Neufund/ledger-experiments: README.md",
-    date: sourceReadOn,
   },
   {
     wallet: "Ledger device, whose settings do not allow contract data",
@@ -463,7 +411,6 @@ const ledgerErrors: readonly WalletErrorResponse[] = [
     },
     kind: "unknown",
     source: "Neufund/ledger-experiments: README.md",
-    date: sourceReadOn,
   },
 ];
 
@@ -476,7 +423,6 @@ const safeErrors: readonly WalletErrorResponse[] = [
     source:
       "safe-global/safe-wallet-monorepo: apps/web/src/services/safe-wallet-provider/index.ts and " +
       "useSafeWalletProvider.tsx",
-    date: sourceReadOn,
   },
   {
     wallet: "Safe, which returns the same code for every error",
@@ -484,7 +430,6 @@ const safeErrors: readonly WalletErrorResponse[] = [
     error: { code: -32000, message: "Unsupported chain" },
     kind: "networkMissing",
     source: "safe-global/safe-wallet-monorepo: apps/web/src/services/safe-wallet-provider/index.ts",
-    date: sourceReadOn,
   },
   {
     wallet: "Safe, for an unknown batch",
@@ -492,7 +437,6 @@ const safeErrors: readonly WalletErrorResponse[] = [
     error: { code: -32000, message: "Transaction not found" },
     kind: "unknown",
     source: "safe-global/safe-wallet-monorepo: apps/web/src/services/safe-wallet-provider/index.ts",
-    date: sourceReadOn,
   },
 ];
 
@@ -503,23 +447,20 @@ const walletConnectErrors: readonly WalletErrorResponse[] = [
     error: { code: 5000, message: "User rejected." },
     kind: "rejected",
     source: "WalletConnect/walletconnect-monorepo: packages/utils/src/errors.ts",
-    date: sourceReadOn,
   },
   {
     wallet: "WalletConnect bridge, without a message",
     method: "eth_sendTransaction",
     error: { code: 5000, message: "" },
     kind: "rejected",
-    source: "wevm/viem#1045",
-    date: "2023-08-21",
+    source: "wevm/viem#1045 (2023-08-21)",
   },
   {
     wallet: "WalletConnect bridge",
     method: "eth_sendTransaction",
     error: { code: 5002, message: "User rejected methods." },
     kind: "rejected",
-    source: "antonio-fr/pyWalletConnect#16",
-    date: "2023-07-11",
+    source: "antonio-fr/pyWalletConnect#16 (2023-07-11)",
   },
   {
     wallet: "WalletConnect bridge, with the wallet's error as JSON in its message",
@@ -530,32 +471,28 @@ const walletConnectErrors: readonly WalletErrorResponse[] = [
         '"code":4902}',
     },
     kind: "networkMissing",
-    source: "AlphaWallet/alpha-wallet-ios#3887",
-    date: "2022-02-14",
+    source: "AlphaWallet/alpha-wallet-ios#3887 (2022-02-14)",
   },
   {
     wallet: "WalletConnect bridge to MetaMask without the network",
     method: "wallet_switchEthereumChain",
     error: { code: -32603, message: "Internal error" },
     kind: "unknown",
-    source: "WalletConnect/walletconnect-monorepo#2825",
-    date: "2023-06-28",
+    source: "WalletConnect/walletconnect-monorepo#2825 (2023-06-28)",
   },
   {
     wallet: "WalletConnect bridge to Tangem",
     method: "wallet_switchEthereumChain",
     error: { code: 0, message: "" },
     kind: "unknown",
-    source: "LFDT-Lineth/lineth-monorepo#2469",
-    date: "2026-02-23",
+    source: "LFDT-Lineth/lineth-monorepo#2469 (2026-02-23)",
   },
   {
     wallet: "WalletConnect bridge, whose wallet can still sign",
     method: "eth_sendTransaction",
     error: { message: "Request expired. Please try again." },
     kind: "unknown",
-    source: "WalletConnect/walletconnect-monorepo#4181",
-    date: "2024-01-26",
+    source: "WalletConnect/walletconnect-monorepo#4181 (2024-01-26)",
   },
   {
     wallet: "WalletConnect bridge, whose code 3 is not a revert",
@@ -563,7 +500,6 @@ const walletConnectErrors: readonly WalletErrorResponse[] = [
     error: { code: 3, message: "Restore will override." },
     kind: "unknown",
     source: "WalletConnect/walletconnect-monorepo: packages/utils/src/errors.ts",
-    date: sourceReadOn,
   },
   {
     wallet: "WalletConnect bridge",
@@ -571,7 +507,6 @@ const walletConnectErrors: readonly WalletErrorResponse[] = [
     error: { code: 5101, message: "Unsupported methods." },
     kind: "unsupported",
     source: "WalletConnect/walletconnect-monorepo: packages/utils/src/errors.ts",
-    date: sourceReadOn,
   },
 ];
 
@@ -580,8 +515,7 @@ const batchErrors: readonly WalletErrorResponse[] = [5700, 5710, 5740, 5750, 576
   method: "wallet_sendCalls",
   error: { code, message: "" },
   kind: "batchUnsupported",
-  source: "ethereum/EIPs#9601",
-  date: "2025-04-04",
+  source: "ethereum/EIPs#9601 (2025-04-04)",
 }));
 
 const duplicateBatchErrors: readonly WalletErrorResponse[] = [5720, 5730].map((code) => ({
@@ -589,8 +523,7 @@ const duplicateBatchErrors: readonly WalletErrorResponse[] = [5720, 5730].map((c
   method: "wallet_sendCalls",
   error: { code, message: "" },
   kind: "unknown",
-  source: "ethereum/EIPs#9601",
-  date: "2025-04-04",
+  source: "ethereum/EIPs#9601 (2025-04-04)",
 }));
 
 /** Errors of wallets for EVM chains. */
@@ -615,7 +548,6 @@ export const tronErrorResponses: readonly WalletErrorResponse[] = [
     error: "Confirmation declined by user",
     kind: "rejected",
     source: "MultipleChain/tron-js: src/utils.js",
-    date: sourceReadOn,
   },
   {
     wallet: "TronLink extension",
@@ -623,7 +555,6 @@ export const tronErrorResponses: readonly WalletErrorResponse[] = [
     error: { code: 4001, message: "" },
     kind: "rejected",
     source: "docs.tronlink.org/dapp/transfer",
-    date: sourceReadOn,
   },
   {
     wallet: "TronLink",
@@ -631,7 +562,6 @@ export const tronErrorResponses: readonly WalletErrorResponse[] = [
     error: { code: 4001, message: "The user rejected connection." },
     kind: "rejected",
     source: "tronprotocol/tronwallet-adapter: packages/adapters/tronlink/src/adapter.ts",
-    date: sourceReadOn,
   },
   {
     wallet: "TronLink, with the same request open",
@@ -639,7 +569,6 @@ export const tronErrorResponses: readonly WalletErrorResponse[] = [
     error: { code: 4000, message: "" },
     kind: "busy",
     source: "tronprotocol/tronwallet-adapter: packages/adapters/tronlink/src/adapter.ts",
-    date: sourceReadOn,
   },
   {
     wallet: "TronLink, with its window open",
@@ -647,7 +576,6 @@ export const tronErrorResponses: readonly WalletErrorResponse[] = [
     error: { code: -32002, message: "" },
     kind: "busy",
     source: "tronprotocol/tronwallet-adapter: packages/adapters/tronlink/src/adapter.ts",
-    date: sourceReadOn,
   },
   {
     wallet: "TronLink",
@@ -655,7 +583,6 @@ export const tronErrorResponses: readonly WalletErrorResponse[] = [
     error: { code: 4200, message: "" },
     kind: "unsupported",
     source: "docs.tronlink.org/reference/error-code-map",
-    date: sourceReadOn,
   },
   {
     wallet: "WalletConnect bridge",
@@ -663,15 +590,13 @@ export const tronErrorResponses: readonly WalletErrorResponse[] = [
     error: { name: "WalletSignTransactionError", message: "User rejected the request." },
     kind: "rejected",
     source: "MultipleChain/tron-js: src/utils.js",
-    date: sourceReadOn,
   },
   {
     wallet: "Trust Wallet, which may have sent what it signed",
     method: "trx.sign",
     error: { code: -32603, message: "Internal error" },
     kind: "unknown",
-    source: "trustwallet/wallet-core#4875",
-    date: "2026-09-15",
+    source: "trustwallet/wallet-core#4875 (2026-09-15)",
   },
   {
     wallet: "TronLink, whose node does not respond",
@@ -679,7 +604,6 @@ export const tronErrorResponses: readonly WalletErrorResponse[] = [
     error: { name: "AxiosError", message: "Network Error", code: "ERR_NETWORK" },
     kind: "unreachable",
     source: "docs.tronlink.org/reference/error-code-map",
-    date: sourceReadOn,
   },
   {
     wallet: "TronLink, for a failing call",
@@ -687,6 +611,5 @@ export const tronErrorResponses: readonly WalletErrorResponse[] = [
     error: { message: "REVERT opcode executed" },
     kind: "reverted",
     source: "tronprotocol/java-tron: actuator/src/main/java/org/tron/core/actuator/VMActuator.java",
-    date: sourceReadOn,
   },
 ];
