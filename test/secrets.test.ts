@@ -12,7 +12,7 @@ import { createBrowser } from "@payment-links/auth-keys/testing/browser";
 import { createWallet, createTestSiweMessage } from "@payment-links/auth-keys/testing/siwe";
 import { getTestBrokers, getTestKafkaPassword } from "@payment-links/bus/testing";
 import { hashSecret } from "@payment-links/contracts";
-import { type TraceCollector, startCollector } from "./rig/collector.ts";
+import { type TraceCollector, startCollector } from "@payment-links/runtime/testing/collector";
 import { call, getCookies, sendNotice } from "./rig/client.ts";
 import { type RealSystem, startRealSystem } from "./rig/real-system.ts";
 import { type WebhookReceiver, startReceiver } from "./rig/receiver.ts";

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import * as z from "zod";
 import { call, createMerchant, sendNotice } from "./rig/client.ts";
-import { type TraceCollector, startCollector } from "./rig/collector.ts";
+import { type TraceCollector, startCollector } from "@payment-links/runtime/testing/collector";
 import { type RealSystem, startRealSystem } from "./rig/real-system.ts";
 import { type WebhookReceiver, startReceiver } from "./rig/receiver.ts";
 import { parseSpans } from "./rig/spans.ts";

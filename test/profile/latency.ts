@@ -5,7 +5,7 @@ import { waitUntil } from "@payment-links/runtime/testing";
 import type { OnEnd } from "../bench/harness.ts";
 import { callEvenly } from "../bench/load.ts";
 import { createOpenLinks, pay, startShop } from "../bench/payments.ts";
-import { type TraceCollector, startCollector } from "../rig/collector.ts";
+import { type TraceCollector, startCollector } from "@payment-links/runtime/testing/collector";
 import type { RealSystem } from "../rig/real-system.ts";
 import { parseSpans } from "../rig/spans.ts";
 import { type Cost, createMeters } from "./meters.ts";

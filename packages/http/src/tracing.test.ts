@@ -1,33 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { type Server, createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { getActiveTraceparent, startTracing } from "@payment-links/runtime";
+import { describe, expect, test } from "@jest/globals";
+import { getActiveTraceparent } from "@payment-links/runtime";
+import { startCollectedTracing } from "@payment-links/runtime/testing/collector";
+import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { publicRoute } from "./route.ts";
 import { sendRequest } from "./testing/client.ts";
-import { type StartedApp, startApp } from "./testing/start-app.ts";
+import { startApp } from "./testing/start-app.ts";
 
 const traceId = "0af7651916cd43dd8448eb211c80319c";
 const headers = { traceparent: `00-${traceId}-b7ad6b7169203331-01` };
 
-let app: StartedApp;
-let collector: Server;
-let exportedText = "";
-let closeTracing = async () => {};
-
-beforeAll(async () => {
-  collector = createServer((req, res) => {
-    req.on("data", (chunk: Buffer) => {
-      exportedText += chunk.toString("latin1");
-    });
-    req.on("end", () => res.end());
-  });
-  await new Promise<void>((resolve) => void collector.listen(0, "127.0.0.1", resolve));
-  const { port } = collector.address() as AddressInfo;
-  process.env["OTEL_EXPORTER_OTLP_ENDPOINT"] = `http://127.0.0.1:${port}`;
-  process.env["OTEL_METRICS_EXPORTER"] = "none";
-  process.env["OTEL_LOGS_EXPORTER"] = "none";
-  closeTracing = await startTracing("test", true);
-  app = await startApp({
+const tracing = useRig(() => startCollectedTracing("test"));
+const app = useRig(() =>
+  startApp({
     routes: [
       publicRoute({
         method: "get",
@@ -43,13 +27,8 @@ beforeAll(async () => {
         handle: () => Promise.reject(new Error("broken")),
       }),
     ],
-  });
-});
-
-afterAll(async () => {
-  await app.close();
-  await new Promise((resolve) => void collector.close(resolve));
-});
+  }),
+);
 
 describe("with tracing enabled", () => {
   test("a request continues its caller's trace, or starts its own", async () => {
@@ -86,9 +65,9 @@ describe("with tracing enabled", () => {
 
   test("a span is named after the route's pattern, never after the requested path", async () => {
     await sendRequest({ port: app.port, path: "/things/plink_hunter2?q=hunter2", headers });
-    await closeTracing();
-    expect(exportedText).toContain("GET /things/:id");
-    expect(exportedText).toContain("http.response.status_code");
-    expect(exportedText).not.toContain("hunter2");
+    await tracing.stopTracing();
+    expect(tracing.received()).toContain("GET /things/:id");
+    expect(tracing.received()).toContain("http.response.status_code");
+    expect(tracing.received()).not.toContain("hunter2");
   });
 });

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { type Server, createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { describe, expect, test } from "@jest/globals";
 import { context, trace } from "@opentelemetry/api";
 import { createLog } from "./log.ts";
+import { startCollectedTracing } from "./testing/collector.ts";
+import { useRig } from "./testing/use-rig.ts";
 import { getActiveTraceparent, extractTraceContext, startTracing, tracer } from "./tracing.ts";
 
 const traceId = "0af7651916cd43dd8448eb211c80319c";
@@ -19,23 +19,7 @@ describe("with tracing disabled", () => {
 });
 
 describe("with tracing enabled", () => {
-  const exported: string[] = [];
-  let collector: Server;
-  let stopTracing = async () => {};
-
-  beforeAll(async () => {
-    collector = createServer((req, res) => {
-      req.on("data", (chunk: Buffer) => exported.push(`${req.url} ${chunk.toString("latin1")}`));
-      req.on("end", () => res.end());
-    });
-    await new Promise<void>((resolve) => void collector.listen(0, "127.0.0.1", resolve));
-    const { port } = collector.address() as AddressInfo;
-    process.env["OTEL_EXPORTER_OTLP_ENDPOINT"] = `http://127.0.0.1:${port}`;
-    process.env["OTEL_METRICS_EXPORTER"] = "none";
-    process.env["OTEL_LOGS_EXPORTER"] = "none";
-    stopTracing = await startTracing("links-api", true);
-  });
-  afterAll(() => new Promise((resolve) => void collector.close(resolve)));
+  const tracing = useRig(() => startCollectedTracing("links-api"));
 
   test("continues the trace of a traceparent and propagates it", () => {
     const span = tracer.startSpan("work", {}, extractTraceContext(traceparent));
@@ -73,10 +57,9 @@ describe("with tracing enabled", () => {
 
   test("exports every ended span to the OTLP endpoint when tracing stops", async () => {
     tracer.startSpan("the last work").end();
-    await stopTracing();
-    const exportedText = exported.join("");
-    expect(exportedText).toMatch(/^\/v1\/traces /);
-    expect(exportedText).toContain("the last work");
-    expect(exportedText).toContain("links-api");
+    await tracing.stopTracing();
+    expect(tracing.requestedPaths[0]).toBe("/v1/traces");
+    expect(tracing.received()).toContain("the last work");
+    expect(tracing.received()).toContain("links-api");
   });
 });

@@ -1,11 +1,9 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { createOutgoingEvent } from "@payment-links/bus";
 import { linkCompleted, linkSnapshot } from "@payment-links/contracts";
 import * as z from "zod";
-import { startTracing } from "@payment-links/runtime";
 import { waitUntil } from "@payment-links/runtime/testing";
+import { startCollectedTracing } from "@payment-links/runtime/testing/collector";
 import { type Receiver, startReceiver } from "./testing/start-receiver.ts";
 import { type Rig, createRig } from "./testing/create-rig.ts";
 import { sampleLink } from "./testing/samples.ts";
@@ -120,12 +118,7 @@ describe("dead letters", () => {
 
 describe("tracing", () => {
   test("propagates the event's trace to the receiver", async () => {
-    const collector = createServer((req, res) => void req.resume().on("end", () => res.end()));
-    await new Promise<void>((resolve) => collector.listen(0, "127.0.0.1", resolve));
-    const { port } = collector.address() as AddressInfo;
-    process.env["OTEL_EXPORTER_OTLP_ENDPOINT"] = `http://127.0.0.1:${port}`;
-    const stopTracing = await startTracing("webhook-dispatcher", true);
-
+    const tracing = await startCollectedTracing("webhook-dispatcher");
     const person = rig.signIn();
     await rig.register(person, "/traced");
     const traceId = "0af7651916cd43dd8448eb211c80319c";
@@ -141,8 +134,7 @@ describe("tracing", () => {
       new RegExp(`^00-${traceId}-[0-9a-f]{16}-01$`),
     );
     expect(receivedWebhook.headers["traceparent"]).not.toBe(traceparent);
-    await stopTracing();
-    delete process.env["OTEL_EXPORTER_OTLP_ENDPOINT"];
-    collector.close();
+    await tracing.stopTracing();
+    await tracing.close();
   });
 });
