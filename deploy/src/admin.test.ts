@@ -1,11 +1,12 @@
 import { spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
-import { type IncomingMessage, createServer } from "node:http";
+import { type IncomingMessage, type ServerResponse, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "@jest/globals";
 import { getInheritedEnv } from "@payment-links/runtime/testing/inherited-env";
-import { useRig } from "@payment-links/runtime/testing/use-rig";
+import { closeAfterEach, useRig } from "@payment-links/runtime/testing/use-rig";
 import { createRig, parseToken } from "../../services/auth-keys/src/testing/create-rig.ts";
 
 const script = fileURLToPath(new URL("admin.ts", import.meta.url));
@@ -30,15 +31,24 @@ const runAdmin = async (args: readonly string[], environment: Record<string, str
   return { code, stdout, stderr };
 };
 
-/** Starts a server that responds with the handler's return value as JSON. */
-const startServer = async (handleRequest: (req: IncomingMessage) => unknown) => {
-  const server = createServer((req, res) => {
+const closeAfterTest = closeAfterEach();
+
+type ReceivedRequest = { req: IncomingMessage; res: ServerResponse; requestCount: number };
+
+/** Starts a server that responds with the return value as JSON, and stops it after the test. */
+const startServer = async (respond: (request: ReceivedRequest) => unknown) => {
+  const requests: string[] = [];
+  const bodies: string[] = [];
+  const server = createServer(async (req, res) => {
+    requests.push(`${req.method} ${req.url}`);
+    bodies.push(await text(req));
     res.setHeader("content-type", "application/json");
-    res.end(JSON.stringify(handleRequest(req)));
+    res.end(JSON.stringify(respond({ req, res, requestCount: requests.length }), null, 1));
   });
+  closeAfterTest({ close: () => server.close() });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}`, close: () => server.close() };
+  return { url: `http://127.0.0.1:${port}`, requests, bodies };
 };
 
 describe("admin account create", () => {
@@ -91,19 +101,19 @@ describe("admin account sign-in-link", () => {
   });
 });
 
+/** Creates an account. `runAccountAction` runs a command for it and returns the printed JSON. */
+const createActedAccount = async (handle: string) => {
+  const { stdout } = await runAdmin(
+    "account create --username N --handle".split(" ").concat(handle),
+  );
+  const runAccountAction = async (action: string, ...extraArgs: string[]) =>
+    JSON.parse((await runAdmin(["account", action, "--handle", handle, ...extraArgs])).stdout);
+  return { userId: JSON.parse(stdout).userId, runAccountAction };
+};
+
 describe("admin account suspend, resume and revoke-everything", () => {
   test("print the account's new state, and what was revoked (rule OPS-3)", async () => {
-    const createResult = await runAdmin([
-      "account",
-      "create",
-      "--handle",
-      "held",
-      "--username",
-      "H",
-    ]);
-    const { userId } = JSON.parse(createResult.stdout);
-    const runAccountAction = async (action: string, ...extraArgs: string[]) =>
-      JSON.parse((await runAdmin(["account", action, "--handle", "held", ...extraArgs])).stdout);
+    const { userId, runAccountAction } = await createActedAccount("held");
     const expectedAccount = { userId, handle: "held" };
     const suspendArgs = ["suspend", "--reason", "asked", "--as", "ada"] as const;
     expect(await runAccountAction(...suspendArgs)).toEqual({
@@ -119,17 +129,7 @@ describe("admin account suspend, resume and revoke-everything", () => {
 
 describe("admin account verify and unverify", () => {
   test("print whether the account is verified (rules OPS-3 and CALLER-38)", async () => {
-    const createResult = await runAdmin([
-      "account",
-      "create",
-      "--handle",
-      "vetted",
-      "--username",
-      "V",
-    ]);
-    const { userId } = JSON.parse(createResult.stdout);
-    const runAccountAction = async (action: string, ...extraArgs: string[]) =>
-      JSON.parse((await runAdmin(["account", action, "--handle", "vetted", ...extraArgs])).stdout);
+    const { userId, runAccountAction } = await createActedAccount("vetted");
     const accountResponse = { userId, handle: "vetted" };
     expect(await runAccountAction("unverify", "--reason", "sold", "--as", "ada")).toEqual({
       ...accountResponse,
@@ -146,59 +146,41 @@ describe("admin republish", () => {
     ["payment-links", "LINKS_API"],
     ["settlements", "SETTLEMENT_LISTENER"],
   ])("%s waits until everything is published, and prints how much", async (resource, variable) => {
-    const requests: unknown[] = [];
-    const { url, close } = await startServer((req) => {
-      requests.push([req.method, req.url]);
-      return { publishedCount: 100 * requests.length, endedAt: requests.length < 3 ? null : "now" };
+    const { url, requests } = await startServer(({ requestCount }) => ({
+      publishedCount: 100 * requestCount,
+      endedAt: requestCount < 3 ? null : "now",
+    }));
+    const environment = { [`${variable}_INTERNAL_URL`]: url };
+    expect(await runAdmin(["republish", resource], environment)).toEqual({
+      code: 0,
+      stdout: '{"publishedCount":300,"endedAt":"now"}\n',
+      stderr: "",
     });
-    try {
-      const environment = { [`${variable}_INTERNAL_URL`]: url };
-      expect(await runAdmin(["republish", resource], environment)).toEqual({
-        code: 0,
-        stdout: '{"publishedCount":300,"endedAt":"now"}\n',
-        stderr: "",
-      });
-      const path = `/internal/republish/${resource}`;
-      expect(requests).toEqual([
-        ["POST", path],
-        ["GET", path],
-        ["GET", path],
-      ]);
-    } finally {
-      close();
-    }
+    const path = `/internal/republish/${resource}`;
+    expect(requests).toEqual([`POST ${path}`, `GET ${path}`, `GET ${path}`]);
   });
 
   test("with --no-wait, starts the republish and prints its progress", async () => {
-    const { url, close } = await startServer(() => ({ publishedCount: 7, endedAt: null }));
-    try {
-      const environment = { LINKS_API_INTERNAL_URL: url };
-      expect(await runAdmin(["republish", "payment-links", "--no-wait"], environment)).toEqual({
-        code: 0,
-        stdout: '{"publishedCount":7,"endedAt":null}\n',
-        stderr: "",
-      });
-    } finally {
-      close();
-    }
+    const { url } = await startServer(() => ({ publishedCount: 7, endedAt: null }));
+    const environment = { LINKS_API_INTERNAL_URL: url };
+    expect(await runAdmin(["republish", "payment-links", "--no-wait"], environment)).toEqual({
+      code: 0,
+      stdout: '{"publishedCount":7,"endedAt":null}\n',
+      stderr: "",
+    });
   });
 
   test("reports that the republish continues if the service becomes unavailable", async () => {
-    const { url, close } = await startServer((req) => {
+    const { url } = await startServer(({ req }) => {
       if (req.method === "GET") req.socket.destroy();
       return { publishedCount: 0, endedAt: null };
     });
-    try {
-      const { code, stderr } = await runAdmin(["republish", "payment-links"], {
-        LINKS_API_INTERNAL_URL: url,
-      });
-      expect(code).toBe(1);
-      expect(stderr).toMatch(
-        /^links-api at .*\nthe republish continues; to start it over and wait, run the command again/,
-      );
-    } finally {
-      close();
-    }
+    const environment = { LINKS_API_INTERNAL_URL: url };
+    const { code, stderr } = await runAdmin(["republish", "payment-links"], environment);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /^links-api at .*\nthe republish continues; to start it over and wait, run the command again/,
+    );
   });
 
   test("calls the service that owns the resources, and names the variable to check if it is not there", async () => {
@@ -213,24 +195,16 @@ describe("admin republish", () => {
 
 describe("admin audit list", () => {
   test("prints a page of all accounts' audit log, after the given number", async () => {
-    const requests: string[] = [];
     const auditPage = { data: [], nextAfterSeq: null };
-    const { url, close } = await startServer((req) => {
-      requests.push(`${req.method} ${req.url}`);
-      return auditPage;
-    });
-    try {
-      const environment = { AUTH_KEYS_INTERNAL_URL: url };
-      const expectedResult = { code: 0, stdout: `${JSON.stringify(auditPage)}\n`, stderr: "" };
-      expect(await runAdmin(["audit", "list"], environment)).toEqual(expectedResult);
-      expect(await runAdmin(["audit", "list", "--after", "100"], environment)).toEqual(
-        expectedResult,
-      );
-      expect(requests).toEqual(["GET /internal/audit-log", "GET /internal/audit-log?afterSeq=100"]);
-      expect((await runAdmin(["audit", "list", "--after", "x"], environment)).code).toBe(2);
-    } finally {
-      close();
-    }
+    const { url, requests } = await startServer(() => auditPage);
+    const environment = { AUTH_KEYS_INTERNAL_URL: url };
+    const expectedResult = { code: 0, stdout: `${JSON.stringify(auditPage)}\n`, stderr: "" };
+    expect(await runAdmin(["audit", "list"], environment)).toEqual(expectedResult);
+    expect(await runAdmin(["audit", "list", "--after", "100"], environment)).toEqual(
+      expectedResult,
+    );
+    expect(requests).toEqual(["GET /internal/audit-log", "GET /internal/audit-log?afterSeq=100"]);
+    expect((await runAdmin(["audit", "list", "--after", "x"], environment)).code).toBe(2);
   });
 });
 
@@ -262,28 +236,21 @@ describe("admin commands for services other than auth-keys", () => {
   ])(
     "%s calls %s with %s %s, and sends the first operator token as bearer",
     async (command, service, method, path) => {
-      const requests: unknown[] = [];
-      const server = createServer((req, res) => {
-        requests.push([req.method, req.url, req.headers.authorization]);
-        res.setHeader("content-type", "application/json");
-        res.end('{\n  "data": []\n}');
+      const tokens: unknown[] = [];
+      const { url, requests } = await startServer(({ req }) => {
+        tokens.push(req.headers.authorization);
+        return { data: [] };
       });
-      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-      try {
-        const { port } = server.address() as AddressInfo;
-        const variable = `${service.toUpperCase().replace("-", "_")}_INTERNAL_URL`;
-        const commandWords = command.split(" ");
-        const options = commandWords[0] === "dead-letters" ? ["--service", service] : [];
-        const { code, stdout } = await runAdmin([...commandWords, ...options], {
-          [variable]: `http://127.0.0.1:${port}/`,
-          OPERATOR_TOKEN: "sixteen-characters, the-one-that-goes",
-          INTERNAL_TOKEN: "that-of-the-services",
-        });
-        expect([code, stdout]).toEqual([0, '{"data":[]}\n']);
-        expect(requests).toEqual([[method, path, "Bearer sixteen-characters"]]);
-      } finally {
-        server.close();
-      }
+      const variable = `${service.toUpperCase().replace("-", "_")}_INTERNAL_URL`;
+      const commandWords = command.split(" ");
+      const options = commandWords[0] === "dead-letters" ? ["--service", service] : [];
+      const { code, stdout } = await runAdmin([...commandWords, ...options], {
+        [variable]: `${url}/`,
+        OPERATOR_TOKEN: "sixteen-characters, the-one-that-goes",
+        INTERNAL_TOKEN: "that-of-the-services",
+      });
+      expect([code, stdout]).toEqual([0, '{"data":[]}\n']);
+      expect([requests, tokens]).toEqual([[`${method} ${path}`], ["Bearer sixteen-characters"]]);
     },
   );
 });
@@ -307,35 +274,18 @@ describe("admin settlement", () => {
     },
   ])(
     "sends chain and blocks unchanged, and reports an unknown chain: $command",
-    async (settlementCase) => {
-      const requests: unknown[] = [];
-      const server = createServer(async (req, res) => {
-        const chunks: Buffer[] = [];
-        for await (const chunk of req) chunks.push(chunk);
-        requests.push([req.method, req.url, JSON.parse(String(Buffer.concat(chunks)))]);
-        res.statusCode = requests.length === 1 ? 202 : 404;
-        res.setHeader("content-type", "application/json");
-        res.end(JSON.stringify(settlementCase.body));
+    async ({ command, body, errorMessage }) => {
+      const { url, requests, bodies } = await startServer(({ res, requestCount }) => {
+        res.statusCode = requestCount === 1 ? 202 : 404;
+        return body;
       });
-      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-      try {
-        const { port } = server.address() as AddressInfo;
-        const environment = { SETTLEMENT_LISTENER_INTERNAL_URL: `http://127.0.0.1:${port}` };
-        const firstResult = await runAdmin(["settlement", ...settlementCase.command], environment);
-        expect([firstResult.code, firstResult.stdout]).toEqual([
-          0,
-          `${JSON.stringify(settlementCase.body)}\n`,
-        ]);
-        const secondResult = await runAdmin(["settlement", ...settlementCase.command], environment);
-        expect([secondResult.code, secondResult.stderr]).toEqual([1, settlementCase.errorMessage]);
-        expect(requests[0]).toEqual([
-          "POST",
-          `/internal/settlement/${settlementCase.command[0]}`,
-          settlementCase.body,
-        ]);
-      } finally {
-        server.close();
-      }
+      const environment = { SETTLEMENT_LISTENER_INTERNAL_URL: url };
+      const firstResult = await runAdmin(["settlement", ...command], environment);
+      expect([firstResult.code, firstResult.stdout]).toEqual([0, `${JSON.stringify(body)}\n`]);
+      const secondResult = await runAdmin(["settlement", ...command], environment);
+      expect([secondResult.code, secondResult.stderr]).toEqual([1, errorMessage]);
+      expect(requests[0]).toBe(`POST /internal/settlement/${command[0]}`);
+      expect(JSON.parse(bodies[0] ?? "")).toEqual(body);
     },
   );
 });
