@@ -108,6 +108,8 @@ test("no deposit comes from a payment's transfer, a transfer to an unknown addre
   const [owner, selfOwner] = [link.destinationAddress, await createOwner(chain.payers[2])];
   const unknownOwner = freshAddress();
   await chain.pay(createOrder(link));
+  // A payment to an address that is no owner's is neither a deposit nor a payment.
+  await chain.pay(createOrder(link, { to: unknownOwner, payer: 1 }));
   await chain.pay(createTransfer(unknownOwner));
   await chain.pay(createTransfer(selfOwner, { payer: 2 }));
   await chain.payFailing(createTransfer(owner));
@@ -116,6 +118,7 @@ test("no deposit comes from a payment's transfer, a transfer to an unknown addre
   await waitUntilProcessed();
   await rig.waitForStatus(link.id, "settled");
   expect([owner, selfOwner, unknownOwner].flatMap(listSteps)).toEqual([]);
+  expect(new Set(rig.publishedPayments(link.id).map(({ id }) => id)).size).toBe(1);
 });
 
 test("a transfer with an unknown key is not a deposit, and is credited once if its link arrives later (rule CHAIN-20)", async () => {

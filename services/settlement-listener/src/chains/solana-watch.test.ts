@@ -87,24 +87,4 @@ describe("the Solana watch", () => {
     await rig.waitForPublished(link.id, 2);
     expect(rig.publishedStatuses(link.id)).toEqual(["processing 2.5", "failed 2.5"]);
   });
-
-  test("finds a payment made before its link was received", async () => {
-    await rig.waitUntilScanned();
-    const link = rig.sampleLink();
-    await chain.pay(createOrder(link));
-    chain.mine(finalizedLag + 2);
-    await rig.waitUntilScanned();
-    await rig.receiveLinks(link);
-    chain.mine();
-    await rig.waitForPublished(link.id, 1);
-    chain.mine();
-    await rig.waitForPublished(
-      link.id,
-      rig.publishedPayments(link.id).at(-1)?.status === "settled" ? 1 : 2,
-    );
-    expect(rig.publishedPayments(link.id).at(-1)).toMatchObject({
-      status: "settled",
-      amount: "2.5",
-    });
-  });
 });

@@ -140,61 +140,6 @@ test("a deposit in a look-alike is published, and so is a payment through the pr
   expect(rig.publishedPayments(link.id).at(-1)).toMatchObject({ amount: "2", tokenAddress });
 });
 
-test("a minimum for a token that the chain does not have is a configuration error", async () => {
-  await startRig();
-  const unknownOwner = tronAddressFromHex(`0x${"11".repeat(20)}`);
-  await expect(
-    createWatchRig(chain, { depositMinimums: { [unknownOwner]: new Decimal("1") } }),
-  ).rejects.toThrow(`not a token on chain ${chain.chainId}`);
-});
-
-test("no deposits are reported unless `findsDeposits` is set", async () => {
-  await startRig({ findsDeposits: false });
-  const owner = createAccount();
-  const link = await rig.receiveNewLink({ destinationAddress: owner.address });
-  await rig.waitUntilScanned();
-  await chain.transferToken({ to: owner.hex, amount: baseUnitsPerToken });
-  await chain.pay({ reference: link.paymentReference, to: owner.hex, amount: 1n });
-  await chain.mine(finalizedLag + 1);
-  await rig.waitForStatus(link.id, "settled");
-  expect(listSteps(owner)).toEqual([]);
-});
-
-test("several deposits in one transaction are each published, even with the same amount", async () => {
-  await startRig();
-  const [owner, otherOwner] = [await createOwner(), await createOwner()];
-  const orders = [owner, owner, otherOwner].map(({ hex: to }) => ({
-    reference: randomBytes(16).toString("hex"),
-    to,
-    amount: baseUnitsPerToken,
-  }));
-  await chain.payBySuffixInOneTransaction(orders);
-  await chain.mine(finalizedLag + 1);
-  await waitUntilProcessed();
-  await waitForSettled(owner, 2);
-  await waitForSettled(otherOwner);
-  const settledDeposits = [owner, otherOwner].map(listSettled);
-  expect(settledDeposits.map(({ length }) => length)).toEqual([2, 1]);
-  expect(new Set(settledDeposits.flat().map(({ deposit }) => deposit.id)).size).toBe(3);
-});
-
-test("a deposit that a fork moves to another block stays one deposit", async () => {
-  await startRig();
-  const owner = await createOwner();
-  const hash = await chain.transferToken({ to: owner.hex, amount: 7n * baseUnitsPerToken });
-  await chain.mine();
-  await waitForSteps(owner, 1);
-  const raw = await chain.readRawTransaction(hash);
-  await chain.mine();
-  await chain.reorg(2, [{ raw, offset: 1 }]);
-  await chain.mine(finalizedLag + 1);
-  await waitForSteps(owner, 2);
-  expect(listSteps(owner)).toEqual(["deposit.seen 7", "deposit.settled 7"]);
-  expect(new Set(rig.publishedDeposits(owner.address).map(({ deposit }) => deposit.id)).size).toBe(
-    1,
-  );
-});
-
 test("an orphaned deposit is published as orphaned once a solid block is a day later", async () => {
   await startRig();
   const owner = await createOwner();

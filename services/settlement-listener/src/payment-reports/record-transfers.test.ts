@@ -302,21 +302,6 @@ describe("recordTransfers", () => {
     expect(await listPublished(link)).toEqual(["processing 1 1.5", "settled 2 1.5"]);
   });
 
-  test("keeps the credit of a payment orphaned after it settled, and flags it until it is back", async () => {
-    const link = createLink();
-    await receive(link);
-    const settledTransfer = createTransferTo(link, { blockNumber: 800, status: "settled" });
-    await recordAll(settledTransfer);
-    await orphanTransfersAbove(799);
-    await recordAll({ ...settledTransfer, blockNumber: 801 });
-    const events = await readEvents(rig.pool, link.id);
-    expect(events.map(({ type, data }) => [type, data.version, data.isOrphaned])).toEqual([
-      ["settlement.settled", 1, false],
-      ["settlement.settled", 2, true],
-      ["settlement.settled", 3, false],
-    ]);
-  });
-
   test("publishes a failure once, settles the payment if its chain shows it again, and never fails a settled one (rule STATE-6)", async () => {
     const link = createLink();
     await receive(link);
