@@ -20,8 +20,6 @@ const accountWithAllowance = "0x90F79bf6EB2c4f870365E785982E1f101E93b906";
 
 const rig = useCheckout();
 
-const blockedAccount = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC";
-
 describe("a payer with a wallet", () => {
   test("approves the exact amount, pays it, and sees it settle without reloading the page", async () => {
     // Other tests can leave tokens in the account.

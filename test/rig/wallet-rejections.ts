@@ -1,6 +1,6 @@
 import { expect } from "@jest/globals";
 import { findAxeViolations } from "./find-axe-violations.ts";
-import { type Checkout, type Payer, clickPay, canPay } from "./create-checkout.ts";
+import { type Checkout, type Payer, canPay } from "./create-checkout.ts";
 import { type TestWallet, failWith } from "./wallet.ts";
 
 /**
