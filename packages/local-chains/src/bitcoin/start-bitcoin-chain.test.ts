@@ -50,60 +50,6 @@ describe("the local Bitcoin chain", () => {
     expect(await chain.readMempool()).toEqual([]);
   });
 
-  test("makes several payments in one transaction, two of them to one address", async () => {
-    const payees = [owner, otherOwner, owner].map((to) => ({ to, amount: 10_000n }));
-    const txid = await chain.payInOneTransaction(payees);
-    await chain.mine();
-    expect(await readPaidAmount(txid, owner)).toBe(0.0002);
-    expect(await readPaidAmount(txid, otherOwner)).toBe(0.0001);
-  });
-
-  test("replaces an unconfirmed payment, which the node then no longer knows", async () => {
-    const originalTxid = await chain.pay({ to: owner, amount: 20_000n });
-    const replacementTxid = await chain.replace(originalTxid);
-    expect(await chain.readMempool()).toEqual([replacementTxid]);
-    expect(await chain.readConfirmations(originalTxid)).toBeUndefined();
-    expect(await readPaidAmount(replacementTxid, owner)).toBe(0.0002);
-    const doubleSpentTxid = await chain.pay({ to: owner, amount: 20_000n });
-    const doubleSpendTxid = await chain.doubleSpend(doubleSpentTxid);
-    expect(await readPaidAmount(doubleSpendTxid, owner)).toBe(0);
-    await chain.mine();
-    expect(await chain.readMempool()).toEqual([]);
-    expect(await chain.readConfirmations(doubleSpentTxid)).toBeUndefined();
-    const finalTxid = await chain.pay({ to: owner, amount: 20_000n, isReplaceable: false });
-    await expect(chain.doubleSpend(finalTxid)).rejects.toThrow(/already spent/);
-    await chain.mine();
-    expect(await chain.readConfirmations(finalTxid)).toBe(1);
-  });
-
-  test("returns a payment to the mempool in a fork, and mines it in another block", async () => {
-    const txid = await chain.pay({ to: owner, amount: 30_000n });
-    const [hash = ""] = await chain.mine(2);
-    const height = await chain.readHeight();
-    const lowestHash = await chain.invalidate(2);
-    expect(lowestHash).toBe(hash);
-    expect(await chain.readHeight()).toBe(height - 2);
-    expect(await chain.readMempool()).toContain(txid);
-    expect(await chain.readConfirmations(txid)).toBe(0);
-    const [newHash = ""] = await chain.mine(3);
-    expect(newHash).not.toBe(hash);
-    expect(await chain.readTransactions(newHash)).toContain(txid);
-    expect(await chain.readConfirmations(txid)).toBe(3);
-    // Bitcoin Core would still return this block, with -1 confirmations.
-    await expect(chain.callRpc("getblockheader", hash)).rejects.toMatchObject({ code: -32603 });
-  });
-
-  test("drops a payment for good if a fork spends its coins elsewhere", async () => {
-    const txid = await chain.pay({ to: owner, amount: 40_000n });
-    await chain.mine(3);
-    expect(await chain.readConfirmations(txid)).toBe(3);
-    const height = await chain.readHeight();
-    await chain.reorg(3, { dropped: [txid] });
-    expect(await chain.readHeight()).toBe(height + 1);
-    expect(await chain.readConfirmations(txid)).toBeUndefined();
-    expect(await chain.readMempool()).toEqual([]);
-  });
-
   test("restores invalidated blocks that are reconsidered", async () => {
     const head = await chain.readHeadHash();
     const lowestHash = await chain.invalidate(2);

@@ -216,24 +216,6 @@ describe("a node of the local Tron chain", () => {
     });
   });
 
-  test("drops a payment in a fork, and mines it again in another block", async () => {
-    const hash = await chain.pay(order);
-    await chain.mine();
-    const firstReceipt = (await callChain("eth_getTransactionReceipt", hash)) as Fields;
-    const raw = await chain.readRawTransaction(hash);
-    await chain.mine();
-    await chain.reorg(2);
-    expect(await callChain("eth_getTransactionReceipt", hash)).toBeNull();
-    await expect(
-      callChain("eth_getLogs", { blockHash: firstReceipt["blockHash"] }),
-    ).rejects.toMatchObject({
-      message: "invalid blockHash",
-    });
-    await chain.reorg(1, [{ raw, offset: 0 }]);
-    const secondReceipt = (await callChain("eth_getTransactionReceipt", hash)) as Fields;
-    expect(secondReceipt["blockHash"]).not.toBe(firstReceipt["blockHash"]);
-  });
-
   test("can be overloaded, rejects batches that are too large, and can be an older version", async () => {
     const node = await chain.startNode();
     node.limitRate(1);
