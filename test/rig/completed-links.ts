@@ -76,4 +76,3 @@ export const connectLinkPublisher = async (topicPrefix: string) => {
     close: () => producer.disconnect(),
   };
 };
-export type LinkPublisher = Awaited<ReturnType<typeof connectLinkPublisher>>;

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "@jest/globals";
-import * as z from "zod";
 import { loadCatalogue } from "@payment-links/contracts";
 import { sqlVoid } from "@payment-links/postgres";
 import { systemClock } from "@payment-links/runtime";

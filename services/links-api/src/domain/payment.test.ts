@@ -1,7 +1,12 @@
 import { describe, expect, test } from "@jest/globals";
-import { type CatalogueToken, Decimal, loadCatalogue } from "@payment-links/contracts";
+import {
+  type CatalogueToken,
+  Decimal,
+  loadCatalogue,
+  pickLinkTexts,
+} from "@payment-links/contracts";
 import { sampleAccount, sampleSettlement, shopAddress, testStartTime } from "../testing/samples.ts";
-import { type Link, requirePayableAccount } from "./link.ts";
+import { type Link, buildLink, requirePayableAccount } from "./link.ts";
 import { creditPayment, findUnappliedReason, toLinkTransaction, buildPayment } from "./payment.ts";
 
 const catalogue = loadCatalogue();

@@ -4,7 +4,7 @@ import { tronAddressFromHex } from "@payment-links/chains/tron-address";
 import { Decimal } from "@payment-links/contracts";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { closeAfterEach, useRig } from "@payment-links/runtime/testing/use-rig";
-import { type WatchRig, createWatchRig, startWatchRig } from "../testing/create-watch-rig.ts";
+import { type WatchRig, type createWatchRig, startWatchRig } from "../testing/create-watch-rig.ts";
 import { startTronChain } from "@payment-links/local-chains/tron/start-tron-chain";
 
 const finalizedLag = 4;
