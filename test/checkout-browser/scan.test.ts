@@ -94,15 +94,20 @@ const describeScan = (family: Family, isSampled: boolean) => {
       await code.scrollIntoViewIfNeeded();
       const codeLoadedExpression = `document.querySelector("figure.qr img").naturalWidth > 0`;
       await waitUntil("the QR code is loaded", () => page.evaluate<boolean>(codeLoadedExpression));
+      await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+      await page.getByRole("button", { name: "Copy amount" }).click();
+      expect(await page.evaluate("navigator.clipboard.readText()")).toBe(amount);
       expect(await findAxeViolations(page)).toEqual([]);
       await page.evaluate("window.isTheSame = true");
       await rig.chain.pay({ ...link, amount: rig.chain.amountUnit * 25n });
       await rig.chain.mine(1);
       await waitForText(`Payment of ${amount} ${symbol} detected.`);
+      // A second payment would be money lost for the payer.
+      expect([await button.count(), await code.count()]).toEqual([0, 0]);
+      expect(await page.getByText("Pay from Coinbase").count()).toBe(0);
       await rig.chain.mine(3);
       await waitForText("Payment complete");
       expect(await page.evaluate("window.isTheSame")).toBe(true);
-      expect(await button.count()).toBe(0);
       expect(await findAxeViolations(page)).toEqual([]);
     });
   });

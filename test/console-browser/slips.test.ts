@@ -1,7 +1,5 @@
 import { expect } from "@jest/globals";
 import { findAxeViolations } from "../rig/find-axe-violations.ts";
-import { openLinkForm } from "../rig/console-work.ts";
-import { signUpShop } from "../rig/console-accessibility.ts";
 import { requireChromium } from "../rig/require-chromium.ts";
 import { useConsole } from "../rig/use-console.ts";
 
@@ -26,12 +24,13 @@ describe("a slip of the hand changes nothing:", () => {
   });
 
   test("an amount with a currency sign and a thousands separator is understood and shown before it is used", async () => {
-    const user = await signUpShop(system, "gisa");
-    await openLinkForm(user, "$1,000");
-    await user.tab.waitForText("The payer pays exactly 1,000 USDC.");
-    await user.tab.click("Create link");
-    await user.tab.waitForText("Share");
-    expect(await user.tab.readText()).toContain("1,000 USDC");
+    const { addDefaultWallet, goTo, tab } = await system.signUp("gisa");
+    await addDefaultWallet();
+    await goTo("/links/new");
+    await tab.page.getByLabel("Amount").fill("$1,000");
+    await tab.waitForText("The payer pays exactly 1,000 USDC.");
+    await tab.click("Create link", "Share");
+    expect(await tab.readText()).toContain("1,000 USDC");
   });
 });
 

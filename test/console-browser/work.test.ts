@@ -236,7 +236,7 @@ describe("a secret", () => {
     await tab.click("Delete");
     await tab.page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
     await tab.waitForText("Your webhook endpoints will appear here.");
-    await tab.goTo(url, "This endpoint was deleted. Its log is still available.");
+    await tab.goTo(url, "This endpoint doesn't exist. If it was deleted, its log is still below.");
     await tab.waitForText("Deliveries will appear here.");
   });
 });

@@ -4,7 +4,13 @@ import { hashSecret } from "@payment-links/contracts";
 import { sqlVoid } from "@payment-links/postgres";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { sessionIdleMs, sessionLifetimeMs, sessionsMax } from "../domain/session.ts";
-import { type Rig, getCookies, createRig, summarizeResponse, parseToken } from "../testing/create-rig.ts";
+import {
+  type Rig,
+  getCookies,
+  createRig,
+  summarizeResponse,
+  parseToken,
+} from "../testing/create-rig.ts";
 
 const path = "/console/api/session";
 const minuteMs = 60_000;

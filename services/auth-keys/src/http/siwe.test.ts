@@ -4,7 +4,14 @@ import { sql } from "slonik";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { nonceLifetimeMs } from "../domain/sign-in-attempt.ts";
 import { getCookies, createRig, summarizeResponse } from "../testing/create-rig.ts";
-import { fetchNonce, createWallet, prepareSiwe, signInWithWallet, signSiwe, createTestSiweMessage } from "../testing/siwe.ts";
+import {
+  fetchNonce,
+  createWallet,
+  prepareSiwe,
+  signInWithWallet,
+  signSiwe,
+  createTestSiweMessage,
+} from "../testing/siwe.ts";
 
 const path = "/console/api/session";
 const Count = z.object({ count: z.int() });
