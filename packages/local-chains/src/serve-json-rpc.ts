@@ -20,7 +20,7 @@ type Reply = { jsonrpc: "2.0"; id: unknown; result?: unknown; error?: unknown };
 
 const bodyBytesMax = 8 * 1024 * 1024;
 
-type Server = { url: string; close(): Promise<void> };
+type Server = { url: string; close: () => Promise<void> };
 
 /**
  * Serves HTTP on loopback, at the given port or a free one. If the handler throws, the connection

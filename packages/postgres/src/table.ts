@@ -22,9 +22,9 @@ type Table<Shape extends z.ZodRawShape> = {
   /** The list for `INSERT`. */
   names: FragmentSqlToken;
   /** Builds the list for `UPDATE` that sets each column to that of another row. */
-  assignFrom(source: string): FragmentSqlToken;
+  assignFrom: (source: string) => FragmentSqlToken;
   /** Passes rows to a statement ({@link createJsonRecordset}). */
-  rows(rows: readonly RowValues<Shape>[]): FragmentSqlToken;
+  rows: (rows: readonly RowValues<Shape>[]) => FragmentSqlToken;
 };
 
 /**
