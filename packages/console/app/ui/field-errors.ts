@@ -1,8 +1,12 @@
+import { createContext } from "react";
 import { ApiError } from "../api/api-error.ts";
 import { getErrorText } from "./error-text.ts";
 
 /** The errors of a form by the names of its fields. */
-export type FieldErrors = Readonly<Record<string, string>>;
+type FieldErrors = Readonly<Record<string, string>>;
+
+export const noFieldErrors: FieldErrors = {};
+export const FieldErrorsContext = createContext(noFieldErrors);
 
 /** The field that each error is about. An API error does not name its field (rule VALID-1). */
 const fieldsByCode: Readonly<Record<string, string>> = {

@@ -1,4 +1,4 @@
-import type { ComponentProps, ReactNode } from "react";
+import { type ComponentProps, type ReactNode, useContext } from "react";
 import {
   FieldError,
   Input,
@@ -8,6 +8,7 @@ import {
   TextField,
   type TextFieldProps,
 } from "react-aria-components";
+import { FieldErrorsContext } from "./field-errors.ts";
 import styles from "./ui.module.css";
 
 type FieldProps = Pick<
@@ -30,27 +31,35 @@ export const Field = ({
   inputProps,
   rows,
   ...fieldProps
-}: FieldProps) => (
-  <TextField
-    className={styles["field"] ?? ""}
-    // If it is false, React Aria hides the errors that the form and the browser find.
-    {...(errorMessage !== undefined && { isInvalid: true })}
-    {...fieldProps}
-  >
-    <Label className={styles["label"] ?? ""}>{label}</Label>
-    {rows === undefined ? (
-      <Input className={styles["input"] ?? ""} autoComplete="off" {...(inputProps as object)} />
-    ) : (
-      <TextArea className={styles["input"] ?? ""} rows={rows} />
-    )}
-    {hint !== undefined && (
-      <Text slot="description" className={`${styles["small"]} ${styles["quiet"]}`}>
-        {hint}
-      </Text>
-    )}
-    <FieldError className={styles["fault"] ?? ""}>{errorMessage}</FieldError>
-  </TextField>
-);
+}: FieldProps) => {
+  const serviceError = useContext(FieldErrorsContext)[fieldProps.name ?? ""];
+  return (
+    <TextField
+      className={styles["field"] ?? ""}
+      isInvalid={errorMessage !== undefined}
+      {...fieldProps}
+    >
+      <Label className={styles["label"] ?? ""}>{label}</Label>
+      {rows === undefined ? (
+        <Input className={styles["input"] ?? ""} autoComplete="off" {...(inputProps as object)} />
+      ) : (
+        <TextArea className={styles["input"] ?? ""} rows={rows} />
+      )}
+      {hint !== undefined && (
+        <Text slot="description" className={`${styles["small"]} ${styles["quiet"]}`}>
+          {hint}
+        </Text>
+      )}
+      <FieldError className={styles["fault"] ?? ""}>{errorMessage}</FieldError>
+      {/* It does not make the field invalid, because that would block the next submit. */}
+      {serviceError !== undefined && (
+        <span className={styles["fault"]} role="alert">
+          {serviceError}
+        </span>
+      )}
+    </TextField>
+  );
+};
 
 type SelectProps = Pick<ComponentProps<"select">, "name" | "value" | "defaultValue"> & {
   label: string;

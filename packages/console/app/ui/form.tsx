@@ -1,7 +1,6 @@
 import { type FormEvent, type ReactNode, useRef, useState } from "react";
-import { Form as AriaForm } from "react-aria-components";
 import { Button } from "./button.tsx";
-import { type FieldErrors, findFieldErrors } from "./field-errors.ts";
+import { FieldErrorsContext, findFieldErrors, noFieldErrors } from "./field-errors.ts";
 import { ErrorNotice } from "./notice.tsx";
 import { suppressDoubleClick, doubleClickMsMax } from "./double-clicks.ts";
 import styles from "./ui.module.css";
@@ -34,7 +33,7 @@ export const Form = ({
   label,
 }: FormProps) => {
   const { isBusy, errorNotice, run } = useSingleAction();
-  const [fieldErrors, setFieldErrors] = useState<FieldErrors>({});
+  const [fieldErrors, setFieldErrors] = useState(noFieldErrors);
   const handleSubmit = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault();
     const form = event.currentTarget;
@@ -44,7 +43,7 @@ export const Form = ({
       const filledEntries = [...formData].filter(
         (entry): entry is [string, string] => entry[1] !== "",
       );
-      setFieldErrors({});
+      setFieldErrors(noFieldErrors);
       try {
         await onSubmit(Object.fromEntries(filledEntries), formData);
       } catch (error) {
@@ -56,13 +55,12 @@ export const Form = ({
     });
   };
   return (
-    <AriaForm
-      className={styles["form"] ?? ""}
+    <form
+      className={styles["form"]}
       onSubmit={handleSubmit}
-      validationErrors={fieldErrors}
       {...(label === undefined ? {} : { "aria-label": label })}
     >
-      {children}
+      <FieldErrorsContext value={fieldErrors}>{children}</FieldErrorsContext>
       {errorNotice}
       <div className={styles["row"]}>
         <Button type="submit" variant={variant} isBusy={isBusy}>
@@ -70,7 +68,7 @@ export const Form = ({
         </Button>
         {cancelButton}
       </div>
-    </AriaForm>
+    </form>
   );
 };
 

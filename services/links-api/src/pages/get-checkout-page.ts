@@ -202,7 +202,7 @@ const renderCheckout = (
   const { link, token, instructionsResult, paymentSection, localization } = page;
   const { language, texts } = localization;
   return html`${renderBackground(link.owner)}
-    <main class="card ${page.isCovered ? "covered" : ""}">
+    <main class="${page.isCovered ? "card covered" : "card"}">
       ${renderTestNetworkNotice(chain, localization)}
       ${renderOwner(link.owner, renderUnverifiedNotice(dependencies, page))}
       <h1 class="amount">
