@@ -61,7 +61,8 @@ const captureCheckout = async (
   const wallet = createWallet({ nodeUrl: shop.nodeUrl, account, chainId: devnet.chainId });
   const user = await createUser(chromium, shop, { ...options, wallets: [wallet] });
   const tab = await user.openTab();
-  await tab.goTo(shop.linkUrl, "Pay 25 USDC");
+  await tab.goTo(shop.linkUrl);
+  await tab.waitForText("Pay 25 USDC");
   return takeScreenshot(user, tab);
 };
 
@@ -72,7 +73,8 @@ const captureConsole = async (chromium: Chromium, shop: Shop) => {
     cookies.map(([name = "", value = ""]) => ({ name, value, url: shop.baseUrl })),
   );
   const tab = await user.openTab();
-  await tab.goTo(`${shop.baseUrl}/console`, "Received in the last 30 days");
+  await tab.goTo(`${shop.baseUrl}/console`);
+  await tab.waitForText("Received in the last 30 days");
   await tab.waitForText("All endpoints are working.");
   const overview = await takeScreenshot(user, tab);
   await tab.goTo(`${shop.baseUrl}/console/webhooks/${shop.endpointId}`);
