@@ -204,7 +204,8 @@ describe("the checkout outside EVM", () => {
     const { text } = await rig.call(path);
     expect(text).toMatch(/0\.25<\/data>\s+BTC detected\. Do not pay again\./);
     const germanResponse = await rig.call(path, { headers: { "accept-language": "de" } });
-    expect(germanResponse.text).toContain("Diese Adresse ist nur für diesen Link.");
+    expect(germanResponse.text).toMatch(/0,25<\/data>\s+BTC erkannt\./);
+    expect(germanResponse.text).not.toContain("Diese Adresse ist nur für diesen Link.");
   });
 
   // Guards against payments that the payer never sees because the wallet put the change output

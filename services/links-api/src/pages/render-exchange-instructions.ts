@@ -26,23 +26,28 @@ export const renderExchangeInstructions = (
   { instructions, destinationAddress, token, chain, isTransferTracked }: ExchangeOptions,
   localization: Localization,
 ): Html => {
-  const { exchange } = getManualPaymentTexts(localization);
+  const { exchange, ...texts } = getManualPaymentTexts(localization);
   const values = {
     amount: renderAmount(formatAmount(instructions.amount), localization.language),
     symbol: token.symbol,
     chain: chain.name,
-    address: renderCopyableValue("to", destinationAddress, localization),
+    address: html`<code>${destinationAddress}</code>`,
   };
   const addressNamesLink = getFamily(chain.chainType).linkAddresses !== undefined;
-  const paragraphs =
+  const amount = formatAmount(instructions.amount);
+  const content =
     addressNamesLink || isTransferTracked
-      ? [
-          fillHtml(exchange.withdraw, values),
-          addressNamesLink ? exchange.addressNamesLink : exchange.assignedManually,
-        ]
-      : [exchange.notTracked];
+      ? html`<p>${fillHtml(exchange.withdraw, values)}</p>
+          <dl>
+            <dt>${texts.amount}</dt>
+            <dd>${renderCopyableValue("amount", amount, localization, token.symbol)}</dd>
+            <dt>${texts.address}</dt>
+            <dd>${renderCopyableValue("to", destinationAddress, localization)}</dd>
+          </dl>
+          <p>${addressNamesLink ? exchange.addressNamesLink : exchange.assignedManually}</p>`
+      : html`<p>${exchange.notTracked}</p>`;
   return html`<details id="exchange" class="while-payable">
     <summary>${exchange.title}</summary>
-    ${paragraphs.map((paragraph) => html`<p>${paragraph}</p>`)}
+    ${content}
   </details>`;
 };
