@@ -2,7 +2,8 @@ import { randomBytes } from "node:crypto";
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type * as z from "zod";
+import { sql } from "slonik";
+import * as z from "zod";
 import { transact } from "@payment-links/postgres";
 import { tronAddressFromHex } from "@payment-links/chains/tron-address";
 import {
@@ -42,6 +43,8 @@ type ChainStatus = {
   orphanedSettledCount: number;
 };
 
+const IdRow = z.object({ id: z.string() });
+
 /** The properties of a chain, of any family, that the rig needs. */
 export type WatchableChain = Pick<
   LocalEvmChain,
@@ -70,6 +73,7 @@ export const createWatchRig = async (
   });
   const { bus, context, pool } = testContext;
   const settlementEvents: { key: string | undefined; data: z.input<typeof SettlementState> }[] = [];
+  const publishedIds = new Set<string>();
   const depositEvents: { type: string; deposit: z.input<typeof DepositState> }[] = [];
   await bus.subscribe({
     group: "test",
@@ -80,6 +84,7 @@ export const createWatchRig = async (
         const type = headers["ce_type"] ?? "";
         if (type.startsWith("deposit.")) depositEvents.push({ type, deposit: data });
         else settlementEvents.push({ key, data });
+        publishedIds.add(headers["ce_id"] ?? "");
       }
       return { handledCount: records.length };
     },
@@ -156,12 +161,20 @@ export const createWatchRig = async (
     /** Returns the published events about deposits to an address, oldest first. */
     publishedDeposits: (address: string) =>
       depositEvents.filter(({ deposit }) => deposit.destinationAddress === address),
-    /** Waits until all blocks up to the chain's current head have been scanned. */
-    waitUntilScanned: () =>
-      waitUntil("the chain is scanned", async () => {
+    /**
+     * Waits until all blocks up to the chain's current head have been scanned and their events have
+     * been published.
+     */
+    waitUntilScanned: async () => {
+      await waitUntil("the chain is scanned", async () => {
         const head = await chain.readHeadNumber();
         return (await readStatus()).scannedTo === head;
-      }),
+      });
+      await waitUntil("its events are published", async () => {
+        const ids = await pool.anyFirst(sql.type(IdRow)`SELECT id FROM outbox`);
+        return ids.every((id) => publishedIds.has(id));
+      });
+    },
     close: async () => {
       await server.close();
       await service.stop();
