@@ -28,9 +28,11 @@ const addressGapMax = 20;
 const LinkDetails = () => {
   const { id = "" } = useParams();
   const link = useOperationQuery("getOwnPaymentLink", { path: { id } }, { refetchIntervalMs });
-  const view = <QueryView query={link}>{(data) => <LinkView link={data} />}</QueryView>;
-  // Without data, the page has no other heading.
-  return link.data === undefined ? <Page title={texts.linkTitle}>{view}</Page> : view;
+  return (
+    <QueryView query={link} pageTitle={texts.linkTitle}>
+      {(data) => <LinkView link={data} />}
+    </QueryView>
+  );
 };
 export default LinkDetails;
 

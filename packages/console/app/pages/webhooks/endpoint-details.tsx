@@ -21,8 +21,8 @@ import { texts } from "./texts.ts";
 const EndpointDetails = () => {
   const { id = "" } = useParams();
   const endpoints = useOperationQuery("listWebhookEndpoints", {});
-  const view = (
-    <QueryView query={endpoints}>
+  return (
+    <QueryView query={endpoints} pageTitle={texts.deliveryLog}>
       {({ data }) => {
         const endpoint = data.find((candidate) => candidate.id === id);
         return (
@@ -43,8 +43,6 @@ const EndpointDetails = () => {
       }}
     </QueryView>
   );
-  // Without data, the page has no other heading.
-  return endpoints.data === undefined ? <Page title={texts.deliveryLog}>{view}</Page> : view;
 };
 export default EndpointDetails;
 
