@@ -179,10 +179,6 @@ export type ChainReaders<Reader = ChainReader> = {
   reader: Reader;
   /** One reader per provider, in configuration order. */
   verifiers: readonly Verifier<Reader>[];
-  /**
-   * Returns the heads of the providers that answer, by provider id. Throws if none of them does.
-   */
-  readHeadsByProvider: () => Promise<ReadonlyMap<string, Heads>>;
   /** From now on, `reader` considers a node that has not reached this block to be lagging. */
   expectHead: (head: number) => void;
   /**

@@ -1,5 +1,5 @@
 import type { Clock, Log } from "@payment-links/runtime";
-import type { ChainReader, ChainReaders, Heads, Verifier } from "../reads/chain-reader.ts";
+import type { ChainReaders, Verifier } from "../reads/chain-reader.ts";
 import {
   type HighestHead,
   type ProviderFailover,
@@ -44,7 +44,7 @@ const defaultTiming: RpcTiming = {
 const demotedMs = 10 * 60_000;
 
 /** Creates the readers of one chain. Sends no request before the first call. */
-export const createChainReaders = <Reader extends Pick<ChainReader, "readHeads">>(
+export const createChainReaders = <Reader>(
   options: ProvidersOptions,
   createReader: (context: ReaderContext) => Reader,
 ): ChainReaders<Reader> => {
@@ -95,7 +95,6 @@ export const createChainReaders = <Reader extends Pick<ChainReader, "readHeads">
   return {
     reader,
     verifiers,
-    readHeadsByProvider: () => readHeadsByProvider(verifiers),
     expectHead: (head) => {
       highestHead.latest = head;
     },
@@ -142,19 +141,4 @@ const createProviderOrder = (providers: readonly Provider[], clock: Clock) => {
       ignoredIds = new Set(providerIds);
     },
   };
-};
-
-const readHeadsByProvider = async (
-  verifiers: readonly Verifier<Pick<ChainReader, "readHeads">>[],
-): Promise<ReadonlyMap<string, Heads>> => {
-  const pendingHeads = verifiers.map(
-    async ({ id, reader }) => [id, await reader.readHeads()] as const,
-  );
-  const results = await Promise.allSettled(pendingHeads);
-  const headEntries = results.flatMap((result) =>
-    result.status === "fulfilled" ? [result.value] : [],
-  );
-  const failure = results.find((result) => result.status === "rejected");
-  if (headEntries.length === 0 && failure !== undefined) throw failure.reason;
-  return new Map(headEntries);
 };

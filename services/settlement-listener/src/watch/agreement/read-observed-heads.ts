@@ -1,3 +1,4 @@
+import type { ChainReader, Heads, Verifier } from "@payment-links/chains/chain-reader";
 import {
   type FinalityLimits,
   type BlockLimits,
@@ -23,14 +24,10 @@ export type ObservedHeads = {
 export const readObservedHeads = async ({
   chain,
   expectHead,
-  readHeadsByProvider,
   verifiers,
-}: Pick<
-  WatchContext,
-  "chain" | "expectHead" | "readHeadsByProvider" | "verifiers"
->): Promise<ObservedHeads> => {
+}: Pick<WatchContext, "chain" | "expectHead" | "verifiers">): Promise<ObservedHeads> => {
   const { settings } = chain;
-  const headsByProvider = await readHeadsByProvider();
+  const headsByProvider = await readHeadsByProvider(verifiers);
   const heads = [...headsByProvider.values()];
   const head = selectTrustedHead(heads);
   expectHead(head);
@@ -44,4 +41,20 @@ export const readObservedHeads = async ({
       ]),
     ),
   };
+};
+
+/** Returns the heads of the providers that answer, by provider id. Throws if none of them does. */
+const readHeadsByProvider = async (
+  verifiers: readonly Verifier<Pick<ChainReader, "readHeads">>[],
+): Promise<ReadonlyMap<string, Heads>> => {
+  const pendingHeads = verifiers.map(
+    async ({ id, reader }) => [id, await reader.readHeads()] as const,
+  );
+  const results = await Promise.allSettled(pendingHeads);
+  const headEntries = results.flatMap((result) =>
+    result.status === "fulfilled" ? [result.value] : [],
+  );
+  const failure = results.find((result) => result.status === "rejected");
+  if (headEntries.length === 0 && failure !== undefined) throw failure.reason;
+  return new Map(headEntries);
 };
