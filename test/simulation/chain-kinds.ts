@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { deriveSolanaReference, solanaTokenPrograms } from "@payment-links/chains";
+import { deriveSolanaReference, getTokenProgram } from "@payment-links/chains";
 import { tronAddressFromHex, tronAddressToHex } from "@payment-links/chains/tron-address";
 import { loadCatalogue } from "@payment-links/contracts";
 import { type Block, type Transaction, finalDepth } from "./block.ts";
@@ -173,5 +173,4 @@ export const bitcoin: ChainKind = {
 };
 
 /** Returns the Solana program that owns a token's accounts. */
-export const getTokenProgram = (id: string): string =>
-  solanaTokenPrograms[catalogue.findToken(id)?.tokenProgram ?? "token"];
+export const findTokenProgram = (id: string): string => getTokenProgram(catalogue.findToken(id) ?? {});

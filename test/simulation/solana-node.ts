@@ -10,7 +10,7 @@ import {
   serializeTokenAmount,
 } from "@payment-links/local-chains/solana/token-account";
 import { type Block, type SolanaTransfer, type Transaction, finalDepth } from "./block.ts";
-import { getTokenProgram } from "./chain-kinds.ts";
+import { findTokenProgram } from "./chain-kinds.ts";
 import { type NodeView, findTransaction, servesOtherChain } from "./node-view.ts";
 
 type ServedBlock = ReturnType<ChainView["findNewestBlock"]>;
@@ -82,7 +82,7 @@ const serveBlock = (view: NodeView, block: Block): ServedBlock => ({
 
 /** Returns a transfer's token program, the payer's account and the owner's account. */
 const getTransferAccounts = ({ kind }: NodeView, from: string, { mint, to }: SolanaTransfer) => {
-  const program = getTokenProgram(kind.tokens.find(({ address }) => address === mint)?.id ?? "");
+  const program = findTokenProgram(kind.tokens.find(({ address }) => address === mint)?.id ?? "");
   const getTokenAccount = (owner: string) => getCachedTokenAccount(owner, mint, program);
   return { program, source: getTokenAccount(from), destination: getTokenAccount(to) };
 };
@@ -197,5 +197,5 @@ const catalogue = loadCatalogue();
 /** Serializes a mint of the catalogue. */
 const serializeCatalogueMint = (address: string): unknown => {
   const token = catalogue.tokens.find((candidate) => candidate.address === address);
-  return token === undefined ? null : serializeMint(token.decimals, getTokenProgram(token.id));
+  return token === undefined ? null : serializeMint(token.decimals, findTokenProgram(token.id));
 };

@@ -9,6 +9,13 @@ export const solanaTokenPrograms = {
 } as const;
 export type TokenProgram = keyof typeof solanaTokenPrograms;
 
+/** Returns the token program that owns a token's accounts. */
+export const getTokenProgram = ({
+  tokenProgram = "token",
+}: {
+  tokenProgram?: TokenProgram | undefined;
+}): string => solanaTokenPrograms[tokenProgram];
+
 const associatedTokenProgram = base58.decode("ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL");
 const pdaMarker = utf8ToBytes("ProgramDerivedAddress");
 const bumpMax = 255;

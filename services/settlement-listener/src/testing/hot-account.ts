@@ -3,6 +3,7 @@ import { getBase58Decoder } from "@solana/kit";
 import {
   deriveSolanaReference,
   deriveAssociatedTokenAccount,
+  getTokenProgram,
   solanaTokenPrograms,
 } from "@payment-links/chains";
 import { loadCatalogue } from "@payment-links/contracts";
@@ -105,9 +106,7 @@ export const serveHotAccount = async (transferCount: number) => {
   let head = headSlot;
   const createMintAccount = (address: string) => {
     const token = tokens.find((candidate) => candidate.address === address);
-    return token === undefined
-      ? null
-      : serializeMint(token.decimals, solanaTokenPrograms[token.tokenProgram ?? "token"]);
+    return token === undefined ? null : serializeMint(token.decimals, getTokenProgram(token));
   };
   const handlers: Record<string, (params: readonly unknown[]) => unknown> = {
     getGenesisHash: () => "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d",

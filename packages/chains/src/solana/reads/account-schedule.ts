@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
-import { deriveAssociatedTokenAccount } from "../token-account.ts";
+import { deriveAssociatedTokenAccount, getTokenProgram } from "../token-account.ts";
 import type { Owners } from "../../reads/watched-chain.ts";
-import { type SolanaChain, getTokenProgram } from "./solana-chain.ts";
+import type { SolanaChain } from "./solana-chain.ts";
 
 /** A token account, and the first slot from which its transactions are requested. */
 export type DueAccount = { account: string; sinceSlot: number };

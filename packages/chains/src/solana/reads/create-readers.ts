@@ -11,7 +11,7 @@ import { createSolanaReader } from "./solana-reader.ts";
 import { solanaSettings } from "./solana-settings.ts";
 
 /**
- * The Solana family. Links are paid in tokens to the owner's associated token accounts, with a
+ * Creates the readers of a Solana chain. Links are paid in tokens to the owner's associated token accounts, with a
  * Solana Pay reference.
  */
 export const createSolanaReaders: CreateReaders = (catalogue, chain, override) => {

@@ -1,5 +1,6 @@
+import { getTokenProgram } from "../token-account.ts";
 import type { CatalogueToken } from "@payment-links/contracts";
-import { type SolanaChain, getTokenProgram } from "./solana-chain.ts";
+import type { SolanaChain } from "./solana-chain.ts";
 import type { SolanaReader } from "./solana-reader.ts";
 
 type ChainReads = Pick<SolanaReader, "readChain" | "readAccounts">;

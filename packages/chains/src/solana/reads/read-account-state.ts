@@ -1,10 +1,14 @@
-import { deriveAssociatedTokenAccount, solanaTokenPrograms } from "../token-account.ts";
+import {
+  deriveAssociatedTokenAccount,
+  solanaTokenPrograms,
+  getTokenProgram,
+} from "../token-account.ts";
 import type { FetchSolanaAccountState, SolanaAccountState } from "@payment-links/contracts";
 import type { RpcRequest } from "../../rpc/json-rpc.ts";
 import type { ProviderFailover } from "../../rpc/provider-failover.ts";
 import { parseObject } from "../../rpc/parse-result.ts";
 import { type Account, parseAccounts, parseKey } from "./rpc-results.ts";
-import { type SolanaChain, getTokenProgram } from "./solana-chain.ts";
+import type { SolanaChain } from "./solana-chain.ts";
 import { commitment } from "./fetch-blocks.ts";
 
 /**

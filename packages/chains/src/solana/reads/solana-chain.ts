@@ -1,4 +1,3 @@
-import { solanaTokenPrograms } from "../token-account.ts";
 import type { Catalogue, CatalogueChain, CatalogueToken } from "@payment-links/contracts";
 import { chainConfigError } from "../../reads/chain-config-error.ts";
 
@@ -31,7 +30,3 @@ export const toSolanaChain = (
     tokens: new Map(tokens.map((token) => [token.address, token])),
   };
 };
-
-/** Returns the token program that owns a token's accounts. */
-export const getTokenProgram = ({ tokenProgram = "token" }: Pick<CatalogueToken, "tokenProgram">) =>
-  solanaTokenPrograms[tokenProgram];
