@@ -1,11 +1,5 @@
-export {
-  type BitcoinChainId,
-  isBitcoinChainId,
-  parseBitcoinAddress,
-  toBitcoinScriptPubKey,
-} from "./bitcoin/address.ts";
+export { parseBitcoinAddress, toBitcoinScriptPubKey } from "./bitcoin/address.ts";
 export { computeBitcoinKeyId, deriveBitcoinAddresses } from "./bitcoin/key.ts";
-export { hashDestinationAddress } from "./bitcoin/payment-reference.ts";
 export { buildBitcoinUri } from "./bitcoin/payment-uri.ts";
 export type { ChainFamily, LinkAddresses } from "./chain-family.ts";
 export { getChainSource } from "./chain-source.ts";
@@ -25,13 +19,17 @@ export {
 export { type Instructions, getPaymentUri, isSolanaTokenTransfer } from "./instructions.ts";
 export { keccak256Hex } from "./keccak.ts";
 export { mayBePrivateKey } from "./private-key.ts";
-export { decodeBase58, parseSolanaAddress } from "./solana/address.ts";
+export { parseSolanaAddress } from "./solana/address.ts";
 export type { SolanaTokenTransfer } from "./solana/instructions.ts";
-export { deriveSolanaReference, toSolanaReferenceHash } from "./solana/payment-reference.ts";
+export { deriveSolanaReference } from "./solana/payment-reference.ts";
 export {
   buildSolanaTransactionRequestUrl,
   buildSolanaTransferRequestUrl,
 } from "./solana/payment-uri.ts";
-export { deriveAssociatedTokenAccount, solanaTokenPrograms } from "./solana/token-account.ts";
+export {
+  deriveAssociatedTokenAccount,
+  getTokenProgram,
+  solanaTokenPrograms,
+} from "./solana/token-account.ts";
 export { encodeSolanaPayment } from "./solana/transaction.ts";
 export type { TronCall } from "./tron/tron-call.ts";

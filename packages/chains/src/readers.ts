@@ -5,6 +5,8 @@ import type { CreateReaders } from "./reads/watched-chain.ts";
 import { createSolanaReaders } from "./solana/reads/create-readers.ts";
 import { createTronReaders } from "./tron/reads/create-readers.ts";
 
+export { type RpcMetrics, createRpcMetrics } from "./rpc/rpc-metrics.ts";
+
 const factories: Readonly<Record<ChainType, CreateReaders>> = {
   EVM: createEvmReaders,
   SVM: createSolanaReaders,

@@ -1,5 +1,4 @@
-import { createReaders } from "@payment-links/chains/readers";
-import { type RpcMetrics, createRpcMetrics } from "@payment-links/chains/rpc-metrics";
+import { type RpcMetrics, createReaders, createRpcMetrics } from "@payment-links/chains/readers";
 import type { CreateReaders } from "@payment-links/chains/watched-chain";
 import type { FetchSolanaAccountState, FetchUsedAddresses } from "@payment-links/contracts";
 import type { ServiceContext } from "@payment-links/process";

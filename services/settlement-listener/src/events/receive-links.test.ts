@@ -2,7 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import * as z from "zod";
 import { sql } from "slonik";
 import { sqlVoid, transact } from "@payment-links/postgres";
-import { hashDestinationAddress, keccak256Hex } from "@payment-links/chains";
+import { getFamily, keccak256Hex } from "@payment-links/chains";
 import { Decimal } from "@payment-links/contracts";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { recordPaymentReport } from "../payment-reports/record-payment-report.ts";
@@ -63,7 +63,7 @@ describe("receiveLinks", () => {
       tokenAddress: "BTC",
       destinationAddress: "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4",
     });
-    const referenceHash = hashDestinationAddress(link);
+    const referenceHash = getFamily("BVM").computeReferenceHash(link);
     const { chainId, destinationAddress, tokenAddress } = link;
     const transferFields = { chainId, destinationAddress, referenceHash, tokenAddress };
     await transact(rig.pool, (tx) =>

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
-import { hashDestinationAddress } from "@payment-links/chains";
+import { getFamily } from "@payment-links/chains";
 import type { PaymentLinkState } from "@payment-links/contracts";
 import { transact } from "@payment-links/postgres";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
@@ -38,7 +38,7 @@ const receive = (link: PaymentLinkState) =>
 
 const createPaymentIn = (blockNumber: number, link: PaymentLinkState) => {
   const { destinationAddress, tokenAddress } = link;
-  const referenceHash = hashDestinationAddress(link);
+  const referenceHash = getFamily("BVM").computeReferenceHash(link);
   return sampleTransfer({ chainId, blockNumber, destinationAddress, referenceHash, tokenAddress });
 };
 

@@ -1,5 +1,4 @@
-import { createReaders } from "@payment-links/chains/readers";
-import { createRpcMetrics } from "@payment-links/chains/rpc-metrics";
+import { createReaders, createRpcMetrics } from "@payment-links/chains/readers";
 import { loadCatalogue } from "@payment-links/contracts";
 import { createLog, createMetrics, systemClock } from "@payment-links/runtime";
 import { findTransfers, readBlockTimes } from "../watch/transfers/find-transfers.ts";
