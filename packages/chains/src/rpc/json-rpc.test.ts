@@ -1,6 +1,7 @@
-import { once } from "node:events";
-import { type IncomingMessage, type Server, type ServerResponse, createServer } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { serveHttp } from "@payment-links/local-chains/serve-json-rpc";
 import { ampleTimeoutMs } from "@payment-links/runtime/testing/time-limits";
 import { classifyError } from "../evm/reads/classify-error.ts";
 import { BatchRejectedError, type JsonRpcClient, createJsonRpcClient } from "./json-rpc.ts";
@@ -11,24 +12,18 @@ import { RpcFault } from "./rpc-fault.ts";
  * would send.
  */
 let handleRequest: (request: IncomingMessage, response: ServerResponse) => void;
-let server: Server;
+let server: Awaited<ReturnType<typeof serveHttp>>;
 let jsonRpc: JsonRpcClient;
 beforeEach(async () => {
-  server = createServer((request, response) => {
-    request.resume().on("end", () => handleRequest(request, response));
+  server = await serveHttp(async (request, response) => {
+    await text(request);
+    handleRequest(request, response);
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  const port = typeof address === "object" && address !== null ? address.port : 0;
-  const url = `http://user:p%40ss@127.0.0.1:${port}/`;
+  const url = server.url.replace("http://", "http://user:p%40ss@");
   const closing = new AbortController().signal;
   jsonRpc = createJsonRpcClient({ url, timeoutMs: ampleTimeoutMs, closing, classifyError });
 });
-afterEach(() => {
-  server.close();
-  server.closeAllConnections();
-});
+afterEach(() => server.close());
 
 const createRpcRequest = (method: string) => ({ method, params: [], parseResult: parseText });
 const parseText = (result: unknown): string => {

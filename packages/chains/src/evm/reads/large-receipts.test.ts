@@ -1,7 +1,7 @@
-import { once } from "node:events";
-import { type Server, createServer } from "node:http";
+import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import type { Hex } from "viem";
+import { serveHttp } from "@payment-links/local-chains/serve-json-rpc";
 import { createLog, createMetrics, systemClock } from "@payment-links/runtime";
 import { createChainReaders } from "../../rpc/create-chain-readers.ts";
 import type { ChainReaders } from "../../reads/chain-reader.ts";
@@ -30,34 +30,26 @@ const createReceipt = (hash: Hex) => ({
  * error for a response that is too large.
  */
 let callsAnsweredMax: number;
-let server: Server;
+let server: Awaited<ReturnType<typeof serveHttp>>;
 let readers: ChainReaders<EvmReader>;
 beforeEach(async () => {
   callsAnsweredMax = Infinity;
-  server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on("data", (chunk: Buffer) => chunks.push(chunk));
-    request.on("end", () => {
-      const calls = JSON.parse(Buffer.concat(chunks).toString()) as Call | Call[];
-      const replies = [calls].flat().map(({ id, method, params: [hash] }, index) =>
-        index < callsAnsweredMax
-          ? {
-              id,
-              result: method === "eth_chainId" || hash === undefined ? "0x0" : createReceipt(hash),
-            }
-          : { id, error: { code: -32003, message: "response too large" } },
-      );
-      response.end(JSON.stringify(Array.isArray(calls) ? replies : replies[0]));
-    });
+  server = await serveHttp(async (request, response) => {
+    const calls = JSON.parse(await text(request)) as Call | Call[];
+    const replies = [calls].flat().map(({ id, method, params: [hash] }, index) =>
+      index < callsAnsweredMax
+        ? {
+            id,
+            result: method === "eth_chainId" || hash === undefined ? "0x0" : createReceipt(hash),
+          }
+        : { id, error: { code: -32003, message: "response too large" } },
+    );
+    response.end(JSON.stringify(Array.isArray(calls) ? replies : replies[0]));
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const serverAddress = server.address();
-  const port = typeof serverAddress === "object" && serverAddress !== null ? serverAddress.port : 0;
   const options = {
     chainId: "0",
     dialect: evmDialect({ chainName: "0" }),
-    urls: [`http://127.0.0.1:${port}`],
+    urls: [server.url],
     rangeBlocksMax: 1,
     // This test is about the size of responses, not about speed. A busy machine needs a while to
     // transfer 27 MB.
@@ -70,17 +62,16 @@ beforeEach(async () => {
     proxies: { erc20: address, ethereum: null },
     tokens: new Map(),
     nativeToken: undefined,
-    formatAddress: (text: string) => text,
+    formatAddress: (input: string) => input,
   };
   const watchedLogs = { proxies: [], contracts: new Set<Hex>(), hasLogsBloom: false };
   readers = createChainReaders(options, (readerContext) =>
     createEvmReader(readerContext, chain, watchedLogs),
   );
 });
-afterEach(() => {
+afterEach(async () => {
   readers.close();
-  server.close();
-  server.closeAllConnections();
+  await server.close();
 });
 
 test("the EVM reader splits receipts that are together too large for one response", async () => {
