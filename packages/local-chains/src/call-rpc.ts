@@ -14,9 +14,9 @@ export const callRpc = async (
   method: string,
   params: readonly unknown[] = [],
 ): Promise<unknown> => {
-  const { username, password, origin, pathname } = new URL(url);
+  const { username, password, origin, pathname, search } = new URL(url);
   const authorization = `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
-  const response = await fetch(`${origin}${pathname}`, {
+  const response = await fetch(`${origin}${pathname}${search}`, {
     method: "POST",
     headers: { "content-type": "application/json", ...(username === "" ? {} : { authorization }) },
     body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
