@@ -10,7 +10,7 @@ import { findChainFault } from "./find-chain-fault.ts";
 import { blockHashRequest, parseHash } from "./rpc-requests.ts";
 import { createPayees } from "./payees.ts";
 
-/** The Bitcoin family, where each link has its own address. */
+/** Creates the readers of a Bitcoin chain, where each link has its own address. */
 export const createBitcoinReaders: CreateReaders = (catalogue, chain, override) => {
   const bitcoinChain = toBitcoinChain(catalogue, chain);
   const settings = bitcoinSettings(chain.id, override);

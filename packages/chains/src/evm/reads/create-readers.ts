@@ -10,7 +10,7 @@ import { findChainFault } from "./find-chain-fault.ts";
 import { parseQuantity } from "./rpc-results.ts";
 import { createDepositWatch } from "./create-deposit-watch.ts";
 
-/** The EVM family. Links are paid through the fee proxies. */
+/** Creates the readers of an EVM chain. Links are paid through the fee proxies. */
 export const createEvmReaders: CreateReaders = (catalogue, chain, override) => {
   const evmChain = toEvmChain(catalogue, chain);
   const settings = evmSettings(chain.id, override);

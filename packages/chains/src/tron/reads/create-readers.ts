@@ -11,7 +11,7 @@ import { createTronReader } from "./tron-reader.ts";
 import { tronSettings } from "./tron-settings.ts";
 
 /**
- * The Tron family. Links are paid through the fee proxy, and blocks are read like on EVM chains, in
+ * Creates the readers of a Tron chain. Links are paid through the fee proxy, and blocks are read like on EVM chains, in
  * java-tron's dialect of JSON-RPC.
  */
 export const createTronReaders: CreateReaders = (catalogue, chain, override) => {

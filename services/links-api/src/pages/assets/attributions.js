@@ -1,6 +1,6 @@
 // Parses the attributions (ERC-8021) that apps and wallets append to a transaction's calldata.
-// settlement-listener has the same parser (`families/evm/attributions.ts`). Both must accept the
-// same calldata, or the page and the service disagree on which link a transfer pays.
+// packages/chains has the same parser (`src/evm/reads/attributions.ts`). Both must accept the same
+// calldata, or the page and the service disagree on which link a transfer pays.
 
 const marker = "80218021802180218021802180218021";
 const attributionsMax = 16;
