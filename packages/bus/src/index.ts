@@ -23,6 +23,7 @@ export { findReceivedUntil } from "./watermarks.ts";
 export {
   type OutboxRow,
   type OutgoingEvent,
+  buildOutboxInsert,
   toOutboxRow,
   createOutgoingEvent,
   publish,

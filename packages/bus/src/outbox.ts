@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { sql } from "slonik";
 import { type EventType, newId } from "@payment-links/contracts";
-import { type Db, VoidRow } from "@payment-links/postgres";
+import { type Db, VoidRow, defineTable } from "@payment-links/postgres";
 import { getActiveTraceparent } from "@payment-links/runtime";
 
 /** An event to publish. `key` is the id of the resource. Events with the same key stay in order. */
@@ -25,9 +25,21 @@ export const createOutgoingEvent = <Event extends EventType>(
   fields: Omit<OutgoingEvent<Event>, "event">,
 ): OutgoingEvent<Event> => ({ event, ...fields });
 
+const OutboxRow = z.object({
+  id: z.string(),
+  topic: z.string(),
+  key: z.string(),
+  type: z.string(),
+  occurredAt: z.string(),
+  traceparent: z.string().nullable(),
+  value: z.string(),
+});
+export type OutboxRow = z.output<typeof OutboxRow>;
+const outbox = defineTable(OutboxRow, { types: { occurredAt: "timestamptz" } });
+
 /**
  * Converts an event to its outbox row. {@link publish} inserts such rows. A statement that writes a
- * resource and its event together uses the row's values directly. The transaction must first lock
+ * resource and its events together contains {@link buildOutboxInsert} or the row's values. The transaction must first lock
  * the resource's row, so that the events of the resource are numbered in order (rule KEEP-4).
  */
 export const toOutboxRow = ({
@@ -37,7 +49,7 @@ export const toOutboxRow = ({
   data,
   id,
   traceparent = getActiveTraceparent(),
-}: OutgoingEvent) => {
+}: OutgoingEvent): OutboxRow => {
   createdRowCount += 1;
   return {
     id: id ?? newId("evt"),
@@ -58,7 +70,10 @@ let createdRowCount = 0;
  */
 export const getCreatedOutboxRowCount = (): number => createdRowCount;
 
-export type OutboxRow = ReturnType<typeof toOutboxRow>;
+/** Builds the `INSERT` of events, in order, for a statement that also changes their resources. */
+export const buildOutboxInsert = (events: readonly OutgoingEvent[]) => sql.fragment`
+  INSERT INTO outbox (${outbox.names}) ${outbox.rows(events.map(toOutboxRow))}
+`;
 
 /**
  * Writes events, in order, in the transaction that changes the data. The relay sends them after the

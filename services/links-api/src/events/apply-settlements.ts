@@ -50,14 +50,7 @@ export const applySettlements =
       applySettlement(dependencies, { event, now, ...state }),
     );
     if (appliedSettlements.length === 0) return;
-    await saveCredits(
-      tx,
-      appliedSettlements.map(({ event: { traceparent }, ...result }) => ({
-        ...result,
-        traceparent,
-      })),
-      now,
-    );
+    await saveCredits(tx, appliedSettlements, now);
     await markAddressesUsed(tx, listLinkAddresses(appliedSettlements));
     return createReportHook(dependencies, appliedSettlements);
   };

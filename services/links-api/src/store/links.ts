@@ -3,6 +3,7 @@ import * as z from "zod";
 import {
   type OutgoingEvent,
   type RepublishSource,
+  buildOutboxInsert,
   toOutboxRow,
   createOutgoingEvent,
 } from "@payment-links/bus";
@@ -85,7 +86,7 @@ export const insertLink = async (
   const auditCte =
     auditEvent === undefined
       ? sql.fragment``
-      : sql.fragment`deed AS (${buildOutboxInsert(auditEvent)}),`;
+      : sql.fragment`deed AS (${buildOutboxInsert([auditEvent])}),`;
   const latestPublished = { publishedAt: link.createdAt, versionsRestartedAt: null };
   const ownerCte =
     ownerToStore === undefined
@@ -112,15 +113,6 @@ export const insertLink = async (
       ${row.value}
     )
   `);
-};
-
-const buildOutboxInsert = (event: OutgoingEvent) => {
-  const { id, topic, key, type, occurredAt, traceparent, value } = toOutboxRow(event);
-  return sql.fragment`
-    INSERT INTO outbox (id, topic, key, type, occurred_at, traceparent, value) VALUES (
-      ${id}, ${topic}, ${key}, ${type}, ${occurredAt}, ${traceparent}, ${value}
-    )
-  `;
 };
 
 const idRows = createJsonRecordset(LinkRow.pick({ id: true }));

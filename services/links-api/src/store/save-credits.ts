@@ -1,12 +1,11 @@
 import { sql } from "slonik";
-import * as z from "zod";
-import { type OutgoingEvent, createOutgoingEvent, toOutboxRow } from "@payment-links/bus";
+import { type OutgoingEvent, buildOutboxInsert, createOutgoingEvent } from "@payment-links/bus";
 import {
   createDeterministicId,
   linkCompleted,
   linkTransactionSucceeded,
 } from "@payment-links/contracts";
-import { VoidRow, type Transaction, defineTable } from "@payment-links/postgres";
+import { VoidRow, type Transaction } from "@payment-links/postgres";
 import type { SettlementResult } from "../domain/evaluate-settlement.ts";
 import { toLinkState } from "../domain/link.ts";
 import { toLinkTransaction } from "../domain/payment.ts";
@@ -14,8 +13,8 @@ import { buildLinksUpdate } from "./links.ts";
 import { buildPaymentsUpsert } from "./payments.ts";
 
 type CreditResult = SettlementResult & {
-  /** The trace of the settlement's event. */
-  traceparent?: string | undefined;
+  /** The settlement's event, whose trace the link's events continue. */
+  event?: { traceparent?: string | undefined };
 };
 
 /**
@@ -33,20 +32,9 @@ export const saveCredits = async (
   const events = results.flatMap((result) => createCreditEvents(result, now));
   await tx.query(sql.prepared("keep_credits", VoidRow)`
     WITH paid AS (${buildPaymentsUpsert(payments)}), credited AS (${buildLinksUpdate(links)})
-    INSERT INTO outbox (${outbox.names}) ${outbox.rows(events.map(toOutboxRow))}
+    ${buildOutboxInsert(events)}
   `);
 };
-
-const OutboxRow = z.object({
-  id: z.string(),
-  topic: z.string(),
-  key: z.string(),
-  type: z.string(),
-  occurredAt: z.string(),
-  traceparent: z.string().nullable(),
-  value: z.string(),
-});
-const outbox = defineTable(OutboxRow, { types: { occurredAt: "timestamptz" } });
 
 const keepLatest = <Item extends { id: string }>(items: readonly Item[]): Item[] => [
   ...new Map(items.map((item) => [item.id, item])).values(),
@@ -59,13 +47,13 @@ const keepLatest = <Item extends { id: string }>(items: readonly Item[]): Item[]
  * a backup publishes them with the same ids (rule EVENT-7).
  */
 const createCreditEvents = (
-  { credit, payment, traceparent }: CreditResult,
+  { credit, event, payment }: CreditResult,
   now: Date,
 ): OutgoingEvent[] => {
   if (credit === undefined) return [];
   const { link, isCompleted } = credit;
   const state = toLinkState(link, now);
-  const commonFields = { key: link.id, occurredAt: now, traceparent };
+  const commonFields = { key: link.id, occurredAt: now, traceparent: event?.traceparent };
   const transaction = toLinkTransaction(payment);
   const stateAfterPayment = isCompleted ? { ...state, version: state.version - 1 } : state;
   const succeeded = createOutgoingEvent(linkTransactionSucceeded, {
