@@ -55,18 +55,13 @@ export const receiveLinks =
     ];
     if (pendingEvents.length === 0) return;
     const userIds = [...new Set(pendingEvents.map(({ data }) => data.link.userId))];
-    const enabledEndpoints = await listEnabledEndpoints(tx, userIds);
-    const endpointsByUser = Map.groupBy(enabledEndpoints, ({ userId }) => userId);
+    const destinations = await listEnabledEndpoints(tx, userIds);
+    const destinationsByUser = Map.groupBy(destinations, ({ userId }) => userId);
     const deliveries = pendingEvents.flatMap((event) =>
-      (endpointsByUser.get(event.data.link.userId) ?? [])
+      (destinationsByUser.get(event.data.link.userId) ?? [])
         .filter(({ dateCreated }) => isDueToEndpoint(dateCreated, event, storedLinks))
-        .map(({ id }) => createDelivery(event, id, dependencies.clock.now())),
+        .map(({ endpointId }) => createDelivery(event, endpointId, dependencies.clock.now())),
     );
-    const destinations = enabledEndpoints.map(({ id, userId, origin }) => ({
-      endpointId: id,
-      userId,
-      origin,
-    }));
     // Omits links that have a newer stored state. Their deliveries wait in the queue, and read that
     // state when they are claimed.
     const currentLinks = newestLinks.flatMap(({ link }) =>

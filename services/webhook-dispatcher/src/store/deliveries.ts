@@ -41,8 +41,8 @@ export const insertDeliveries = async (
   // every day on which the event can have been published. Postgres scans only the partitions of
   // these days, even with a generic plan. The lookup with a `LIMIT` runs once per delivery. A join
   // could read the whole log instead.
-  const firstDay = deliveries
-    .map(firstPossibleDay)
+  const firstDay = rows
+    .map((row) => row.firstDay)
     .reduce((first, day) => (day < first ? day : first));
   const lastDay = deliveries
     .map(({ occurredAt }) => toUtcDay(occurredAt))
@@ -203,14 +203,13 @@ export const claimDeliveries = (
   `);
 };
 
-const ExpiredLeaseRow = z.object({
-  id: z.string(),
-  eventId: z.string(),
-  endpointId: z.string(),
-  occurredAt: z.date(),
-  attempts: z.int(),
-  leaseUntil: z.date(),
-});
+const ExpiredLeaseRow = ClaimRow.pick({
+  id: true,
+  eventId: true,
+  endpointId: true,
+  occurredAt: true,
+  attempts: true,
+}).extend({ leaseUntil: z.date() });
 const expiredLeaseRow = sql.type(ExpiredLeaseRow);
 const { columns: expiredLeaseColumns } = defineTable(ExpiredLeaseRow);
 

@@ -123,10 +123,13 @@ export const hadEndpoint = (pool: Db, { userId, id }: OwnedEndpointKey): Promise
   pool.exists(idRow`SELECT id FROM endpoints WHERE id = ${id} AND user_id = ${userId}`);
 
 const EnabledEndpointRow = z.object({
-  id: z.string(),
+  endpointId: z.string(),
   userId: z.string(),
   origin: z.string(),
   dateCreated: z.date(),
+});
+const { columns: enabledColumns } = defineTable(EnabledEndpointRow, {
+  expressions: { endpointId: sql.fragment`id` },
 });
 
 /**
@@ -138,7 +141,7 @@ export const listEnabledEndpoints = async (
   userIds: readonly string[],
 ): Promise<readonly z.output<typeof EnabledEndpointRow>[]> =>
   tx.any(sql.prepared("list_enabled_endpoints", EnabledEndpointRow)`
-    SELECT id, user_id AS "userId", origin, date_created AS "dateCreated" FROM endpoints
+    SELECT ${enabledColumns} FROM endpoints
     WHERE user_id = ANY(${sql.array([...userIds], "text")}) AND deleted_at IS NULL AND enabled
     ORDER BY id
   `);
