@@ -171,11 +171,13 @@ const buildConditions = ({ accountId, filter }: AuditSelection) => {
   ]);
 };
 
-const columns = sql.fragment`
-  seq, id AS uuid, occurred_at AS at, action, actor_kind AS kind,
-  actor_id AS "actorId", operator, target_id AS "targetId", detail, address,
-  user_agent AS "userAgent", method
-`;
+const { columns } = defineTable(AuditRow, {
+  expressions: {
+    uuid: sql.fragment`id`,
+    at: sql.fragment`occurred_at`,
+    kind: sql.fragment`actor_kind`,
+  },
+});
 
 /**
  * Deletes those of the `rowsMax` oldest entries that are from before the given time. Returns how

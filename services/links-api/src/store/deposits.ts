@@ -1,7 +1,14 @@
 import { sql } from "slonik";
 import * as z from "zod";
 import { Amount, DepositStatus, depositDecisions } from "@payment-links/contracts";
-import { type Db, VoidRow, type Transaction, defineTable, sqlVoid } from "@payment-links/postgres";
+import {
+  type Db,
+  VoidRow,
+  type Transaction,
+  createJsonRecordset,
+  defineTable,
+  sqlVoid,
+} from "@payment-links/postgres";
 import {
   type Deposit,
   type DepositDecision,
@@ -9,6 +16,7 @@ import {
   type LikelyLink,
   getLatestArrival,
 } from "../domain/deposit.ts";
+import { LinkRow } from "./links.ts";
 
 const DepositRow = z.object({
   id: z.string(),
@@ -218,17 +226,25 @@ export const listDepositsAfter = (
   `);
 };
 
-const LikelyLinkRow = z.object({
-  id: z.string(),
-  toAmount: Amount,
-  receivedAmount: Amount,
-  createdAt: z.date(),
-  description: z.string().nullable(),
+const LikelyLinkRow = LinkRow.pick({
+  id: true,
+  toAmount: true,
+  receivedAmount: true,
+  createdAt: true,
+  description: true,
 });
 const likelyLinkTable = defineTable(LikelyLinkRow, { from: "active" });
 const LikelyRow = LikelyLinkRow.extend({ depositId: z.string(), isOfSender: z.boolean() });
 
-const arrivedTable = defineTable(ObservedRow.extend({ arrivedUntil: z.date() }));
+const arrivedRows = createJsonRecordset(
+  ObservedRow.pick({
+    id: true,
+    chainId: true,
+    tokenAddress: true,
+    destinationAddress: true,
+    payer: true,
+  }).extend({ arrivedUntil: z.date() }),
+);
 
 /** The maximum number of active links that are scanned with an expiry, and also without one. */
 const scannedLinksMax = 200;
@@ -260,7 +276,7 @@ export const listLikelyLinks = (
         WHERE user_id = ${userId} AND decision = 'assigned' AND payer = incoming.payer
           AND link_id = active.id
       ) AS "isOfSender"
-    FROM (${arrivedTable.rows(rows)}) AS incoming
+    FROM (${arrivedRows(rows)}) AS incoming
     JOIN active ON active.chain_id = incoming.chain_id
       AND active.token_address = incoming.token_address
       AND active.destination_address = incoming.destination_address
