@@ -9,8 +9,7 @@ import {
   rankLinks,
 } from "../domain/deposit.ts";
 import type { Payment } from "../domain/payment.ts";
-import { createPaymentReports } from "../domain/same-transfer.ts";
-import { findSameTransfer } from "../domain/same-transfer.ts";
+import { createPaymentReports, findSameTransfer } from "../domain/same-transfer.ts";
 import { listLikelyLinks } from "../store/deposits.ts";
 import { listReports } from "../store/payment-reports.ts";
 

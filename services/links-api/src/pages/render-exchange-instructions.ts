@@ -27,14 +27,14 @@ export const renderExchangeInstructions = (
   localization: Localization,
 ): Html => {
   const { exchange, ...texts } = getManualPaymentTexts(localization);
+  const amount = formatAmount(instructions.amount);
   const values = {
-    amount: renderAmount(formatAmount(instructions.amount), localization.language),
+    amount: renderAmount(amount, localization.language),
     symbol: token.symbol,
     chain: chain.name,
     address: html`<code>${destinationAddress}</code>`,
   };
   const addressNamesLink = getFamily(chain.chainType).linkAddresses !== undefined;
-  const amount = formatAmount(instructions.amount);
   const content =
     addressNamesLink || isTransferTracked
       ? html`<p>${fillHtml(exchange.withdraw, values)}</p>
