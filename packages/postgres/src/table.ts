@@ -42,6 +42,8 @@ export const defineTable = <Shape extends z.ZodRawShape>(
       keys.map((key) => build(key, toColumnName(key))),
       sql.fragment`, `,
     )}`;
+  // Built at the first use, because a row that is only read can have columns whose type does not
+  // follow from its schema.
   let createRows: Table<Shape>["rows"] | undefined;
   return {
     columns: join((key, name) => {
