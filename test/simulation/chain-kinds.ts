@@ -173,4 +173,5 @@ export const bitcoin: ChainKind = {
 };
 
 /** Returns the Solana program that owns a token's accounts. */
-export const findTokenProgram = (id: string): string => getTokenProgram(catalogue.findToken(id) ?? {});
+export const findTokenProgram = (id: string): string =>
+  getTokenProgram(catalogue.findToken(id) ?? {});
