@@ -123,7 +123,7 @@ describe("creditPayment", () => {
     ["0.000001", 2, false],
     ["0.000001", 1, true],
   ])(
-    "given %s of 25 and maxUsage %s, isCompleted is %s (rules STATE-2 and STATE-12)",
+    "given %s of 25 and maxUsage %s, isCompleted is %s (rule STATE-2)",
     (amount, maxUsage, isCompleted) => {
       const result = creditAmount(createLink({ maxUsage }), amount);
       expect(result.isCompleted).toBe(isCompleted);

@@ -122,6 +122,55 @@ describe("applySettlements", () => {
     expect(completedEvent?.data).not.toHaveProperty("transaction");
   });
 
+  test("completes an underpaid link that reaches maxUsage, and credits an overpayment in full (rules STATE-2 and STATE-12)", async () => {
+    const limitedLinkId = await rig.createLink(keyHeaders, { toAmount: "25", maxUsage: 2 });
+    for (let count = 0; count < 2; count += 1) {
+      await rig.settle(sampleSettlement(limitedLinkId, { amount: "1" }));
+    }
+    expect(await rig.retrieve(limitedLinkId)).toMatchObject({
+      status: "completed",
+      receivedAmount: "2",
+    });
+    const overpaidLinkId = await rig.createLink(keyHeaders, { toAmount: "25" });
+    await rig.settle(sampleSettlement(overpaidLinkId, { amount: "100" }));
+    expect(await rig.retrieve(overpaidLinkId)).toMatchObject({
+      status: "completed",
+      receivedAmount: "100",
+    });
+  });
+
+  test("stores a payment on a completed link as unapplied, and changes and publishes nothing (rule STATE-9)", async () => {
+    const id = await rig.createLink(keyHeaders, { toAmount: "5" });
+    await rig.settle(sampleSettlement(id, { amount: "5" }));
+    const stateBefore = [await rig.retrieve(id), await listEventTypes(id)];
+    await rig.settle(sampleSettlement(id, { amount: "5", firstSeenAt: afterStart(1) }));
+    expect([await rig.retrieve(id), await listEventTypes(id)]).toEqual(stateBefore);
+    const payments = await listPayments(id);
+    expect(payments.map((payment: PaymentResult) => [payment.applied, payment.reason])).toEqual([
+      [false, "completed"],
+      [true, null],
+    ]);
+  });
+
+  test("stores and lists processing and failed payments without crediting them", async () => {
+    const id = await rig.createLink(keyHeaders, { toAmount: "5" });
+    const firstSettlement = sampleSettlement(id, { status: "processing", amount: "4" });
+    await rig.settle(firstSettlement);
+    await rig.settle({ ...firstSettlement, version: 2, status: "failed" });
+    const secondSettlement = sampleSettlement(id, {
+      status: "processing",
+      firstSeenAt: afterStart(1),
+    });
+    await rig.settle(secondSettlement);
+    expect((await rig.retrieve(id)).receivedAmount).toBe("0");
+    expect(await listEventTypes(id)).toEqual(["payment_link.created"]);
+    const payments = await listPayments(id);
+    expect(payments.map((payment: PaymentResult) => [payment.status, payment.applied])).toEqual([
+      ["processing", false],
+      ["failed", false],
+    ]);
+  });
+
   test("keeps the source id and first-seen time of the first step when two steps arrive together", async () => {
     const id = await rig.createLink(keyHeaders, { toAmount: "5" });
     const firstSettlement = sampleSettlement(id, { status: "processing" });
@@ -157,6 +206,49 @@ describe("applySettlements", () => {
     const creationTimes = transactionEvents.map(({ data }) => data.transaction.dateCreated);
     expect(creationTimes).toEqual([testStartTime.toISOString()]);
   });
+
+  test("uses the values of the final notice when they differ from the first", async () => {
+    const id = await rig.createLink(keyHeaders, { toAmount: "5" });
+    const firstSettlement = sampleSettlement(id, { status: "processing", amount: "1" });
+    await rig.settle(firstSettlement);
+    const finalSettlement = sampleSettlement(id, { amount: "2", sourceTransaction: "0xdef" });
+    await rig.settle({
+      ...finalSettlement,
+      id: firstSettlement.id,
+      sourceId: firstSettlement.sourceId,
+      version: 2,
+    });
+    const [payment] = await listPayments(id);
+    expect(payment).toMatchObject({ amount: "2", sourceTransaction: "0xdef", applied: true });
+  });
+
+  test("ignores an older version after a newer one", async () => {
+    const id = await rig.createLink(keyHeaders, { toAmount: "5" });
+    const settled = sampleSettlement(id, { version: 2, amount: "1" });
+    await rig.settle(settled);
+    await rig.settle({ ...settled, version: 1, status: "processing" });
+    const [payment] = await listPayments(id);
+    expect(payment).toMatchObject({ status: "settled", applied: true });
+  });
+
+  // Guards against ignoring a restored listener, which restarts the versions of a payment.
+  test.each(["settled", "failed"] as const)(
+    "accepts %s for a processing payment under a lower version",
+    async (status) => {
+      const id = await rig.createLink(keyHeaders, { toAmount: "5" });
+      const firstSettlement = sampleSettlement(id, {
+        status: "processing",
+        amount: "1",
+        version: 2,
+      });
+      await rig.settle(firstSettlement);
+      await rig.settle({ ...firstSettlement, version: 1, status });
+      await rig.settle({ ...firstSettlement, version: 1, status });
+      expect(await listPayments(id)).toMatchObject([{ status, applied: status === "settled" }]);
+      const receivedAmount = status === "settled" ? "1" : "0";
+      expect(await rig.retrieve(id)).toMatchObject({ receivedAmount });
+    },
+  );
 
   test("credits a payment only once if it failed before, with the usual events (rule STATE-6)", async () => {
     const id = await rig.createLink(keyHeaders, { toAmount: "5" });
@@ -227,6 +319,18 @@ describe("a payment close to the expiry", () => {
       succeeded,
       completed,
     ]);
+  });
+
+  test("started at the expiry is unapplied with the reason expired (rule STATE-8)", async () => {
+    const expiresAt = new Date(rig.clock.now().getTime() + 1000);
+    const id = await rig.createLink(keyHeaders, {
+      toAmount: "5",
+      expirationDate: expiresAt.toISOString(),
+    });
+    rig.clock.advance(1000);
+    await rig.settle(sampleSettlement(id, { amount: "5", occurredAt: expiresAt }));
+    expect(await rig.retrieve(id)).toMatchObject({ status: "inactive", receivedAmount: "0" });
+    expect((await listPayments(id))[0]).toMatchObject({ applied: false, reason: "expired" });
   });
 });
 
@@ -315,6 +419,21 @@ describe("a payment orphaned after settling", () => {
     await rig.settle({ ...records[1], version: 6 });
     expect(await readOrphanedFlag(id)).toBeUndefined();
   });
+
+  test.each([
+    ["was never orphaned", []],
+    ["was orphaned before it settled", [{ version: 1, isOrphaned: true, status: "processing" }]],
+  ] as const)(
+    "is flagged under a lower version, as from a restored listener, if it %s",
+    async (_, earlierRecords) => {
+      const id = await rig.createLink(keyHeaders, { toAmount: "5" });
+      const settlement = sampleSettlement(id, { amount: "1", version: 3, isOrphaned: false });
+      for (const record of earlierRecords) await rig.settle({ ...settlement, ...record });
+      await rig.settle(settlement);
+      await rig.settle({ ...settlement, version: 2, isOrphaned: true });
+      expect(await listPayments(id)).toMatchObject([{ applied: true, orphaned: true }]);
+    },
+  );
 });
 
 describe("replayed settlements", () => {

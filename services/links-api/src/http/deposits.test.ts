@@ -582,6 +582,16 @@ describe("a reported deposit", () => {
     );
   });
 
+  test("is orphaned once under a lower version, as from a restored listener", async () => {
+    const { deposit, linkId, shop } = await createShopWithDeposit();
+    await receiveDeposits({ ...deposit, version: 7 });
+    await receiveDeposits({ ...deposit, version: 3, status: "orphaned" });
+    expect((await shop.listDeposits()).data).toEqual([]);
+    expect(formatResult(await shop.assign(deposit.id, linkId))).toBe("409 DEPOSIT_ORPHANED");
+    await receiveDeposits({ ...deposit, version: 8 });
+    expect((await shop.assign(deposit.id, linkId)).status).toBe(200);
+  });
+
   test("is no longer flagged as orphaned once a restored listener has it settled (rules STATE-10 and EVENT-7)", async () => {
     const { deposit, linkId, shop } = await createShopWithDeposit();
     await shop.assign(deposit.id, linkId);

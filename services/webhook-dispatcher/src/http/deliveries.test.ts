@@ -114,6 +114,37 @@ describe("GET /console/api/webhook-endpoints/{id}/deliveries/{deliveryId}", () =
     return { number, startedAt, durationMs, httpStatus, error };
   };
 
+  test("returns all six attempts of a delivery that failed permanently", async () => {
+    receiver.respondWith(respondWithStatus(500));
+    await rig.service.start();
+    await rig.publishCompleted(person);
+    for (let count = 1; count <= 6; count += 1) {
+      await waitForAttempts(count);
+      rig.clock.advance(50_000_000);
+    }
+    const { entry, attemptLog } = await readDelivery();
+    expect(entry).toMatchObject({ status: "Failed", attempts: 6 });
+    expect(attemptLog).toMatchObject([1, 2, 3, 4, 5, 6].map((number) => ({ number })));
+  });
+
+  test("returns no attempt before the first one has ended", async () => {
+    const { service } = await rig.startAnother({ WEBHOOK_RETRY_SCHEDULE_SECONDS: "3600" });
+    await rig.publishCompleted(person);
+    await service.stop();
+    expect((await readDelivery()).attemptLog).toEqual([]);
+    let sendResponse: (() => void) | undefined;
+    receiver.respondWith((res) => void (sendResponse = () => respondWithStatus(500)(res)));
+    rig.clock.advance(3_600_000);
+    await rig.service.start();
+    await waitUntil("the attempt is in progress", () => sendResponse !== undefined);
+    const [entry] = (await get(`${endpoint.path}/deliveries`)).json.data;
+    expect(entry).toMatchObject({ attempts: 1, lastAttemptAt: null });
+    const { json } = await get(`${endpoint.path}/deliveries/${String(entry?.["id"])}`);
+    expect(json["attemptLog"]).toEqual([]);
+    sendResponse?.();
+    await waitForAttempts(1);
+  });
+
   test("stores nothing of a receiver's response except its status (rule HOOK-16)", async () => {
     receiver.respondWith((res) => {
       res.writeHead(500, "told", { "x-told": "told", "set-cookie": "told=1" }).end("told");
