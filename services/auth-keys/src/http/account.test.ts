@@ -82,14 +82,20 @@ describe("PATCH /console/api/account", () => {
   });
 
   test.each([
+    ["a handle that is a number", "422 string_type", { handle: 1 }],
+    ["a null handle", "422 string_type", { handle: null }],
     ["a short handle", "422 INVALID_HANDLE", { handle: "ab" }],
     ["a handle with a dash", "422 INVALID_HANDLE", { handle: "a-b" }],
     ["a reserved handle", "422 INVALID_HANDLE", { handle: "Admin" }],
     ["a handle of 60,000 characters", "422 INVALID_HANDLE", { handle: "a".repeat(60_000) }],
     ["an empty name", "422 string_too_short", { username: "" }],
     ["a name of 101 characters", "422 string_too_long", { username: "é".repeat(101) }],
+    ["a null name", "422 string_type", { username: null }],
     ["a bio of 501 characters", "422 string_too_long", { bio: "x".repeat(501) }],
+    ["NUL in the bio", "422 string_pattern_mismatch", { bio: "a\0b" }],
+    ["half a surrogate in the bio", "422 string_pattern_mismatch", '{"bio":"\\ud800"}'],
     ["a script as image", "422 url_parsing", { profileImage: "javascript:alert(1)" }],
+    ["data as image", "422 url_parsing", { backgroundImage: "data:image/png;base64,AA" }],
     ["an image with a password", "422 url_parsing", { profileImage: "https://a:b@c.example/" }],
     [
       "an image URL of 2,049 characters",
@@ -101,6 +107,8 @@ describe("PATCH /console/api/account", () => {
     ["a color with a newline", "422 string_pattern_mismatch", { backgroundColour: "#ffffff\n" }],
     ["eleven links", "422 too_long", { links: Array(11).fill("https://a.example") }],
     ["invalid links", "422 url_parsing url_parsing", { links: ["a", "b"] }],
+    ["one invalid link", "422 url_parsing", { links: ["https://a.example", "nope"] }],
+    ["a string instead of a list of links", "422 list_type", { links: "https://a.example" }],
     ["two errors", "422 string_too_short string_type", { username: "", bio: 5 }],
   ])("given %s, responds %s and changes nothing", async (_name, expected, body) => {
     const { userId, cookie } = await rig.signUp();

@@ -94,16 +94,34 @@ describe("POST /console/api/api-keys", () => {
   });
 
   test.each([
+    ["an empty object", "422 missing missing", {}],
     ["no name", "422 missing", { scopes }],
     ["an empty name", "422 string_too_short", { name: "", scopes }],
     ["a name of 101 characters", "422 string_too_long", { name: "x".repeat(101), scopes }],
+    ["NUL in the name", "422 string_pattern_mismatch", { name: "a\0", scopes }],
     ["no scope", "422 too_short", { name: "n", scopes: [] }],
     ["an unknown scope", "422 enum", { name: "n", scopes: ["payment_link:read", "admin"] }],
+    ["two unknown scopes", "422 enum enum", { name: "n", scopes: ["foo", "bar"] }],
     ["a scope in another case", "422 enum", { name: "n", scopes: ["PAYMENT_LINK:READ"] }],
+    ["a scope that is an object", "422 enum", { name: "n", scopes: [{}] }],
+    ["scopes as a string", "422 list_type", { name: "n", scopes: "payment_link:read" }],
+    ["scopes as null", "422 list_type", { name: "n", scopes: null }],
+    ["a thousand scopes", "422 too_long", { name: "n", scopes: Array(1000).fill(scopes[0]) }],
     [
       "an expiry that is now",
       "422 datetime_future",
       { name: "n", scopes, expiresAt: "2026-11-21T10:00:00Z" },
+    ],
+    [
+      "an invalid expiry",
+      "422 datetime_from_date_parsing",
+      { name: "n", scopes, expiresAt: "soon" },
+    ],
+    ["an expiry that is a number", "422 datetime_type", { name: "n", scopes, expiresAt: 1 }],
+    [
+      "an expiry beyond the year 9999",
+      "422 datetime_from_date_parsing",
+      { name: "n", scopes, expiresAt: "9999-12-31T23:59:59-10:00" },
     ],
   ])("given %s, responds %s and stores nothing", async (_name, expected, body) => {
     const { cookie } = await rig.signUp();
@@ -157,6 +175,7 @@ describe("PATCH /console/api/api-keys/{id}", () => {
   test.each([
     ["an empty object", "422 missing", {}],
     ["null", "422 bool_type", { active: null }],
+    ["a string", "422 bool_type", { active: "false" }],
   ])("given %s, responds %s", async (_name, expected, body) => {
     const { cookie } = await rig.signUp();
     const { id } = await createKey(cookie);
@@ -298,6 +317,7 @@ describe("a key's allowed networks", () => {
     ["21 entries", "422 too_long", Array(21).fill("10.0.0.0/8")],
     ["a host name", "422 string_pattern_mismatch", ["shop.example"]],
     ["a prefix of 33 bits", "422 string_pattern_mismatch", ["10.0.0.0/33"]],
+    ["a number", "422 string_type", [10]],
   ])("given %s, responds %s", async (_name, expected, cidrs) => {
     const { cookie } = await rig.signUp();
     expect(summarizeResponse(await createKeyWith(cookie, cidrs))).toBe(expected);
@@ -402,11 +422,12 @@ describe("a key's own limit (rule API-25)", () => {
     }
   });
 
-  test.each([["zero", "422 greater_than_equal", { burst: 0 }]])(
-    "given %s, responds %s",
-    async (_name, expected, limit) => {
-      const { cookie } = await rig.signUp();
-      expect(summarizeResponse(await createKeyWith(cookie, limit))).toBe(expected);
-    },
-  );
+  test.each([
+    ["zero", "422 greater_than_equal", { burst: 0 }],
+    ["a fraction", "422 int_from_float", { requestsPerMinute: 0.5 }],
+    ["a list", "422 int_type", { burst: [] }],
+  ])("given %s, responds %s", async (_name, expected, limit) => {
+    const { cookie } = await rig.signUp();
+    expect(summarizeResponse(await createKeyWith(cookie, limit))).toBe(expected);
+  });
 });

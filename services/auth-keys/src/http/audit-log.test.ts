@@ -178,6 +178,7 @@ describe("GET /console/api/audit-log", () => {
     ["-1", "422 greater_than_equal"],
     ["2147483648", "422 less_than_equal"],
     ["ten", "422 int_parsing"],
+    ["1.5", "422 int_parsing"],
   ])("given the offset %s, responds %s", async (offset, expected) => {
     const { cookie } = await rig.signUp();
     expect(summarizeResponse(await readPage(cookie, `?offset=${offset}`))).toBe(expected);
@@ -308,9 +309,11 @@ describe("a filter of the audit log", () => {
   test.each([
     ["?action=%25", "422 string_pattern_mismatch"],
     ["?action=", "422 string_pattern_mismatch"],
+    ["?action=a&action=b", "422 string_type"],
     ["?actor=%00", "422 string_pattern_mismatch"],
     [`?target=${"x".repeat(65)}`, "422 string_too_long"],
     ["?from=yesterday", "422 datetime_from_date_parsing"],
+    ["?to=2026-02-30", "422 datetime_from_date_parsing"],
   ])("given %s, responds %s, also for the export", async (query, expected) => {
     const { cookie } = await rig.signUp();
     expect(summarizeResponse(await readPage(cookie, query))).toBe(expected);

@@ -82,6 +82,7 @@ describe("POST /internal/sign-in-links", () => {
     ["an unknown handle", "404 NOT_FOUND", { handle: "nobody" }],
     ["an unknown id", "404 NOT_FOUND", { userId: "user_none" }],
     ["neither handle nor id", "422 missing", {}],
+    ["a handle that is a number", "422 string_type", { handle: 5 }],
   ])("given %s, responds %s", async (_name, expected, body) => {
     expect(summarizeResponse(await post("/internal/sign-in-links", body))).toBe(expected);
   });

@@ -245,8 +245,13 @@ describe("a rejected rotation (rule CALLER-5)", () => {
 
   test.each([
     ["an empty body", "422 missing", ""],
+    ["a list", "422 model_attributes_type", "[]"],
     ["a negative overlap", "422 greater_than_equal", { overlapSeconds: -1 }],
     ["an overlap of more than a week", "422 less_than_equal", { overlapSeconds: 604_801 }],
+    ["half a second", "422 int_from_float", { overlapSeconds: 0.5 }],
+    ["an infinite overlap", "422 finite_number", '{"overlapSeconds":1e999}'],
+    ["a string", "422 int_parsing", { overlapSeconds: "soon" }],
+    ["a list as overlap", "422 int_type", { overlapSeconds: [60] }],
   ])("given %s, responds %s", async (_name, expected, body) => {
     const { cookie } = await rig.signUp();
     const { id } = await createKey(cookie);

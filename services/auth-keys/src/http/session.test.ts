@@ -133,7 +133,10 @@ describe("POST /console/api/session", () => {
 
   test.each([
     ["no token", "422 missing", {}],
+    ["a number", "422 string_type", { token: 1 }],
+    ["null", "422 string_type", { token: null }],
     ["a token of 60,000 characters", "422 string_too_long", { token: "a".repeat(60_000) }],
+    ["NUL in the token", "422 string_pattern_mismatch", { token: "a\0b" }],
     ["an empty token", "401 INVALID_SIGN_IN_TOKEN", { token: "" }],
     ["a made-up token", "401 INVALID_SIGN_IN_TOKEN", { token: "A".repeat(43) }],
     ["a hash instead of a token", "401 INVALID_SIGN_IN_TOKEN", { token: "ab".repeat(32) }],

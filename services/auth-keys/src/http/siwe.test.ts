@@ -228,10 +228,14 @@ describe("a nonce (rule CALLER-11)", () => {
 
 describe("a message", () => {
   test.each([
+    ["422 missing missing", {}],
     ["422 missing", { message: "m" }],
+    ["422 string_type string_type", { message: 1, signature: null }],
     ["422 string_too_long", { message: "m".repeat(4001), signature: "0x" }],
     ["422 string_too_long", { message: "m", signature: `0x${"0".repeat(19_999)}` }],
     ["422 model_attributes_type", "a text"],
+    ["422 model_attributes_type", null],
+    ["422 model_attributes_type", 5],
     ["401 INVALID_SIWE_MESSAGE", { message: "m", signature: "0x" }],
     ["401 INVALID_SIWE_MESSAGE", { message: "", signature: "" }],
   ])("gets %s for %j", async (expected, siwe) => {

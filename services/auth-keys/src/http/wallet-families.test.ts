@@ -89,6 +89,10 @@ const hostileInputs: [typed: unknown, expected: string][] = [
   ["z".repeat(300), "422 INVALID_WALLET_ADDRESS"],
   ["z".repeat(301), "422 string_too_long"],
   ["0b".repeat(32), "422 PRIVATE_KEY_REFUSED"],
+  ["abc\0", "422 string_pattern_mismatch"],
+  ["abc\uD800", "422 string_pattern_mismatch"],
+  [null, "422 string_type"],
+  [{}, "422 string_type"],
 ];
 
 const WalletResponse = z.object({ firstAddresses: z.array(z.string()) });
@@ -120,6 +124,8 @@ describe("the first address index of a Bitcoin wallet", () => {
   test.each([
     [-1, "422 greater_than_equal"],
     [1_000_001, "422 less_than_equal"],
+    [1.5, "422 int_from_float"],
+    [true, "422 int_type"],
   ])("is rejected if it is %j", async (firstAddressIndex, expectedError) => {
     const { cookie } = await rig.signUp();
     const body = { walletAddress: zpub, tokenId: "btc", firstAddressIndex };

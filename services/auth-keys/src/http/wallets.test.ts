@@ -158,17 +158,20 @@ describe("POST /console/api/wallets", () => {
 
   test.each([
     ["no address", "422 missing", { tokenId: "usdc-base" }],
+    ["an empty object", "422 missing missing", {}],
     ["an unknown token", "422 enum", { walletAddress: evmAddress, tokenId: "doge" }],
     [
       "a look-alike token (rule CHAIN-27)",
       "422 enum",
       { walletAddress: evmAddress, tokenId: "usdbc-base" },
     ],
+    ["a numeric token id", "422 enum", { walletAddress: evmAddress, tokenId: 1 }],
     [
       "the name of a prototype property as the token id",
       "422 enum",
       { walletAddress: evmAddress, tokenId: "__proto__" },
     ],
+    ["an address that is a number", "422 string_type", { walletAddress: 1, tokenId: "usdc-base" }],
     [
       "an address of another family",
       "422 INVALID_WALLET_ADDRESS",
@@ -193,6 +196,11 @@ describe("POST /console/api/wallets", () => {
       "a look-alike's contract",
       "422 INVALID_WALLET_ADDRESS",
       { walletAddress: "0xd9aAEc86B65D86f6A7B5B1b0c42FFA531710b6CA", tokenId: "usdc-base" },
+    ],
+    [
+      "a default that is a string",
+      "422 bool_type",
+      { walletAddress: evmAddress, tokenId: "usdc-base", isDefault: "yes" },
     ],
   ])("given %s, responds %s and stores nothing (rule CALLER-14)", async (_name, expected, body) => {
     const { userId, cookie } = await rig.signUp();
@@ -275,14 +283,15 @@ describe("PATCH /console/api/wallets/{id}", () => {
     expect((await readDefaults(owner.cookie)).default).toEqual([id]);
   });
 
-  test.each([["a number", "422 bool_type", { isChainDefault: 1 }]])(
-    "given %s, responds %s",
-    async (_name, expected, body) => {
-      const { cookie } = await rig.signUp();
-      const id = await addWallet(cookie);
-      expect(summarizeResponse(await patchWallet(cookie, id, body))).toBe(expected);
-    },
-  );
+  test.each([
+    ["null", "422 bool_type", { isDefault: null }],
+    ["a number", "422 bool_type", { isChainDefault: 1 }],
+    ["a list", "422 model_attributes_type", "[]"],
+  ])("given %s, responds %s", async (_name, expected, body) => {
+    const { cookie } = await rig.signUp();
+    const id = await addWallet(cookie);
+    expect(summarizeResponse(await patchWallet(cookie, id, body))).toBe(expected);
+  });
 });
 
 describe("DELETE /console/api/wallets/{id}", () => {
