@@ -148,3 +148,23 @@ describe("POST /internal/republish/accounts", () => {
     }
   });
 });
+
+describe("the internal endpoints", () => {
+  const calls = [
+    ["POST", "/internal/introspect"],
+    ["POST", "/internal/accounts"],
+    ["POST", "/internal/sign-in-links"],
+    ["POST", "/internal/republish/accounts"],
+  ] as const;
+
+  test.each(calls)("do not serve %s %s on the public port", async (method, path) => {
+    const response = await fetch(`${rig.publicUrl}${path}`, { method });
+    expect(response.status).toBe(404);
+  });
+
+  test.each(calls)("reject %s %s from a browser", async (method, path) => {
+    const headers = { origin: "http://127.0.0.1:8080" };
+    const response = await rig.call(method, path, { headers, body: { username: "X" } });
+    expect(summarizeResponse(response)).toBe("403 FORBIDDEN");
+  });
+});

@@ -147,6 +147,19 @@ describe("POST /console/api/session", () => {
     expect(summarizeResponse(await rig.call("POST", path, { body }))).toBe(expected);
   });
 
+  test.each([
+    [{ "sec-fetch-site": "cross-site" }],
+    [{ "sec-fetch-site": "same-site" }],
+    [{ "sec-fetch-site": "none" }],
+    [{ origin: "https://evil.example" }],
+    [{ origin: "null" }],
+  ])("rejects a cross-site request (%j) and keeps the token valid", async (headers) => {
+    const { token } = await rig.createAccount();
+    const rejected = await rig.call("POST", path, { body: { token }, headers });
+    expect(summarizeResponse(rejected)).toBe("403 CROSS_SITE_REQUEST");
+    await rig.signIn(token, { headers: { "sec-fetch-site": "same-origin" } });
+  });
+
   test("rejects a content type that any site's form can send", async () => {
     const { token } = await rig.createAccount();
     const response = await rig.call("POST", path, {
@@ -256,6 +269,14 @@ describe("DELETE /console/api/session", () => {
     expect(summarizeResponse(await rig.call("GET", path, { cookie }))).toBe("401 UNAUTHENTICATED");
     expect((await rig.introspect("session", cookie.slice("session=".length)))["found"]).toBe(false);
     expect(await rig.readAudit(userId)).toContain("session.ended");
+  });
+
+  test("rejects a cross-site request", async () => {
+    const { cookie } = await rig.signUp();
+    const headers = { "sec-fetch-site": "cross-site" };
+    const rejected = await rig.call("DELETE", path, { cookie, headers });
+    expect(summarizeResponse(rejected)).toBe("403 CROSS_SITE_REQUEST");
+    expect((await rig.call("GET", path, { cookie })).status).toBe(200);
   });
 });
 

@@ -50,6 +50,13 @@ describe("POST /console/api/session/link", () => {
       expect(summarizeResponse(response)).toBe("401 INVALID_SIGN_IN_TOKEN");
     }
   });
+
+  test("rejects a cross-site request", async () => {
+    const { token } = await rig.createAccount();
+    const headers = { "sec-fetch-site": "cross-site" };
+    const response = await rig.call("POST", linkOwnerPath, { body: { token }, headers });
+    expect(summarizeResponse(response)).toBe("403 CROSS_SITE_REQUEST");
+  });
 });
 
 describe("POST /console/api/session/form, for browsers without JavaScript", () => {
@@ -125,6 +132,16 @@ describe("POST /console/api/session/form, for browsers without JavaScript", () =
     );
     expect(frenchResponse.text).toContain('<html lang="en">');
   });
+
+  test.each([{ "sec-fetch-site": "cross-site" }, { origin: "https://evil.example" }])(
+    "rejects a request with %j, even with the confirmation",
+    async (headers) => {
+      const { token } = await rig.createAccount();
+      const response = await sendForm({ link: token, confirmed: "yes" }, { headers });
+      expect([response.status, response.headers.get("set-cookie")]).toEqual([403, null]);
+      expect((await rig.call("POST", linkOwnerPath, { body: { token } })).status).toBe(200);
+    },
+  );
 
   test("responds 405 to GET and HEAD, as sent by a link scanner", async () => {
     const { token } = await rig.createAccount();

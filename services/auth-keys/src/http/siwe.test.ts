@@ -57,6 +57,13 @@ describe("GET /console/api/session/nonce", () => {
     }
   });
 
+  test("rejects a cross-site request", async () => {
+    const headers = { "sec-fetch-site": "cross-site" };
+    const response = await rig.call("GET", `${path}/nonce`, { headers });
+    expect(summarizeResponse(response)).toBe("403 CROSS_SITE_REQUEST");
+    expect(response.headers.get("set-cookie")).toBeNull();
+  });
+
   test("binds the cookie to the host under https", async () => {
     const secureRig = await createRig({ baseUrl: "https://console.example" });
     try {
@@ -227,6 +234,26 @@ describe("a nonce (rule CALLER-11)", () => {
 });
 
 describe("a message", () => {
+  test.each([
+    ["another domain", { domain: "evil.example" }],
+    ["another URI", { uri: "https://evil.example" }],
+    ["another chain", { chainId: 5 }],
+    ["an issue time long ago", { issuedAt: new Date(0) }],
+    ["an expiry in the past", { expirationTime: new Date(0) }],
+    ["a not-before time in the future", { notBefore: new Date("2126-01-01T00:00:00Z") }],
+  ])("is rejected with %s", async (_name, overrides) => {
+    const wallet = createWallet();
+    const { nonce, browserCookie } = await fetchNonce(rig);
+    const { address } = wallet;
+    const message = createTestSiweMessage({
+      address,
+      nonce,
+      issuedAt: rig.clock.now(),
+      ...overrides,
+    });
+    await expectRejected(await signSiwe(wallet, message), browserCookie);
+  });
+
   test.each([
     ["422 missing missing", {}],
     ["422 missing", { message: "m" }],

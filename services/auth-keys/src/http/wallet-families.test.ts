@@ -23,6 +23,8 @@ const encodeVersioned = (version: number): string =>
 /** The account key of the mnemonic "abandon … about", whose addresses are known (BIP-84). */
 const zpub =
   "zpub6rFR7y4Q2AijBEqTUquhVz398htDFrtymD9xYYfG1m4wAcvPhXNfE3EfH1r1ADqtfSdVCToUG868RvUUkgDKf31mGDtKsAYz2oz2AGutZYs";
+const zprv =
+  "zprvAdG4iTXWBoARxkkzNpNh8r6Qag3irQB8PzEMkAFeTRXxHpbF9z4QgEvBRmfvqWvGp42t42nvgGpNgYSJA9iefm1yYNZKEm7z6qUWCroSQnE";
 const xpub =
   "xpub6CatWdiZiodmUeTDp8LT5or8nmbKNcuyvz7WyksVFkKB4RHwCD3XyuvPEbvqAQY3rAPshWcMLoP2fMFMKHPJ4ZeZXYVUhLv1VMrjPC7PW6V";
 /** The same key in the format of test networks. */
@@ -60,11 +62,39 @@ const readState = async () => ({
 });
 
 describe("an address (rule CALLER-14)", () => {
+  const wrongPairs = addresses.flatMap(([description, validTokenId, address]) =>
+    tokenIds
+      .filter((tokenId) => tokenId !== validTokenId)
+      .map((tokenId) => [description, tokenId, address] as const),
+  );
+  test.each(wrongPairs)(
+    "with the format %s is rejected for %s",
+    async (_form, tokenId, address) => {
+      const stateBefore = await readState();
+      expect(summarizeResponse(await addWallet(address, tokenId))).toBe(
+        "422 INVALID_WALLET_ADDRESS",
+      );
+      expect(await readState()).toEqual(stateBefore);
+    },
+  );
+
   test.each(addresses)("with the format %s is accepted for %s", async (_form, tokenId, address) => {
     const response = await addWallet(address, tokenId);
     expect(summarizeResponse(response)).toBe("201");
     expect(response.body).toMatchObject({ walletAddress: address, chainType: chainTypes[tokenId] });
   });
+
+  const hasChecksum = ([, tokenId]: (typeof addresses)[number]) => tokenId !== "usdc-solana";
+  test.each(addresses.filter(hasChecksum))(
+    "with the format %s and one wrong character is rejected for %s",
+    async (_form, tokenId, address) => {
+      const stateBefore = await readState();
+      expect(summarizeResponse(await addWallet(withTypo(address), tokenId))).toBe(
+        "422 INVALID_WALLET_ADDRESS",
+      );
+      expect(await readState()).toEqual(stateBefore);
+    },
+  );
 
   test.each(tokenIds)(
     "in no known format is rejected for %s, never with a 5xx",
@@ -77,6 +107,13 @@ describe("an address (rule CALLER-14)", () => {
     },
   );
 });
+
+/** Returns the address with its tenth character from the end replaced. */
+const withTypo = (address: string): string => {
+  const position = address.length - 10;
+  const character = address[position] === "3" ? "4" : "3";
+  return address.slice(0, position) + character + address.slice(position + 1);
+};
 
 const hostileInputs: [typed: unknown, expected: string][] = [
   ["", "422 INVALID_WALLET_ADDRESS"],
@@ -184,4 +221,28 @@ describe("a Bitcoin wallet (rule CALLER-14)", () => {
       "422 BITCOIN_KEY_REQUIRED",
     );
   });
+});
+
+describe("a private key (rule CALLER-14)", () => {
+  const mnemonic = "legal winner thank year wave sausage worth useful legal winner thank yellow";
+  const secrets = [
+    zprv,
+    `wpkh(${zprv}/0/*)`,
+    mnemonic,
+    `${mnemonic} ${mnemonic}`,
+    `0x${"5a".repeat(32)}`,
+  ];
+
+  test.each(tokenIds)(
+    "is rejected for %s with its own error code, and is stored nowhere",
+    async (tokenId) => {
+      const stateBefore = await readState();
+      for (const secret of secrets) {
+        const response = await addWallet(secret, tokenId);
+        expect(summarizeResponse(response)).toBe("422 PRIVATE_KEY_REFUSED");
+        expect(JSON.stringify(response.body)).not.toContain(secret.slice(0, 16));
+      }
+      expect(await readState()).toEqual(stateBefore);
+    },
+  );
 });

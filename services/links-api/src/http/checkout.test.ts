@@ -364,6 +364,25 @@ describe("GET /checkout/transactions/:id", () => {
   });
 });
 
+describe("checkout requests", () => {
+  test("are rate limited per IP address", async () => {
+    const limit = { tokensPerSecond: 0.001, burst: 2 };
+    const limitedRig = await createRig({ limits: { perKey: limit, perAddress: limit } });
+    try {
+      const paths = [
+        "/checkout/payment-links/x",
+        "/checkout/transactions/x",
+        "/checkout/payment-links/x",
+      ];
+      const statuses = [];
+      for (const path of paths) statuses.push((await limitedRig.call(path)).status);
+      expect(statuses).toEqual([404, 404, 429]);
+    } finally {
+      await limitedRig.close();
+    }
+  });
+});
+
 describe("the checkout of a suspended account", () => {
   test("takes no payment and says so, but still applies and publishes a payment that arrives (rule CALLER-17)", async () => {
     const account = sampleAccount();

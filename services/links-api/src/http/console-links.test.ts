@@ -154,4 +154,15 @@ describe("the console's payment link endpoints", () => {
     }
     expect((await rig.retrieve(id)).status).toBe("active");
   });
+
+  test("reject requests without a session, with an API key, or from another site", async () => {
+    const id = await createLink();
+    const keyHeaders = rig.createKeyHeaders(account);
+    for (const headers of [{}, keyHeaders, { cookie: "session-links=unknown" }]) {
+      expect((await get(`/${id}`, headers as Record<string, string>)).status).toBe(401);
+    }
+    const crossSiteHeaders = { ...sessionHeaders, origin: "https://evil.example" };
+    const response = await post(`/${id}/deactivate`, undefined, crossSiteHeaders);
+    expect([response.status, response.json.errors[0].code]).toEqual([403, "CROSS_SITE_REQUEST"]);
+  });
 });

@@ -185,6 +185,40 @@ describe("POST /v1/payment-link, rejected requests", () => {
     },
   );
 
+  test("given a body that is not sent as JSON, returns 422 model_attributes_type", async () => {
+    const headers = { ...rig.createKeyHeaders(sampleAccount()), "content-type": "text/plain" };
+    const response = await postLink(headers, createBody());
+    expect([response.status, listErrorCodes(response)]).toEqual([422, ["model_attributes_type"]]);
+  });
+
+  test("accepts a body of 64 KiB and returns 413 for one more byte", async () => {
+    const headers = rig.createKeyHeaders(sampleAccount());
+    const padBody = (length: number) => createBody().padEnd(length, " ");
+    expect((await postLink(headers, padBody(64 * 1024))).status).toBe(200);
+    const response = await postLink(headers, padBody(64 * 1024 + 1));
+    expect([response.status, listErrorCodes(response)]).toEqual([413, ["PAYLOAD_TOO_LARGE"]]);
+  });
+
+  test("returns a distinct error for a missing, unknown or expired key and for a missing scope (rules API-2 and API-18)", async () => {
+    const account = sampleAccount();
+    const expiredKeyHeaders = rig.createKeyHeaders(account, {
+      expiresAt: new Date("2026-11-21T10:00:00.000Z"),
+    });
+    const readOnlyKeyHeaders = rig.createKeyHeaders(account, { scopes: ["payment_link:read"] });
+    const attempts: [Record<string, string>, number, string][] = [
+      [{}, 401, "UNAUTHENTICATED"],
+      [{ "x-api-key": "plk_live_nonsense" }, 401, "INVALID_API_KEY"],
+      [expiredKeyHeaders, 401, "EXPIRED_API_KEY"],
+      [readOnlyKeyHeaders, 403, "INSUFFICIENT_API_SCOPE"],
+    ];
+    for (const [headers, status, code] of attempts) {
+      // Authentication comes first, so an unauthenticated caller does not get errors about the body
+      // or the idempotency key.
+      const response = await postLink({ ...headers, "idempotency-key": "\u00fc" }, "{");
+      expect([response.status, listErrorCodes(response)]).toEqual([status, [code]]);
+    }
+  });
+
   test("given an account without handle or default wallet, returns 409 after body validation (rule API-18)", async () => {
     const [wallet] = sampleAccount().wallets;
     const accounts = [

@@ -37,6 +37,10 @@ describe("GET /v1/payment-link/:id", () => {
     });
   });
 
+  test("given a path that cannot be decoded, returns 404 instead of 500", async () => {
+    expect((await rig.call("/v1/payment-link/%ff")).status).toBe(404);
+  });
+
   test("needs no credentials and ignores invalid ones (rule API-6)", async () => {
     const id = await rig.createLink(rig.createKeyHeaders(sampleAccount()), { toAmount: "1" });
     const response = await rig.call(`/v1/payment-link/${id}`, { headers: { "x-api-key": "bad" } });
@@ -98,5 +102,20 @@ describe("GET /v1/payment-link/:id", () => {
     );
     expect(metric).toContain('topic="accounts.v1"');
     expect(metric).toMatch(/\} 1$/);
+  });
+});
+
+describe("paths and methods", () => {
+  test.each([
+    ["GET", "/v1/nothing", 404, "NOT_FOUND"],
+    ["GET", "/console/api/payment-links/x/y/z", 404, "NOT_FOUND"],
+    ["POST", "/console/api/payment-links/x/y/z", 404, "NOT_FOUND"],
+    ["GET", "/console/api", 404, "NOT_FOUND"],
+    ["DELETE", "/v1/payment-link", 405, "METHOD_NOT_ALLOWED"],
+    ["POST", "/v1/payment-link/plink_x", 405, "METHOD_NOT_ALLOWED"],
+  ])("%s %s returns %i %s in the error envelope", async (method, path, status, code) => {
+    const response = await rig.call(path, { method });
+    expect([response.status, response.json.errors[0].code]).toEqual([status, code]);
+    if (status === 405) expect(response.headers.get("allow")).toContain("GET");
   });
 });

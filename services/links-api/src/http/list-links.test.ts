@@ -208,4 +208,13 @@ describe("GET /v1/payment-link", () => {
       expect(response.json.errors[0].code).toBe("PAYMENT_LINK_ACCOUNT_NOT_READY");
     }
   });
+
+  test("given a key without the scope, returns 403 (rule API-4)", async () => {
+    const headers = rig.createKeyHeaders(sampleAccount(), { scopes: ["payment_link:create"] });
+    const response = await rig.call("/v1/payment-link", { headers });
+    expect([response.status, response.json.errors[0].code]).toEqual([
+      403,
+      "INSUFFICIENT_API_SCOPE",
+    ]);
+  });
 });

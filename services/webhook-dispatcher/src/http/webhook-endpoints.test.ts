@@ -9,6 +9,7 @@ import {
 import { createOutgoingEvent } from "@payment-links/bus";
 import { sql } from "slonik";
 import * as z from "zod";
+import { presenceMsMax } from "@payment-links/identity";
 import { sqlVoid } from "@payment-links/postgres";
 import { countLockWaits } from "@payment-links/postgres/testing";
 import { waitUntil } from "@payment-links/runtime/testing";
@@ -63,6 +64,20 @@ const queueDeliveries = async (person: Person, count = 1): Promise<void> => {
 };
 
 describe("POST /console/api/webhook-endpoints", () => {
+  // Otherwise, an attacker with a stolen session cookie could receive all further payment events.
+  test("requires a proof of presence from the last ten minutes, and returns the methods for it", async () => {
+    const nowMs = rig.clock.now().getTime();
+    const recentUser = rig.signIn(new Date(nowMs - presenceMsMax + 1));
+    const staleUser = rig.signIn(new Date(nowMs - presenceMsMax));
+    expect((await createEndpoint(recentUser)).status).toBe(201);
+    const rejected = await createEndpoint(staleUser);
+    expect(rejected.status).toBe(401);
+    expect(rejected.json.errors).toMatchObject([
+      { code: "REAUTHENTICATION_REQUIRED", methods: ["link", "siwe"] },
+    ]);
+    expect(await listEndpoints(staleUser)).toEqual([]);
+  });
+
   test("returns the endpoint with its secret, which is never returned again (rule HOOK-5)", async () => {
     const person = rig.signIn();
     const { status, json } = await createEndpoint(person);
@@ -199,6 +214,19 @@ describe("POST /console/api/webhook-endpoints", () => {
     await rig.call(person, "PATCH", `${endpointsPath}/${json.id}`, { enabled: false });
     const { status, codes } = await createEndpoint(person);
     expect([status, codes]).toEqual([409, ["WEBHOOK_ENDPOINT_LIMIT"]]);
+  });
+
+  test("requires a session, and rejects cross-site requests and API keys (rule HOOK-1)", async () => {
+    const url = `${rig.publicUrl}${endpointsPath}`;
+    const postWithHeaders = async (headers: Record<string, string>) =>
+      (await fetch(url, { method: "POST", headers, body: JSON.stringify(shopEndpoint) })).status;
+    const { token } = rig.signIn();
+    expect(await postWithHeaders({})).toBe(401);
+    expect(await postWithHeaders({ "x-api-key": "plk_live_x" })).toBe(401);
+    expect(await postWithHeaders({ cookie: "session-webhooks=unknown" })).toBe(401);
+    const cookie = `session-webhooks=${token}`;
+    expect(await postWithHeaders({ cookie, "sec-fetch-site": "cross-site" })).toBe(403);
+    expect(await postWithHeaders({ cookie, "content-type": "application/json" })).toBe(201);
   });
 });
 
