@@ -143,8 +143,10 @@ const tokenRows: readonly PaymentRow<TokenFamily>[] = [
   ],
   [
     "to another owner's address",
-    async ({ chain, link, otherLink, toBaseUnits }) => {
+    async ({ chain, link, otherLink, system, toBaseUnits }) => {
       const hash = await chain.pay({ ...link, to: otherLink.to, amount: toBaseUnits(25n) });
+      await system.settleAll();
+      expect(await system.readLink(otherLink.id)).toEqual(unpaidLink);
       return { ...unpaidLink, payments: [createUnappliedPayment("wrong_destination", "25", hash)] };
     },
   ],
@@ -225,6 +227,14 @@ const tokenRows: readonly PaymentRow<TokenFamily>[] = [
 
 /** The cases of tokens that only an EVM chain has, and of amounts that depend on decimals. */
 const evmRows: readonly PaymentRow<LocalEvm>[] = [
+  [
+    "to an address that no owner has",
+    async ({ chain, link, toBaseUnits }) => {
+      const to = "0x2222222222222222222222222222222222222222";
+      const hash = await chain.pay({ ...link, to, amount: toBaseUnits(25n) });
+      return { ...unpaidLink, payments: [createUnappliedPayment("wrong_destination", "25", hash)] };
+    },
+  ],
   [
     "twice in one transaction, each with its own amount",
     async ({ chain, link, toBaseUnits }) => {

@@ -65,7 +65,7 @@ export const useWatchedChain = <Family extends LocalFamily>(
   });
 type WatchedChain<Family extends LocalFamily> = ReturnType<typeof useWatchedChain<Family>>;
 
-/** Runs payment cases on one chain. No payment may become a deposit. */
+/** Runs payment cases on one chain. Where deposits are searched, no payment may become one. */
 export const testPaymentRows = <Family extends LocalFamily>(
   rig: WatchedChain<Family>,
   paymentRows: readonly PaymentRow<Family>[],

@@ -76,3 +76,4 @@ export const connectLinkPublisher = async (topicPrefix: string) => {
     close: () => producer.disconnect(),
   };
 };
+export type LinkPublisher = Awaited<ReturnType<typeof connectLinkPublisher>>;

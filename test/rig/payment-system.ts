@@ -216,8 +216,11 @@ export const createPaymentSystem = async ({
       await internalListeners.close();
     };
     return {
-      metrics,
-      internalUrl: internalListeners.internalUrl,
+      /** Returns the sum of a metric over its labels, or 0 if it has no values. */
+      readMetric: async (name: string): Promise<number> => {
+        const metricValue = await metrics.getSingleMetric(name)?.get();
+        return (metricValue?.values ?? []).reduce((sum, { value }) => sum + value, 0);
+      },
       fetchSolanaAccountState: listener.fetchSolanaAccountState,
       status: async () =>
         (await (
@@ -304,9 +307,6 @@ export const createPaymentSystem = async ({
         pageUrl: `${linksListeners.publicUrl}/@${account.handle}/pay/${String(id)}`,
       };
     },
-    /** Deactivates the link as its owner. It then stops accepting payments. */
-    deactivate: (id: string): Promise<unknown> =>
-      call(`/console/api/payment-links/${id}/deactivate`, cookies.get(id) ?? "", {}),
     /** Returns the number of unmatched deposits at an address. */
     countDeposits: async (address: string): Promise<number> => {
       const { rows } = await linksDatabase.query<{ count: number }>(
