@@ -1,4 +1,5 @@
 import { expect } from "@jest/globals";
+import { devnet } from "@payment-links/contracts";
 import { requireChromium } from "../rig/require-chromium.ts";
 import { type Payer, clickPay } from "../rig/create-checkout.ts";
 import { useCheckout } from "../rig/use-checkout.ts";
@@ -11,6 +12,8 @@ const rig = useCheckout();
 
 /** Lists the visible parts of the page with which a visitor could pay or report a problem. */
 const listInvitations = async ({ page }: Pick<Payer, "page">): Promise<string[]> => {
+  const isOpen = (await page.locator("#details").getAttribute("open")) !== null;
+  if (!isOpen) await page.getByText("Details", { exact: true }).click();
   const parts = {
     "pay button": page.getByRole("button", { name: /^Pay / }),
     "QR code": page.locator("figure.qr"),
@@ -27,8 +30,17 @@ const listInvitations = async ({ page }: Pick<Payer, "page">): Promise<string[]>
 };
 
 /** Opens a link's page in another browser, without a wallet. */
-const openAsVisitor = async ({ link }: Payer, options = {}) => {
-  const tab = await (await rig.createUser(options)).openTab();
+const openAsVisitor = async ({ link }: Payer) => {
+  const tab = await (await rig.createUser({})).openTab();
+  // The script opens the event stream after it has rendered the state.
+  const isRendered = tab.page.waitForRequest("**/events*");
+  await tab.goTo(link.pageUrl);
+  await isRendered;
+  return tab;
+};
+
+const openWithoutScript = async ({ link }: Payer) => {
+  const tab = await (await rig.createUser({ javaScriptEnabled: false })).openTab();
   await tab.goTo(link.pageUrl);
   return tab;
 };
@@ -38,7 +50,6 @@ describe("while a pending payment covers the rest", () => {
     const payer = await rig.createPayer({ toAmount: "25" });
     await payer.goTo(payer.link.pageUrl);
     const visitor = await openAsVisitor(payer);
-    await visitor.page.getByText("Details", { exact: true }).click();
     expect(await listInvitations(visitor)).toEqual(["QR code", "exchange", "manual payment"]);
     await clickPay(payer);
     for (const tab of [payer, visitor]) await tab.waitForText("Payment of 25 USDC detected.");
@@ -46,7 +57,7 @@ describe("while a pending payment covers the rest", () => {
     expect(await listInvitations(visitor)).toEqual([]);
     const laterVisitor = await openAsVisitor(payer);
     expect(await listInvitations(laterVisitor)).toEqual([]);
-    const visitorWithoutScript = await openAsVisitor(payer, { javaScriptEnabled: false });
+    const visitorWithoutScript = await openWithoutScript(payer);
     expect(await listInvitations(visitorWithoutScript)).toEqual([]);
     await rig.chain.mine(3);
     await visitor.waitForText("Payment complete");
@@ -60,7 +71,7 @@ describe("while a pending payment covers the rest", () => {
     await payer.click("My payment didn't go through");
     await payer.click("Allow new payment");
     await payer.page.getByRole("button", { name: /^Pay / }).waitFor();
-    expect(await listInvitations(payer)).toEqual(["pay button", "exchange"]);
+    expect(await listInvitations(payer)).toEqual(["pay button", "exchange", "manual payment"]);
     await rig.chain.mine(3);
   });
 });
@@ -70,10 +81,10 @@ test("while a pending payment covers only a part, the page still offers to pay t
   await payer.goTo(payer.link.pageUrl);
   await rig.chain.pay({ ...payer.link, amount: 10n * baseUnitsPerToken });
   await payer.waitForText("Payment of 10 USDC detected.");
-  expect(await listInvitations(payer)).toEqual(["pay button", "exchange"]);
+  expect(await listInvitations(payer)).toEqual(["pay button", "exchange", "manual payment"]);
 });
 
-test("a copied address is confirmed for a moment", async () => {
+test("a copied value is confirmed for a moment", async () => {
   const payer = await rig.createPayer({ toAmount: "25" });
   await payer.user.context.grantPermissions(["clipboard-read", "clipboard-write"]);
   await payer.goTo(payer.link.pageUrl);
@@ -81,5 +92,6 @@ test("a copied address is confirmed for a moment", async () => {
   const contract = payer.page.getByRole("button", { name: "Copy payment contract" });
   await contract.click();
   await payer.page.getByRole("button", { name: "Copied" }).waitFor();
+  expect(await payer.page.evaluate("navigator.clipboard.readText()")).toBe(devnet.erc20FeeProxy);
   await contract.waitFor();
 });

@@ -183,8 +183,6 @@ const expectStillPending = async (payer: Payer): Promise<void> => {
   expect(await canPay(payer)).toBe(false);
 };
 
-/** Longer than the lifetime of the wallet's transactions. */
-
 describe("a payer with a Tron wallet", () => {
   test("approves the exact amount, pays it, and sees it settle without reloading the page", async () => {
     const payer = await createPayer();

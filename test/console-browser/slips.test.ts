@@ -47,9 +47,7 @@ test("an error of the service is shown at its field, which gets the focus", asyn
   const secondResponse = tab.page.waitForResponse("**/console/api/account");
   await tab.click("Save profile");
   expect((await secondResponse).status()).toBe(409);
-  expect(await handle.locator("..").innerText()).toContain(
-    "The handle belongs to another account.",
-  );
+  await handle.locator("..").getByText("The handle belongs to another account.").waitFor();
 });
 
 describe("the console stays usable:", () => {
