@@ -3,7 +3,7 @@
 //   except the soak tests (`*.soak.test.ts`). It works on a fresh clone.
 // - `npm run test:all` also runs the soak tests.
 // - `npm test -- <path patterns>` runs the tests of these paths, including soak tests, and starts
-//   only the servers that they need.
+//   only the servers that they need. Soak cases within other files need `TEST_ALL=1`.
 // - `npm run test:quick` runs the tests that the changes since `main` can affect, if they need no
 //   server or only Postgres.
 import { existsSync } from "node:fs";

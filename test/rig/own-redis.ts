@@ -6,7 +6,7 @@ import { findFreePorts } from "./free-port.ts";
 import { waitUntil } from "@payment-links/runtime/testing";
 
 /** A Redis for a single test. The test can kill it. Its content is then lost. */
-export type OwnRedis = {
+type OwnRedis = {
   url: string;
   port: number;
   /** Kills Redis immediately with SIGKILL. All data is lost. */
