@@ -16,6 +16,7 @@ const steps = [
   ["unused code and undeclared dependencies", "//#check:unused"],
   ["rules and references", "//#check:rules"],
   ["words", "//#check:words"],
+  ["pictures", "//#check:pictures"],
 ];
 
 let failedCount = 0;

@@ -2,24 +2,11 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "@jest/globals";
 import { projectRoot } from "./rig/child.ts";
-import {
-  digestFile,
-  computeSourcesDigest,
-  getPicturePath,
-  pictureBytesMax,
-  pictures,
-} from "./screenshots/pictures.ts";
+import { getPicturePath, pictureBytesMax, pictures } from "./screenshots/pictures.ts";
 
 const readBytes = (path: string): Buffer => readFileSync(join(projectRoot, path));
 
 describe("the README's pictures", () => {
-  test("show the current pages", () => {
-    const storedDigest = readFileSync(digestFile, "utf8");
-    const freshness =
-      storedDigest === computeSourcesDigest() ? "new" : "outdated: run `npm run screenshots`";
-    expect(`The pictures are ${freshness}`).toBe("The pictures are new");
-  });
-
   test.each(pictures)("include %s with alternative text and a small size", (name) => {
     const image = new RegExp(`<img src="${getPicturePath(name)}" [^>]*alt="[^"]{40,}"`);
     expect(readBytes("README.md").toString("utf8")).toMatch(image);
