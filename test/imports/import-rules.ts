@@ -17,7 +17,8 @@ export type ImportRules = {
  * this list.
  */
 export const packages: Record<string, ImportRules> = {
-  console: {},
+  design: { entries: "tokens.css", libraries: "node:fs" },
+  console: { packages: "design" },
   sdk: {},
   chains: {
     libraries: "@noble/hashes @scure/base @scure/bip32 @scure/btc-signer viem",
@@ -75,7 +76,7 @@ export const serviceLayers: Record<string, ImportRules> = {
     packages: "chains contracts postgres identity bus http",
     layers: "domain guard store metrics payment-reports images dependencies",
   },
-  pages: { packages: "console chains contracts http", layers: "domain store dependencies" },
+  pages: { packages: "design console chains contracts http", layers: "domain store dependencies" },
   routes: { packages: "contracts http", layers: "dependencies http pages" },
   service: {
     packages: "contracts identity bus http process",

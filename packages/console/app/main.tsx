@@ -1,4 +1,5 @@
-import "./tokens.css";
+import "@payment-links/design/tokens.css";
+import "./base.css";
 import "./icon.svg?url";
 import { QueryClientProvider } from "@tanstack/react-query";
 import { StrictMode } from "react";

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { designTokens } from "@payment-links/design";
 
 type Asset = { name: string; type: string; text: string; digest: string };
 
@@ -44,9 +45,14 @@ const bundleModules = (name: string): string => {
   return `"use strict";\n{\nconst modules = {};\n${modules.join("")}}\n`;
 };
 
+const getAssetText = (name: string, extension: string): string => {
+  if (extension === "js") return bundleModules(name);
+  return extension === "css" ? `${designTokens}${readAssetText(name)}` : readAssetText(name);
+};
+
 const loadAsset = (name: string): Asset => {
   const extension = name.slice(name.lastIndexOf(".") + 1);
-  const text = extension === "js" ? bundleModules(name) : readAssetText(name);
+  const text = getAssetText(name, extension);
   const digest = createHash("sha256").update(text).digest("hex").slice(0, 16);
   return { name, type: mediaTypes[extension] ?? "", text, digest };
 };

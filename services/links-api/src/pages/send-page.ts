@@ -29,10 +29,10 @@ export const sendPage = (res: Response, { script, ...page }: PageOptions): void 
   sendDocument(res, { ...page, head, body, styleUrl: buildAssetUrl("page.css") });
 };
 
-/** The theme colors are the same as `--ground` in `page.css`. */
+/** The theme colors are the same as `--background` in `@payment-links/design`. */
 const commonHeadTags = html`<link rel="icon" href="/favicon.svg" type="image/svg+xml" />
-  <meta name="theme-color" content="#f3f4f6" media="(prefers-color-scheme: light)" />
-  <meta name="theme-color" content="#101216" media="(prefers-color-scheme: dark)" />`;
+  <meta name="theme-color" content="#f6f7f9" media="(prefers-color-scheme: light)" />
+  <meta name="theme-color" content="#0f1217" media="(prefers-color-scheme: dark)" />`;
 
 /** Sends an error as a page with the error's status and a text for visitors. */
 export const sendPageError = ({ status }: ApiError, req: Request, res: Response): void => {

@@ -27,20 +27,20 @@ export const Sparkline = ({ hours }: { hours: readonly RecentHour[] }) => {
         const x = index * barWidth;
         return (
           <g key={hour}>
-            <rect x={x} y={height - 1} width={barWidth - 1} height={1} fill="var(--edge)" />
+            <rect x={x} y={height - 1} width={barWidth - 1} height={1} fill="var(--border-strong)" />
             <rect
               x={x}
               y={height - 1 - failedHeight}
               width={barWidth - 1}
               height={failedHeight}
-              fill="var(--bad)"
+              fill="var(--danger)"
             />
             <rect
               x={x}
               y={height - 1 - failedHeight - deliveredHeight}
               width={barWidth - 1}
               height={deliveredHeight}
-              fill="var(--good)"
+              fill="var(--success)"
             />
           </g>
         );
