@@ -45,10 +45,8 @@ const isBuilt = (): boolean =>
  */
 export const digestSources = (): string => {
   const hash = createHash("sha256");
-  const sources = readdirSync(join(packageDirectory, "app"), {
-    recursive: true,
-    withFileTypes: true,
-  })
+  const sources = [join(packageDirectory, "app"), join(repositoryRoot, "packages/design")]
+    .flatMap((directory) => readdirSync(directory, { recursive: true, withFileTypes: true }))
     .filter((entry) => entry.isFile() && !entry.name.endsWith(".test.ts"))
     .map((entry) => join(entry.parentPath, entry.name));
   const packageFiles = ["vite.config.ts", "build.ts", "package.json"].map((name) =>

@@ -4,7 +4,9 @@ import { designTokens } from "./index.ts";
 const [lightText = "", darkText = ""] = designTokens.split("@media (prefers-color-scheme: dark)");
 
 const readColors = (css: string): Map<string, string> =>
-  new Map([...css.matchAll(/--([\w-]+): (#[\da-f]{6});/g)].map(([, name = "", hex = ""]) => [name, hex]));
+  new Map(
+    [...css.matchAll(/--([\w-]+): (#[\da-f]{6});/g)].map(([, name = "", hex = ""]) => [name, hex]),
+  );
 
 /** The relative luminance of a color (WCAG 2.2). */
 const getLuminance = (hex: string): number => {

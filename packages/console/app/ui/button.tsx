@@ -1,13 +1,18 @@
+import type { IconNode } from "@payment-links/design/icons";
 import type { ReactNode } from "react";
 import { Button as AriaButton } from "react-aria-components";
 import { Link } from "react-router";
-import styles from "./ui.module.css";
+import { Icon } from "./icon.tsx";
 import { texts } from "./texts.ts";
+import styles from "./ui.module.css";
 
-type ButtonVariant = "plain" | "primary" | "danger";
+/** `danger` is for the button that confirms an irreversible action. `quiet` has no border. */
+export type ButtonVariant = "plain" | "primary" | "danger" | "quiet";
+
 type ButtonProps = {
   children: ReactNode;
   variant?: ButtonVariant;
+  icon?: IconNode;
   type?: "button" | "submit";
   /**
    * Whether the action is in progress. While it is, the button ignores presses and announces the
@@ -25,6 +30,7 @@ const getClassName = (variant: ButtonVariant): string =>
 export const Button = ({
   children,
   variant = "plain",
+  icon,
   type = "button",
   isBusy = false,
   isDisabled = false,
@@ -38,7 +44,30 @@ export const Button = ({
     {...(label === undefined ? {} : { "aria-label": label })}
     {...(onPress === undefined ? {} : { onPress })}
   >
+    {icon !== undefined && <Icon node={icon} />}
     {isBusy ? texts.working : children}
+  </AriaButton>
+);
+
+/** A quiet button that shows only an icon. The label is its accessible name. */
+export const IconButton = ({
+  icon,
+  label,
+  isDisabled = false,
+  onPress,
+}: {
+  icon: IconNode;
+  label: string;
+  isDisabled?: boolean;
+  onPress: () => void;
+}) => (
+  <AriaButton
+    className={styles["iconButton"] ?? ""}
+    aria-label={label}
+    isDisabled={isDisabled}
+    onPress={onPress}
+  >
+    <Icon node={icon} />
   </AriaButton>
 );
 
@@ -47,14 +76,17 @@ export const ButtonLink = ({
   to,
   children,
   variant = "plain",
+  icon,
   state,
 }: {
   to: string;
   children: ReactNode;
   variant?: ButtonVariant;
+  icon?: IconNode;
   state?: unknown;
 }) => (
   <Link className={getClassName(variant)} to={to} state={state}>
+    {icon !== undefined && <Icon node={icon} />}
     {children}
   </Link>
 );

@@ -48,6 +48,8 @@ type ConfirmProps = {
   title: ReactNode;
   children: ReactNode;
   confirmLabel: string;
+  /** `primary` is for actions that can be undone. */
+  confirmVariant?: "danger" | "primary";
   onConfirm: () => Promise<unknown>;
   onClose: () => void;
 };
@@ -60,6 +62,7 @@ export const ConfirmDialog = ({
   title,
   children,
   confirmLabel,
+  confirmVariant = "danger",
   onConfirm,
   onClose,
 }: ConfirmProps) => (
@@ -68,7 +71,7 @@ export const ConfirmDialog = ({
     <div className={styles["row"]}>
       <Button onPress={onClose}>{texts.cancel}</Button>
       <AsyncButton
-        variant="danger"
+        variant={confirmVariant}
         onPress={async () => {
           await onConfirm();
           onClose();

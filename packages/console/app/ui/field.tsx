@@ -1,3 +1,4 @@
+import { chevronDown } from "@payment-links/design/icons";
 import { type ComponentProps, type ReactNode, useContext } from "react";
 import {
   FieldError,
@@ -9,6 +10,7 @@ import {
   type TextFieldProps,
 } from "react-aria-components";
 import { FieldErrorsContext } from "./field-errors.ts";
+import { Icon } from "./icon.tsx";
 import styles from "./ui.module.css";
 
 type FieldProps = Pick<
@@ -46,7 +48,7 @@ export const Field = ({
         <TextArea className={styles["input"] ?? ""} rows={rows} />
       )}
       {hint !== undefined && (
-        <Text slot="description" className={`${styles["small"]} ${styles["quiet"]}`}>
+        <Text slot="description" className={styles["hint"] ?? ""}>
           {hint}
         </Text>
       )}
@@ -71,19 +73,22 @@ type SelectProps = Pick<ComponentProps<"select">, "name" | "value" | "defaultVal
 export const Select = ({ label, options, onValueChange, ...selectProps }: SelectProps) => (
   <label className={styles["field"]}>
     <span className={styles["label"]}>{label}</span>
-    <select
-      className={styles["input"]}
-      {...selectProps}
-      {...(onValueChange === undefined
-        ? {}
-        : { onChange: (event) => onValueChange(event.target.value) })}
-    >
-      {options.map(({ value, text }) => (
-        <option key={value} value={value}>
-          {text}
-        </option>
-      ))}
-    </select>
+    <span className={styles["select"]}>
+      <select
+        className={styles["input"]}
+        {...selectProps}
+        {...(onValueChange === undefined
+          ? {}
+          : { onChange: (event) => onValueChange(event.target.value) })}
+      >
+        {options.map(({ value, text }) => (
+          <option key={value} value={value}>
+            {text}
+          </option>
+        ))}
+      </select>
+      <Icon node={chevronDown} />
+    </span>
   </label>
 );
 

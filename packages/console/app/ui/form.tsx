@@ -1,5 +1,6 @@
+import type { IconNode } from "@payment-links/design/icons";
 import { type FormEvent, type ReactNode, useRef, useState } from "react";
-import { Button } from "./button.tsx";
+import { Button, type ButtonVariant } from "./button.tsx";
 import { FieldErrorsContext, findFieldErrors, noFieldErrors } from "./field-errors.ts";
 import { ErrorNotice } from "./notice.tsx";
 import { suppressDoubleClick, doubleClickMsMax } from "./double-clicks.ts";
@@ -14,7 +15,7 @@ type FormProps = {
   onSubmit: (fields: Fields, formData: FormData) => Promise<unknown>;
   /** Whether to reset the form after success. */
   resetsOnSuccess?: boolean;
-  variant?: "plain" | "primary";
+  variant?: ButtonVariant;
   cancelButton?: ReactNode;
   label?: string;
 };
@@ -63,10 +64,10 @@ export const Form = ({
       <FieldErrorsContext value={fieldErrors}>{children}</FieldErrorsContext>
       {errorNotice}
       <div className={styles["row"]}>
+        {cancelButton}
         <Button type="submit" variant={variant} isBusy={isBusy}>
           {submitLabel}
         </Button>
-        {cancelButton}
       </div>
     </form>
   );
@@ -76,11 +77,13 @@ export const Form = ({
 export const AsyncButton = ({
   children,
   variant = "plain",
+  icon,
   label,
   onPress,
 }: {
   children: ReactNode;
-  variant?: "plain" | "primary" | "danger";
+  variant?: ButtonVariant;
+  icon?: IconNode;
   label?: string;
   onPress: () => Promise<unknown>;
 }) => {
@@ -91,6 +94,7 @@ export const AsyncButton = ({
         variant={variant}
         isBusy={isBusy}
         onPress={() => void run(onPress)}
+        {...(icon === undefined ? {} : { icon })}
         {...(label === undefined ? {} : { label })}
       >
         {children}

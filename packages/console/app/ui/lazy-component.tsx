@@ -1,5 +1,5 @@
 import { type ComponentType, useEffect, useState } from "react";
-import { texts } from "./texts.ts";
+import { Skeleton } from "./skeleton.tsx";
 
 /**
  * Creates a component whose code is loaded when it is first needed. React's `lazy` would add 300
@@ -24,10 +24,6 @@ export const createLazyComponent = <Props extends object>(
           }),
       );
     }, [Component]);
-    return Component === undefined ? (
-      <p role="status">{texts.loading}</p>
-    ) : (
-      <Component {...props} />
-    );
+    return Component === undefined ? <Skeleton /> : <Component {...props} />;
   };
 };

@@ -1,15 +1,20 @@
+import { circleAlert, circleCheck, info, triangleAlert } from "@payment-links/design/icons";
 import type { ReactNode } from "react";
 import { Button } from "./button.tsx";
 import { getErrorText } from "./error-text.ts";
+import { Icon } from "./icon.tsx";
 import { texts } from "./texts.ts";
 import styles from "./ui.module.css";
 
 type Tone = "plain" | "good" | "warn" | "bad";
 
+const icons = { plain: info, good: circleCheck, warn: triangleAlert, bad: circleAlert };
+
 /** A message that screen readers announce. */
 export const Notice = ({ tone = "plain", children }: { tone?: Tone; children: ReactNode }) => (
   <div className={styles["notice"]} data-tone={tone} role={tone === "bad" ? "alert" : "status"}>
-    {children}
+    <Icon node={icons[tone]} />
+    <div className={styles["noticeText"]}>{children}</div>
   </div>
 );
 

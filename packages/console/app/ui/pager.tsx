@@ -1,5 +1,7 @@
+import { chevronLeft, chevronRight } from "@payment-links/design/icons";
 import { useSearchParams } from "react-router";
 import { Button } from "./button.tsx";
+import { Icon } from "./icon.tsx";
 import { texts } from "./texts.ts";
 import styles from "./ui.module.css";
 
@@ -24,12 +26,14 @@ export const Pager = ({ page, name = "offset" }: { page: PageInfo; name?: string
   const { offset, limit, nextOffset } = page;
   if (offset === 0 && nextOffset === null) return null;
   return (
-    <nav className={styles["row"]} aria-label={texts.pagination}>
+    <nav className={styles["pager"]} aria-label={texts.pagination}>
       <Button isDisabled={offset === 0} onPress={() => goTo(Math.max(0, offset - limit))}>
+        <Icon node={chevronLeft} />
         {texts.newer}
       </Button>
       <Button isDisabled={nextOffset === null} onPress={() => goTo(nextOffset ?? 0)}>
         {texts.older}
+        <Icon node={chevronRight} />
       </Button>
     </nav>
   );
