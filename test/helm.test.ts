@@ -140,7 +140,7 @@ helmSuite.describe("the chart itself", () => {
     );
   }
 
-  test("has the current version and the checkout's icon", () => {
+  test("has the current version and the product's icon", () => {
     const chartMetadata = parse(readFileSync(join(chartDirectory, "Chart.yaml"), "utf8")) as Record<
       string,
       string
@@ -149,10 +149,7 @@ helmSuite.describe("the chart itself", () => {
       version: string;
     };
     expect(chartMetadata["appVersion"]).toBe(root.version);
-    const icon = readFileSync(
-      join(projectRoot, "services/links-api/src/pages/assets/icon.svg"),
-      "utf8",
-    );
+    const icon = readFileSync(join(projectRoot, "packages/design/icon.svg"), "utf8");
     const [iconPrefix, data = ""] = chartMetadata["icon"]?.split(",") ?? [];
     expect(iconPrefix).toBe("data:image/svg+xml;base64");
     expect(Buffer.from(data, "base64").toString("utf8")).toBe(icon.trim());

@@ -123,7 +123,7 @@ describe("sessions and errors:", () => {
     const otherTab = await openTab();
     await otherTab.goTo(`${system.origin}/console/webhooks`);
     await otherTab.waitForText("Your webhook endpoints will appear here.");
-    await otherTab.click("Sign out");
+    await otherTab.chooseInMenu("Signed in as hal", "Sign out");
     await tab.waitForText("You are not signed in.");
     expect(await tab.readText()).not.toContain("API key");
   });

@@ -49,7 +49,8 @@ const addPasskey = async (tab: Tab, name: string): Promise<void> => {
 };
 
 const signOut = async (tab: Tab): Promise<void> => {
-  await tab.click("Sign out", "You are not signed in.");
+  await tab.chooseInMenu(/^Signed in as/, "Sign out");
+  await tab.waitForText("You are not signed in.");
 };
 
 describe("a passkey in a real Chromium", () => {

@@ -17,7 +17,7 @@ export type ImportRules = {
  * this list.
  */
 export const packages: Record<string, ImportRules> = {
-  design: { entries: "icons tokens.css", libraries: "node:fs" },
+  design: { entries: "icon.svg icons tokens.css", libraries: "node:fs" },
   console: { packages: "design" },
   sdk: {},
   chains: {

@@ -106,6 +106,11 @@ const createTab = async (page: Page, hasScript = true) => {
       await page.getByRole("button", { name, exact: true }).first().click();
       if (expectedText !== undefined) await waitForText(expectedText);
     },
+    /** Opens the menu of the button with that name, and chooses an entry. */
+    chooseInMenu: async (menuName: string | RegExp, entryName: string): Promise<void> => {
+      await page.getByRole("button", { name: menuName, exact: true }).first().click();
+      await page.getByRole("menuitem", { name: entryName, exact: true }).click();
+    },
     /** Types into the first field of the form that contains the given button. */
     type: (name: string, value: string): Promise<void> =>
       page

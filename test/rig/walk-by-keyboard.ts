@@ -25,8 +25,10 @@ const startWalkScript = `(() => {
   const selector = "a[href], button, input, select, textarea, summary, [tabindex]";
   const isForScripts = (one) => !one.matches("a, button, input, select, textarea, summary") &&
     one.tabIndex < 0;
+  // Tab reaches only the chosen radio button of a group.
+  const isReachedByArrow = (one) => one.type === "radio" && !one.checked;
   const wanted = [...root.querySelectorAll(selector)].filter((one) =>
-    !one.disabled && !isForScripts(one) && one.checkVisibility({ visibilityProperty: true }));
+    !one.disabled && !isForScripts(one) && !isReachedByArrow(one) && one.checkVisibility({ visibilityProperty: true }));
   const nameOf = (one) =>
     one.tagName.toLowerCase() + " " + (one.ariaLabel || one.innerText || one.name || one.id);
   const isShown = (one) => {

@@ -1,6 +1,5 @@
 import "@payment-links/design/tokens.css";
 import "./base.css";
-import "./icon.svg?url";
 import { QueryClientProvider } from "@tanstack/react-query";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";

@@ -1,59 +1,80 @@
-import type { ReactNode } from "react";
+import markUrl from "@payment-links/design/icon.svg";
+import { menu } from "@payment-links/design/icons";
+import { type ReactNode, useEffect, useId, useRef } from "react";
 import { Link, NavLink, useLocation } from "react-router";
-import { AsyncButton } from "../ui/form.tsx";
+import { Icon } from "../ui/icon.tsx";
+import { AccountMenu } from "./account-menu.tsx";
 import styles from "./frame.module.css";
-import { useAccount, useSignOut } from "./session.ts";
+import { navigationItems } from "./navigation-items.ts";
+import { Search } from "./search.tsx";
+import { useAccount } from "./session.ts";
 import { useReloadWhenOutdated } from "./stale-tab.ts";
 import { texts } from "./texts.ts";
 import { ViewErrorBoundary } from "./view-error-boundary.tsx";
-
-const navigationItems = [
-  ["/", texts.overview],
-  ["/links", texts.links],
-  ["/keys", texts.keys],
-  ["/webhooks", texts.webhooks],
-  ["/account", texts.account],
-] as const;
 
 /** The layout around every view of a signed-in user. */
 export const Frame = ({ children }: { children: ReactNode }) => {
   useReloadWhenOutdated();
   const { pathname } = useLocation();
-  const account = useAccount();
-  const signOut = useSignOut();
+  const navigationId = useId();
   return (
     <div className={styles["frame"]}>
-      <header className={styles["side"]}>
+      <header className={styles["bar"]}>
         <a className={styles["skip"]} href="#main">
           {texts.skipToContent}
         </a>
-        <p className={styles["product"]}>{texts.product}</p>
-        <nav aria-label={texts.mainNavigation}>
-          <ul className={styles["nav"]}>
-            {navigationItems.map(([to, label]) => (
-              <li key={to}>
-                <NavLink to={to} end={to === "/"}>
-                  {label}
-                </NavLink>
-              </li>
-            ))}
-          </ul>
-        </nav>
-        {!account.isReady && (
-          <Link className={styles["missing"]} to="/">
-            {texts.setupIncomplete}
-          </Link>
-        )}
-        <div className={styles["person"]}>
-          <span title={account.username}>
-            {texts.signedInAs} <bdi>{account.username}</bdi>
-          </span>
-          <AsyncButton onPress={signOut}>{texts.signOut}</AsyncButton>
-        </div>
+        <button
+          className={styles["navigationButton"]}
+          type="button"
+          popoverTarget={navigationId}
+          aria-label={texts.openNavigation}
+        >
+          <Icon node={menu} size={20} />
+        </button>
+        <Link className={styles["brand"]} to="/" aria-label={texts.product}>
+          <img src={markUrl} alt="" width="24" height="24" />
+          <span>{texts.product}</span>
+        </Link>
+        <Search />
+        <AccountMenu />
       </header>
+      <Navigation id={navigationId} />
       <main id="main" className={styles["main"]}>
         <ViewErrorBoundary key={pathname}>{children}</ViewErrorBoundary>
       </main>
     </div>
+  );
+};
+
+/** The main navigation: a sidebar, or on narrow screens a popover. */
+const Navigation = ({ id }: { id: string }) => {
+  const { isReady } = useAccount();
+  const { key } = useLocation();
+  const popover = useRef<HTMLElement>(null);
+  useEffect(() => popover.current?.hidePopover(), [key]);
+  return (
+    <nav
+      ref={popover}
+      id={id}
+      popover="auto"
+      className={styles["nav"]}
+      aria-label={texts.mainNavigation}
+    >
+      <ul>
+        {navigationItems.map(({ to, label, icon }) => (
+          <li key={to}>
+            <NavLink to={to} end={to === "/"}>
+              <Icon node={icon} />
+              {label}
+            </NavLink>
+          </li>
+        ))}
+      </ul>
+      {!isReady && (
+        <Link className={styles["missing"]} to="/">
+          {texts.setupIncomplete}
+        </Link>
+      )}
+    </nav>
   );
 };

@@ -12,9 +12,8 @@ type DialogProps = {
   onClose?: (() => void) | undefined;
 };
 
-/** A modal dialog, open while it is mounted. The native element traps the focus. */
-export const Dialog = ({ title, children, onClose }: DialogProps) => {
-  const id = useId();
+/** Returns the ref of a `dialog` element that is open while it is mounted. */
+export const useModal = () => {
   const dialog = useRef<HTMLDialogElement>(null);
   useLayoutEffect(() => {
     const openedDialog = dialog.current;
@@ -26,6 +25,13 @@ export const Dialog = ({ title, children, onClose }: DialogProps) => {
     suppressDoubleClick();
     return () => void suppressDoubleClick();
   }, []);
+  return dialog;
+};
+
+/** A modal dialog, open while it is mounted. The native element traps the focus. */
+export const Dialog = ({ title, children, onClose }: DialogProps) => {
+  const id = useId();
+  const dialog = useModal();
   return (
     <dialog
       ref={dialog}

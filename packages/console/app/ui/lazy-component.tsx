@@ -1,4 +1,4 @@
-import { type ComponentType, useEffect, useState } from "react";
+import { type ComponentType, type ReactNode, useEffect, useState } from "react";
 import { Skeleton } from "./skeleton.tsx";
 
 /**
@@ -7,6 +7,7 @@ import { Skeleton } from "./skeleton.tsx";
  */
 export const createLazyComponent = <Props extends object>(
   load: () => Promise<{ default: ComponentType<Props> }>,
+  placeholder: ReactNode = <Skeleton />,
 ): ComponentType<Props> => {
   let loadedComponent: ComponentType<Props> | undefined;
   const loadComponent = async (): Promise<ComponentType<Props>> =>
@@ -24,6 +25,6 @@ export const createLazyComponent = <Props extends object>(
           }),
       );
     }, [Component]);
-    return Component === undefined ? <Skeleton /> : <Component {...props} />;
+    return Component === undefined ? placeholder : <Component {...props} />;
   };
 };

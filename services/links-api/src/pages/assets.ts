@@ -7,7 +7,6 @@ type Asset = { name: string; type: string; text: string; digest: string };
 const mediaTypes: Readonly<Record<string, string>> = {
   css: "text/css",
   js: "text/javascript",
-  svg: "image/svg+xml",
 };
 
 const importPattern = /^import (?:(\{[^}]*\}) from )?"(\.\/[\w-]+\.js)";$/gm;
@@ -58,9 +57,7 @@ const loadAsset = (name: string): Asset => {
 };
 
 /** The static files that pages refer to, read at startup. */
-const assets = ["icon.svg", "page.css", "page.js", "followed.js", "checkout.js", "tron.js"].map(
-  loadAsset,
-);
+const assets = ["page.css", "page.js", "followed.js", "checkout.js", "tron.js"].map(loadAsset);
 
 /** Finds a static file by its name. */
 export const findAsset = (name: string): Asset | undefined =>

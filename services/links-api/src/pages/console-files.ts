@@ -62,7 +62,7 @@ const readFiles = (directory: string): ConsoleFiles => {
   const toUrlPath = (name: string) => `/console/${name}`;
   return {
     version: createHash("sha256").update(text).digest("hex").slice(0, 16),
-    icon: toUrlPath(manifest["app/icon.svg"]?.file ?? ""),
+    icon: toUrlPath(manifest["../design/icon.svg"]?.file ?? ""),
     script: toUrlPath(manifest[entry]?.file ?? ""),
     styles: entryChunks.flatMap((chunk) => chunk?.css ?? []).map(toUrlPath),
     preloads: entryChunks.slice(1).map((chunk) => toUrlPath(chunk?.file ?? "")),

@@ -1,5 +1,5 @@
 import type { Request, Response } from "express";
-import { findAsset } from "./assets.ts";
+import { productIcon } from "@payment-links/design";
 
 /**
  * GET /favicon.svg and GET /favicon.ico: returns the icon of the pages. Some clients request the
@@ -8,5 +8,5 @@ import { findAsset } from "./assets.ts";
 export const getIcon = (_req: Request, res: Response): void => {
   res.setHeader("Cache-Control", "public, max-age=86400");
   res.setHeader("Content-Security-Policy", "default-src 'none'");
-  res.type("image/svg+xml").send(findAsset("icon.svg")?.text);
+  res.type("image/svg+xml").send(productIcon);
 };
