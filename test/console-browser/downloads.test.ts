@@ -164,7 +164,7 @@ describeSoak("a CSV of links", () => {
     await context.setOffline(false);
     const errors = [{ code: "UNAUTHENTICATED", message: "" }];
     await context.route(path, (route) => route.fulfill({ status: 401, json: { errors } }));
-    await tab.click(downloadButtonName, "You are not signed in.");
+    await tab.click(downloadButtonName, "Sign in to Payment Links");
     expect(files).toEqual([]);
   });
 

@@ -124,7 +124,7 @@ describe("sessions and errors:", () => {
     await otherTab.goTo(`${system.origin}/console/webhooks`);
     await otherTab.waitForText("Your webhook endpoints will appear here.");
     await otherTab.chooseInMenu("Signed in as hal", "Sign out");
-    await tab.waitForText("You are not signed in.");
+    await tab.waitForText("Sign in to Payment Links");
     expect(await tab.readText()).not.toContain("API key");
   });
 
@@ -157,7 +157,7 @@ describeSoak("sessions and errors:", () => {
     await goTo("/keys", "Your API keys will appear here.");
     await context.clearCookies();
     await tab.type("Create API key", "shop");
-    await tab.click("Create API key", "You are not signed in.");
+    await tab.click("Create API key", "Sign in to Payment Links");
   });
 
   test("a view that cannot load shows the reason and can be loaded again", async () => {

@@ -50,7 +50,7 @@ const addPasskey = async (tab: Tab, name: string): Promise<void> => {
 
 const signOut = async (tab: Tab): Promise<void> => {
   await tab.chooseInMenu(/^Signed in as/, "Sign out");
-  await tab.waitForText("You are not signed in.");
+  await tab.waitForText("Sign in to Payment Links");
 };
 
 describe("a passkey in a real Chromium", () => {

@@ -68,7 +68,7 @@ describe("the console stays usable:", () => {
     const url = await system.createSignInUrl("slip_paula");
     const tab = await (await system.createUser()).openTab();
     await tab.goTo(`${system.origin}/console`);
-    await tab.waitForText("You are not signed in.");
+    await tab.waitForText("Sign in to Payment Links");
     await tab.page.evaluate(`location.href = ${JSON.stringify(url)}`);
     await tab.click("Sign in as slip_paula");
     await tab.waitForText("Signed in as slip_paula");

@@ -27,6 +27,20 @@ export const arrowUpRight: IconNode = [
   ["path", { d: "M7 17 17 7" }],
 ];
 
+export const building: IconNode = [
+  ["path", { d: "M12 10h.01" }],
+  ["path", { d: "M12 14h.01" }],
+  ["path", { d: "M12 6h.01" }],
+  ["path", { d: "M16 10h.01" }],
+  ["path", { d: "M16 14h.01" }],
+  ["path", { d: "M16 6h.01" }],
+  ["path", { d: "M8 10h.01" }],
+  ["path", { d: "M8 14h.01" }],
+  ["path", { d: "M8 6h.01" }],
+  ["path", { d: "M9 22v-3a1 1 0 0 1 1-1h4a1 1 0 0 1 1 1v3" }],
+  ["rect", { x: "4", y: "2", width: "16", height: "20", rx: "2" }],
+];
+
 export const check: IconNode = [["path", { d: "M20 6 9 17l-5-5" }]];
 
 export const chevronDown: IconNode = [["path", { d: "m6 9 6 6 6-6" }]];
@@ -93,6 +107,18 @@ export const eye: IconNode = [
     },
   ],
   ["circle", { cx: "12", cy: "12", r: "3" }],
+];
+
+export const fingerprint: IconNode = [
+  ["path", { d: "M12 10a2 2 0 0 0-2 2c0 1.02-.1 2.51-.26 4" }],
+  ["path", { d: "M14 13.12c0 2.38 0 6.38-1 8.88" }],
+  ["path", { d: "M17.29 21.02c.12-.6.43-2.3.5-3.02" }],
+  ["path", { d: "M2 12a10 10 0 0 1 18-6" }],
+  ["path", { d: "M2 16h.01" }],
+  ["path", { d: "M21.8 16c.2-2 .131-5.354 0-6" }],
+  ["path", { d: "M5 19.5C5.5 18 6 15 6 12a6 6 0 0 1 .34-2" }],
+  ["path", { d: "M8.65 22c.21-.66.45-1.32.57-2" }],
+  ["path", { d: "M9 6.8a6 6 0 0 1 9 5.2v2" }],
 ];
 
 export const house: IconNode = [

@@ -90,3 +90,21 @@ export const ButtonLink = ({
     {children}
   </Link>
 );
+
+/** A link to a page outside of the console, styled as a button. */
+export const ButtonAnchor = ({
+  href,
+  children,
+  variant = "plain",
+  icon,
+}: {
+  href: string;
+  children: ReactNode;
+  variant?: ButtonVariant;
+  icon?: IconNode;
+}) => (
+  <a className={getClassName(variant)} href={href}>
+    {icon !== undefined && <Icon node={icon} />}
+    {children}
+  </a>
+);

@@ -1,3 +1,5 @@
+import markUrl from "@payment-links/design/icon.svg";
+import { building, fingerprint, wallet } from "@payment-links/design/icons";
 import { useQuery } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { buildOperationUrl, callOperation } from "../../api/call.ts";
@@ -7,13 +9,14 @@ import type { InitialUrlParams } from "../../ceremonies/initial-url-params.ts";
 import { signWithWallet } from "../../ceremonies/sign-with-wallet.ts";
 import { signWithPasskey } from "../../ceremonies/sign-with-passkey.ts";
 import { useRefreshSession } from "../../frame/session.ts";
-import { Button } from "../../ui/button.tsx";
+import { Button, ButtonAnchor } from "../../ui/button.tsx";
 import { AsyncButton } from "../../ui/form.tsx";
 import { QueryView } from "../../ui/query-view.tsx";
 import { Notice } from "../../ui/notice.tsx";
 import { Card } from "../../ui/page.tsx";
 import { Sentence } from "../../ui/sentence.tsx";
-import styles from "../../ui/ui.module.css";
+import uiStyles from "../../ui/ui.module.css";
+import styles from "./sign-in.module.css";
 import { texts } from "./texts.ts";
 
 type SignInProps = {
@@ -28,26 +31,29 @@ type SignInProps = {
  */
 const SignIn = ({ account, initialUrlParams, onDone }: SignInProps) => {
   useEffect(() => {
-    document.title = `${texts.title} · Payment Links`;
+    document.title = `${texts.documentTitle} · Payment Links`;
   }, []);
+  const hasToken = initialUrlParams?.token !== undefined;
   return (
-    <>
-      <h1>{texts.title}</h1>
+    <Card>
+      <header className={styles["header"]}>
+        <img src={markUrl} alt="" width="40" height="40" />
+        <h1>{texts.title}</h1>
+        {!hasToken && <p className={uiStyles["quiet"]}>{texts.intro}</p>}
+      </header>
       {initialUrlParams?.error !== undefined && <SignInError code={initialUrlParams.error} />}
       {initialUrlParams?.token !== undefined && (
         <ConfirmSignIn token={initialUrlParams.token} account={account} onDone={onDone} />
       )}
       {account !== null && (
-        <div>
+        <div className={styles["methods"]}>
           <Button onPress={onDone}>
             <Sentence template={texts.staySignedInAs} name={account.username} />
           </Button>
         </div>
       )}
-      {account === null && (
-        <SignInOptions isAfterLink={initialUrlParams?.token !== undefined} onDone={onDone} />
-      )}
-    </>
+      {account === null && <SignInMethods hasPrimary={!hasToken} onDone={onDone} />}
+    </Card>
   );
 };
 export default SignIn;
@@ -85,24 +91,30 @@ const ConfirmSignIn = ({
   return (
     <QueryView query={linkOwner}>
       {({ handle, username }: SignInLinkOwner) => (
-        <Card title={texts.confirmAccountTitle}>
+        <>
           <p>
             {texts.signsInAs} <bdi>{username}</bdi>
             {handle === null ? "" : ` (@${handle})`}.
           </p>
           {account !== null && <p>{texts.signOutWarning(account.username, username)}</p>}
-          <div className={styles["row"]}>
+          <div className={styles["methods"]}>
             <AsyncButton variant="primary" onPress={signIn}>
               <Sentence template={texts.signInAs} name={username} />
             </AsyncButton>
           </div>
-        </Card>
+        </>
       )}
     </QueryView>
   );
 };
 
-const SignInOptions = ({ isAfterLink, onDone }: { isAfterLink: boolean; onDone: () => void }) => {
+type SignInMethodsProps = {
+  /** Whether the first method is the primary action of the view. */
+  hasPrimary: boolean;
+  onDone: () => void;
+};
+
+const SignInMethods = ({ hasPrimary, onDone }: SignInMethodsProps) => {
   const methods = useOperationQuery("listSignInMethods", {});
   const refreshSession = useRefreshSession();
   const signIn = async (proof: SignInProof): Promise<void> => {
@@ -112,29 +124,52 @@ const SignInOptions = ({ isAfterLink, onDone }: { isAfterLink: boolean; onDone: 
   };
   return (
     <QueryView query={methods}>
-      {({ methods: methodNames }) => (
-        <Card {...(isAfterLink ? {} : { title: texts.notSignedIn })}>
-          <p className={styles["quiet"]}>{texts.intro}</p>
-          {methodNames.includes("oidc") && (
-            // This is a link, because the page's content security policy blocks a form whose
-            // response redirects to another origin.
-            <a href={buildOperationUrl("startOidc")}>{texts.signInWithOidc}</a>
-          )}
-          {methodNames.includes("passkey") && (
-            <AsyncButton onPress={async () => signIn({ passkey: await signWithPasskey() })}>
-              {texts.signInWithPasskey}
-            </AsyncButton>
-          )}
-          {methodNames.includes("siwe") && (
-            <AsyncButton onPress={async () => signIn({ siwe: await signWithWallet() })}>
-              {texts.signInWithEthereum}
-            </AsyncButton>
-          )}
-          {methodNames.includes("link") && (
-            <p className={styles["quiet"]}>{texts.signInLinkHint}</p>
-          )}
-        </Card>
-      )}
+      {({ methods: methodNames }) => {
+        const [firstMethod] = shownMethods.filter((method) => methodNames.includes(method));
+        const getVariant = (method: string) =>
+          hasPrimary && method === firstMethod ? "primary" : "plain";
+        return (
+          <>
+            <div className={styles["methods"]}>
+              {methodNames.includes("oidc") && (
+                // This is a link, because the page's content security policy blocks a form whose
+                // response redirects to another origin.
+                <ButtonAnchor
+                  href={buildOperationUrl("startOidc")}
+                  icon={building}
+                  variant={getVariant("oidc")}
+                >
+                  {texts.signInWithOidc}
+                </ButtonAnchor>
+              )}
+              {methodNames.includes("passkey") && (
+                <AsyncButton
+                  icon={fingerprint}
+                  variant={getVariant("passkey")}
+                  onPress={async () => signIn({ passkey: await signWithPasskey() })}
+                >
+                  {texts.signInWithPasskey}
+                </AsyncButton>
+              )}
+              {methodNames.includes("siwe") && (
+                <AsyncButton
+                  icon={wallet}
+                  variant={getVariant("siwe")}
+                  onPress={async () => signIn({ siwe: await signWithWallet() })}
+                >
+                  {texts.signInWithEthereum}
+                </AsyncButton>
+              )}
+            </div>
+            {methodNames.includes("link") && (
+              <p className={styles["hint"]}>{texts.signInLinkHint}</p>
+            )}
+          </>
+        );
+      }}
     </QueryView>
   );
 };
+
+/** The methods that have a button, in the order of the buttons. */
+const shownMethods = ["oidc", "passkey", "siwe"] as const;

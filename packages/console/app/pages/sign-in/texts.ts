@@ -3,20 +3,18 @@ import { pickTranslation } from "../../ui/language.ts";
 /** The texts of the sign-in view. */
 export const texts = pickTranslation({
   en: {
-    title: "Sign in",
+    documentTitle: "Sign in",
+    title: "Sign in to Payment Links",
     intro: "Request stablecoin payments with a link. Payments go straight to your own wallet.",
-    notSignedIn: "You are not signed in.",
     signInWithOidc: "Sign in with company account",
     signInWithPasskey: "Sign in with passkey",
     signInWithEthereum: "Sign in with Ethereum",
     signInLinkHint: "Or ask your operator for a sign-in link.",
-    confirmAccountTitle: "Is this you?",
     signsInAs: "This link signs you in as",
     signOutWarning: (currentName: string, newName: string) =>
       `You are signed in as ${currentName}. Signing in as ${newName} signs ${currentName} out.`,
     signInAs: (name: string) => `Sign in as ${name}`,
     staySignedInAs: (name: string) => `Stay signed in as ${name}`,
-    proceed: "Continue",
     signInFailed: "We couldn't sign you in. Try again.",
     errors: {
       OIDC_SIGN_IN_REFUSED: "Your company's sign-in failed. Try again.",
@@ -30,21 +28,19 @@ export const texts = pickTranslation({
     },
   },
   de: {
-    title: "Anmelden",
+    documentTitle: "Anmelden",
+    title: "Bei Payment Links anmelden",
     intro:
       "Fordern Sie Stablecoin-Zahlungen mit einem Link an. Zahlungen gehen direkt an Ihre eigene Wallet.",
-    notSignedIn: "Sie sind nicht angemeldet.",
     signInWithOidc: "Mit Firmenkonto anmelden",
     signInWithPasskey: "Mit Passkey anmelden",
     signInWithEthereum: "Mit Ethereum anmelden",
     signInLinkHint: "Oder bitten Sie Ihren Betreiber um einen Anmeldelink.",
-    confirmAccountTitle: "Sind Sie das?",
     signsInAs: "Dieser Link meldet Sie an als",
     signOutWarning: (currentName: string, newName: string) =>
       `Sie sind als ${currentName} angemeldet. Wenn Sie sich als ${newName} anmelden, wird ${currentName} abgemeldet.`,
     signInAs: (name: string) => `Als ${name} anmelden`,
     staySignedInAs: (name: string) => `Als ${name} angemeldet bleiben`,
-    proceed: "Weiter",
     signInFailed: "Die Anmeldung ist fehlgeschlagen. Versuchen Sie es erneut.",
     errors: {
       OIDC_SIGN_IN_REFUSED:
