@@ -20,6 +20,8 @@ const views: Readonly<Record<string, ComponentType>> = {
   "/webhooks": createLazyComponent(() => import("./pages/webhooks/webhooks.tsx")),
   "/webhooks/:id": createLazyComponent(() => import("./pages/webhooks/endpoint-details.tsx")),
   "/account/:part?": createLazyComponent(() => import("./pages/account/account.tsx")),
+  // For developers of the console. No view links to it.
+  "/design": createLazyComponent(() => import("./pages/design/design.tsx")),
 };
 
 /** Renders the sign-in view for signed-out users, and otherwise the view that the URL selects. */

@@ -1,4 +1,4 @@
-import { chevronDown, code, logOut, settings } from "@payment-links/design/icons";
+import { chevronDown, externalLink, logOut, settings } from "@payment-links/design/icons";
 import { Icon } from "../ui/icon.tsx";
 import { Menu } from "../ui/menu.tsx";
 import uiStyles from "../ui/ui.module.css";
@@ -37,7 +37,7 @@ export const AccountMenu = () => {
       }
       items={[
         { label: texts.account, icon: settings, to: "/account" },
-        { label: texts.apiReference, icon: code, href: "/v1/openapi.json" },
+        { label: texts.apiReference, icon: externalLink, href: "/v1/openapi.json" },
         { label: texts.signOut, icon: logOut, onAction: signOut },
       ]}
     />

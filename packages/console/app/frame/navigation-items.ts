@@ -1,5 +1,6 @@
 import {
   type IconNode,
+  code,
   house,
   keyRound,
   link,
@@ -16,5 +17,6 @@ export const navigationItems: readonly NavigationItem[] = [
   { to: "/links", label: texts.links, icon: link },
   { to: "/keys", label: texts.keys, icon: keyRound },
   { to: "/webhooks", label: texts.webhooks, icon: webhook },
+  { to: "/developers", label: texts.developers, icon: code },
   { to: "/account", label: texts.account, icon: settings },
 ];

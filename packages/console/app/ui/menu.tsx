@@ -16,7 +16,7 @@ import { ErrorNotice } from "./notice.tsx";
 import { texts } from "./texts.ts";
 import styles from "./ui.module.css";
 
-/** An entry of a menu: an action, a link to a view of the console, or a link to another page. */
+/** An entry of a menu: an action, a link to a view, or a link that opens a new tab. */
 export type MenuItem = { label: string; icon?: IconNode; tone?: "danger" } & (
   | { onAction: () => unknown }
   | { to: string }
@@ -125,7 +125,7 @@ const MenuEntry = ({ item, onChoose }: { item: MenuItem; onChoose: () => void })
     );
   if ("href" in item)
     return (
-      <a {...entryProps} href={item.href}>
+      <a {...entryProps} href={item.href} target="_blank" rel="noreferrer">
         {content}
       </a>
     );
