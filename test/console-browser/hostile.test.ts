@@ -80,7 +80,7 @@ const readLayoutScript = `(() => {
     const { x, y, width, height } = element.getBoundingClientRect();
     return [element.tagName, x, y, width, height].map((one) => Number(one) ? Math.round(one) : one);
   };
-  const parts = document.querySelectorAll("header nav a, header button, main, main h1");
+  const parts = document.querySelectorAll("header a, header button, header + nav a, main, main h1");
   const frame = [...parts].map(place);
   // The height of the view and the position of its heading are not compared.
   const sizes = { MAIN: 4, H1: 2 };

@@ -20,12 +20,12 @@ export const AccountMenu = () => {
           <span className={uiStyles["hidden"]}>
             {texts.signedInAs} <bdi>{username}</bdi>
           </span>
-          <span className={styles["avatar"]} aria-hidden="true">
-            {initial.toUpperCase()}
-          </span>
           <bdi className={styles["username"]} aria-hidden="true">
             {username}
           </bdi>
+          <span className={styles["avatar"]} aria-hidden="true">
+            {initial.toUpperCase()}
+          </span>
           <Icon node={chevronDown} />
         </>
       }

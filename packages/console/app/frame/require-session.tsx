@@ -4,6 +4,7 @@ import { sessionKey } from "../api/query.ts";
 import type { InitialUrlParams } from "../ceremonies/initial-url-params.ts";
 import { QueryView } from "../ui/query-view.tsx";
 import { Notice } from "../ui/notice.tsx";
+import { Card } from "../ui/page.tsx";
 import { createLazyComponent } from "../ui/lazy-component.tsx";
 import styles from "./frame.module.css";
 import { AccountContext, useSession } from "./session.ts";
@@ -28,8 +29,10 @@ export const RequireSession = ({
   if (initialUrlParams.isPresenceProof) {
     return (
       <main className={styles["alone"]}>
-        <h1>{texts.product}</h1>
-        <Notice tone="good">{texts.presenceProven}</Notice>
+        <Card>
+          <h1>{texts.product}</h1>
+          <Notice tone="good">{texts.presenceProven}</Notice>
+        </Card>
       </main>
     );
   }

@@ -27,7 +27,7 @@ const SecretDialog = ({ title, secret, onStored }: SecretDialogProps) => {
       <p>{texts.secretShownOnce}</p>
       <code className={styles["secret"]}>{secret}</code>
       <div className={styles["row"]}>
-        <CopyButton text={secret} />
+        <CopyButton text={secret} hasVisibleLabel />
       </div>
       <Checkbox
         label={texts.secretStoredConfirmation}
