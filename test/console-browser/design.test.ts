@@ -29,12 +29,12 @@ const useBoxFont = (page: Page): Promise<unknown> =>
   })()`);
 
 /**
- * Compares a picture of an element with its reference. `PICTURES=write` replaces the reference.
+ * Compares a picture of an element with its reference. `DESIGN=write` replaces the reference.
  */
 const expectPicture = async (name: string, element: Locator, blankPage: Page): Promise<void> => {
   const picture = await element.screenshot({ animations: "disabled" });
   const referencePath = join(pictureDirectory, `${name}.png`);
-  if (process.env["PICTURES"] === "write") {
+  if (process.env["DESIGN"] === "write") {
     mkdirSync(pictureDirectory, { recursive: true });
     writeFileSync(referencePath, picture);
   }
