@@ -18,39 +18,14 @@ const debounceMs = 150;
  * Searches links, API keys, webhook endpoints and views while the user types. The focus stays in
  * the field. The arrow keys move through the results, and Enter opens the active one.
  */
-const SearchDialog = ({ onClose }: { onClose: () => void }) => {
+export const SearchDialog = ({ onClose }: { onClose: () => void }) => {
   const dialog = useModal();
   const [text, setText] = useState("");
-  const [activeIndex, setActiveIndex] = useState(0);
-  const [isEnterPending, setEnterPending] = useState(false);
   const searchText = useDebounced(text.trim(), debounceMs);
   const { results, isPending, error } = useSearchResults(searchText);
   const isOutdated = isPending || searchText !== text.trim();
-  const navigate = useNavigate();
-  const id = useId();
-  const activeResult = results[activeIndex];
-  // Enter can be pressed before the results of the last letters have arrived.
-  useEffect(() => {
-    if (!isEnterPending || isOutdated) return;
-    setEnterPending(false);
-    if (activeResult === undefined) return;
-    onClose();
-    void navigate(activeResult.to);
-  }, [activeResult, isEnterPending, isOutdated, navigate, onClose]);
-  const handleKey = (event: KeyboardEvent): void => {
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (step !== undefined && results.length > 0) {
-      event.preventDefault();
-      setActiveIndex((activeIndex + step + results.length) % results.length);
-    }
-    // Enter also ends the composition of a character, for example in Japanese.
-    if (event.key === "Enter" && !event.nativeEvent.isComposing) setEnterPending(true);
-  };
-  const changeText = (newText: string): void => {
-    setText(newText);
-    setActiveIndex(0);
-    setEnterPending(false);
-  };
+  const { activeIndex, handleKey, reset } = useResultKeys({ results, isOutdated, onClose });
+  const listId = useId();
   return (
     <dialog
       ref={dialog}
@@ -60,10 +35,6 @@ const SearchDialog = ({ onClose }: { onClose: () => void }) => {
         event.preventDefault();
         onClose();
       }}
-      onClick={(event) => {
-        // A click on the backdrop is a click on the dialog itself.
-        if (event.target === event.currentTarget) onClose();
-      }}
     >
       <div className={styles["field"]}>
         <Icon node={search} />
@@ -72,82 +43,118 @@ const SearchDialog = ({ onClose }: { onClose: () => void }) => {
           role="combobox"
           aria-label={texts.openSearch}
           aria-expanded={results.length > 0}
-          aria-controls={id}
+          aria-controls={listId}
           aria-autocomplete="list"
-          {...(activeResult === undefined
-            ? {}
-            : { "aria-activedescendant": `${id}-${activeIndex}` })}
+          aria-activedescendant={
+            results.length > 0 ? buildOptionId(listId, activeIndex) : undefined
+          }
           placeholder={texts.searchHint}
           autoComplete="off"
           spellCheck="false"
           enterKeyHint="go"
           value={text}
-          onChange={(event) => changeText(event.target.value)}
+          onChange={(event) => {
+            setText(event.target.value);
+            reset();
+          }}
           onKeyDown={handleKey}
         />
         <IconButton icon={x} label={uiTexts.close} onPress={onClose} />
       </div>
       {error !== null && <ErrorNotice error={error} />}
-      <div id={id} role="listbox" aria-label={texts.searchResults} className={styles["results"]}>
-        {results.map((result, index) => (
-          <Result
-            key={`${result.kind} ${result.to} ${result.title}`}
-            id={`${id}-${index}`}
-            result={result}
-            isFirstOfKind={result.kind !== results[index - 1]?.kind}
-            isActive={index === activeIndex}
-            onClose={onClose}
-          />
-        ))}
-      </div>
+      <Results id={listId} results={results} activeIndex={activeIndex} onClose={onClose} />
       <p role="status" className={results.length > 0 ? uiStyles["hidden"] : styles["empty"]}>
         {isPending ? texts.searching : texts.searchResultCount(results.length)}
       </p>
     </dialog>
   );
 };
-export default SearchDialog;
-
-type ResultProps = {
-  id: string;
-  result: SearchResult;
-  isFirstOfKind: boolean;
-  isActive: boolean;
-  onClose: () => void;
-};
-
-const Result = ({ id, result, isFirstOfKind, isActive, onClose }: ResultProps) => (
-  <>
-    {isFirstOfKind && (
-      <p className={styles["kind"]} aria-hidden="true">
-        {texts.searchKinds[result.kind]}
-      </p>
-    )}
-    <Link
-      ref={(element) => {
-        if (isActive) element?.scrollIntoView({ block: "nearest" });
-      }}
-      id={id}
-      role="option"
-      aria-selected={isActive}
-      tabIndex={-1}
-      className={styles["result"]}
-      to={result.to}
-      onClick={onClose}
-    >
-      <Icon node={result.icon} />
-      <bdi>{result.title}</bdi>
-      <span className={uiStyles["quiet"]}>{result.detail}</span>
-    </Link>
-  </>
-);
 
 /** Returns the value once it has not changed for some time. */
 const useDebounced = (value: string, ms: number): string => {
-  const [debounced, setDebounced] = useState(value);
+  const [debouncedValue, setDebouncedValue] = useState(value);
   useEffect(() => {
-    const timer = setTimeout(() => setDebounced(value), ms);
+    const timer = setTimeout(() => setDebouncedValue(value), ms);
     return () => clearTimeout(timer);
   }, [value, ms]);
-  return debounced;
+  return debouncedValue;
 };
+
+type ResultKeysOptions = {
+  results: readonly SearchResult[];
+  /** Whether the results do not match the text yet. */
+  isOutdated: boolean;
+  onClose: () => void;
+};
+
+/** The active result, which the arrow keys change and Enter opens. */
+const useResultKeys = ({ results, isOutdated, onClose }: ResultKeysOptions) => {
+  const navigate = useNavigate();
+  const [activeIndex, setActiveIndex] = useState(0);
+  const [isEnterPending, setEnterPending] = useState(false);
+  const activePath = results[activeIndex]?.to;
+  // Enter can be pressed before the results of the last letters have arrived.
+  useEffect(() => {
+    if (!isEnterPending || isOutdated) return;
+    setEnterPending(false);
+    if (activePath === undefined) return;
+    onClose();
+    void navigate(activePath);
+  }, [activePath, isEnterPending, isOutdated, navigate, onClose]);
+  const handleKey = (event: KeyboardEvent): void => {
+    const step = new Map([
+      ["ArrowDown", 1],
+      ["ArrowUp", -1],
+    ]).get(event.key);
+    if (step !== undefined && results.length > 0) {
+      event.preventDefault();
+      setActiveIndex((activeIndex + step + results.length) % results.length);
+    }
+    // Enter also ends the composition of a character, for example in Japanese.
+    if (event.key === "Enter" && !event.nativeEvent.isComposing) setEnterPending(true);
+  };
+  const reset = (): void => {
+    setActiveIndex(0);
+    setEnterPending(false);
+  };
+  return { activeIndex, handleKey, reset };
+};
+
+const buildOptionId = (listId: string, index: number): string => `${listId}-${index}`;
+
+type ResultsProps = {
+  id: string;
+  results: readonly SearchResult[];
+  activeIndex: number;
+  onClose: () => void;
+};
+
+/** The results, with a title above the first one of each kind. */
+const Results = ({ id, results, activeIndex, onClose }: ResultsProps) => (
+  <div id={id} role="listbox" aria-label={texts.searchResults} className={styles["results"]}>
+    {results.map(({ kind, key, to, title, detail, icon }, index) => [
+      kind !== results[index - 1]?.kind && (
+        <p key={kind} className={styles["kind"]} aria-hidden="true">
+          {texts.searchKinds[kind]}
+        </p>
+      ),
+      <Link
+        key={key}
+        ref={(element) => {
+          if (index === activeIndex) element?.scrollIntoView({ block: "nearest" });
+        }}
+        id={buildOptionId(id, index)}
+        role="option"
+        aria-selected={index === activeIndex}
+        tabIndex={-1}
+        className={styles["result"]}
+        to={to}
+        onClick={onClose}
+      >
+        <Icon node={icon} />
+        <bdi>{title}</bdi>
+        <span className={uiStyles["quiet"]}>{detail}</span>
+      </Link>,
+    ])}
+  </div>
+);

@@ -5,7 +5,10 @@ import { createLazyComponent } from "../ui/lazy-component.tsx";
 import styles from "./frame.module.css";
 import { texts } from "./texts.ts";
 
-const SearchDialog = createLazyComponent(() => import("./search-dialog.tsx"), null);
+const SearchDialog = createLazyComponent(
+  async () => ({ default: (await import("./search-dialog.tsx")).SearchDialog }),
+  null,
+);
 
 const isMac = /Mac|iPhone|iPad/.test(navigator.userAgent);
 

@@ -7,6 +7,8 @@ import { texts } from "./texts.ts";
 
 export type SearchResult = {
   kind: keyof typeof texts.searchKinds;
+  /** Unique among all results. */
+  key: string;
   to: string;
   title: string;
   detail: string;
@@ -22,63 +24,73 @@ const resultsMaxPerKind = 6;
 export const useSearchResults = (text: string) => {
   const hasText = text !== "";
   const { isReady } = useAccount();
+  const query = { q: text };
   const links = useOperationQuery(
     "listOwnPaymentLinks",
-    { query: { q: text } },
+    { query },
     { isEnabled: hasText && isReady },
   );
   const keys = useOperationQuery("listApiKeys", {}, { isEnabled: hasText });
   const endpoints = useOperationQuery("listWebhookEndpoints", {}, { isEnabled: hasText });
-  const results = hasText
-    ? [
-        ...(links.data?.data ?? []).slice(0, resultsMaxPerKind).map(toLinkResult),
-        ...(keys.data?.data ?? [])
-          .filter(({ name, prefix }) => includesText([name, prefix], text))
-          .slice(0, resultsMaxPerKind)
-          .map(toKeyResult),
-        ...(endpoints.data?.data ?? [])
-          .filter(({ name, url }) => includesText([name, url], text))
-          .slice(0, resultsMaxPerKind)
-          .map(toEndpointResult),
-        ...views.filter(({ title }) => includesText([title], text)),
-      ]
-    : views;
-  // Until a list arrives, its previous search can still be in `results`.
-  const isPending =
-    hasText && [links, keys, endpoints].some((query) => query.isLoading || query.isPlaceholderData);
-  return { results, isPending, error: links.error ?? keys.error ?? endpoints.error };
+  if (!hasText) return { results: views, isPending: false, error: null };
+  const matches = (...values: readonly string[]): boolean =>
+    values.some((value) => value.toLowerCase().includes(text.toLowerCase()));
+  const foundLinks = links.data?.data ?? [];
+  const foundKeys = keys.data?.data.filter(({ name, prefix }) => matches(name, prefix)) ?? [];
+  const foundEndpoints = endpoints.data?.data.filter(({ name, url }) => matches(name, url)) ?? [];
+  return {
+    results: [
+      ...foundLinks.slice(0, resultsMaxPerKind).map((found) => toLinkResult(found)),
+      ...foundKeys.slice(0, resultsMaxPerKind).map((found) => toKeyResult(found)),
+      ...foundEndpoints.slice(0, resultsMaxPerKind).map((found) => toEndpointResult(found)),
+      ...views.filter(({ title }) => matches(title)),
+    ],
+    // Until the links of this text arrive, `links` contains those of the previous text.
+    isPending:
+      links.isPlaceholderData || [links, keys, endpoints].some(({ isLoading }) => isLoading),
+    error: links.error ?? keys.error ?? endpoints.error,
+  };
 };
-
-const includesText = (values: readonly string[], text: string): boolean =>
-  values.some((value) => value.toLowerCase().includes(text.toLowerCase()));
 
 const views: readonly SearchResult[] = [
   ...navigationItems.map(({ to, label, icon }) => ({ to, title: label, icon })),
   { to: "/links/new", title: texts.createLink, icon: plus },
-].map((view) => ({ ...view, kind: "view" as const, detail: "" }));
+].map((view) => ({ ...view, kind: "view" as const, key: view.to, detail: "" }));
 
-type Link = { id: string; toAmount: string; token: { symbol: string }; description: string | null };
+type FoundLink = {
+  id: string;
+  toAmount: string;
+  token: { symbol: string };
+  description: string | null;
+};
 
-const toLinkResult = ({ id, toAmount, token, description }: Link): SearchResult => ({
+const toLinkResult = ({ id, toAmount, token, description }: FoundLink): SearchResult => ({
   kind: "link",
+  key: id,
   to: `/links/${id}`,
   title: description ?? truncateMiddle(id),
   detail: `${formatAmount(toAmount)} ${token.symbol}`,
   icon: link,
 });
 
-const toKeyResult = ({ name, prefix }: { name: string; prefix: string }): SearchResult => ({
+type FoundKey = { id: string; name: string; prefix: string };
+
+const toKeyResult = ({ id, name, prefix }: FoundKey): SearchResult => ({
   kind: "key",
+  key: id,
   to: "/keys",
   title: name,
   detail: prefix,
   icon: keyRound,
 });
 
-const toEndpointResult = (endpoint: { id: string; name: string; url: string }): SearchResult => ({
+type FoundEndpoint = { id: string; name: string; url: string };
+
+const toEndpointResult = ({ id, name, url }: FoundEndpoint): SearchResult => ({
   kind: "endpoint",
-  to: `/webhooks/${endpoint.id}`,
-  title: endpoint.name,
-  detail: endpoint.url,
+  key: id,
+  to: `/webhooks/${id}`,
+  title: name,
+  detail: url,
   icon: webhook,
 });

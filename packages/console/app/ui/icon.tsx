@@ -1,5 +1,4 @@
 import type { IconNode } from "@payment-links/design/icons";
-import { createElement } from "react";
 import styles from "./ui.module.css";
 
 /** An icon in the color of the text. It is decorative: the text next to it has the meaning. */
@@ -16,9 +15,8 @@ export const Icon = ({ node, size = 16 }: { node: IconNode; size?: number }) => 
     strokeLinejoin="round"
     aria-hidden="true"
   >
-    {/* An icon never changes its elements, so their positions identify them. */}
-    {node.map(([element, attributes], index) =>
-      createElement(element, { key: index, ...attributes }),
-    )}
+    {node.map(([Element, attributes]) => (
+      <Element key={JSON.stringify(attributes)} {...(attributes as object)} />
+    ))}
   </svg>
 );

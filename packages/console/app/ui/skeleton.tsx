@@ -16,8 +16,8 @@ export const SkeletonTable = ({ rows = 5 }: { rows?: number }) => (
   <div className={styles["skeletonTable"]} role="status">
     <span className={styles["hidden"]}>{texts.loading}</span>
     {/* The header is a row, too. */}
-    {Array.from({ length: rows + 1 }, (_, index) => (
-      <div key={index} />
+    {Array.from({ length: rows + 1 }, (_, row) => (
+      <div key={row} />
     ))}
   </div>
 );
