@@ -1,5 +1,5 @@
 /**
- * The icons of the console and the checkout, from Lucide (https://lucide.dev, ISC license). Each is
+ * The icons of the console and the checkout, from Lucide (https://lucide.dev, `LICENSE-lucide.txt`). Each is
  * a list of SVG elements in a box of 24 by 24, drawn with a stroke in the current text color.
  */
 export type IconNode = readonly (readonly [
