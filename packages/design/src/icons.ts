@@ -1,6 +1,6 @@
 /**
- * The icons of the console and the checkout, from Lucide (https://lucide.dev, `LICENSE-lucide.txt`). Each is
- * a list of SVG elements in a box of 24 by 24, drawn with a stroke in the current text color.
+ * The icons of the console and the checkout, from Lucide (https://lucide.dev). Each is a list of
+ * SVG elements in a box of 24 by 24, drawn with a stroke in the current text color.
  */
 export type IconNode = readonly (readonly [
   element: "circle" | "line" | "path" | "polyline" | "rect",
