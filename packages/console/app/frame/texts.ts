@@ -18,7 +18,7 @@ export const texts = pickTranslation({
     signOut: "Sign out",
     signedInAs: "Signed in as",
     openSearch: "Search…",
-    searchHint: "Search links, API keys and webhooks",
+    searchHint: "Links, API keys, webhooks",
     searchResults: "Results",
     searching: "Searching…",
     searchResultCount: (count: number) =>
@@ -53,7 +53,7 @@ export const texts = pickTranslation({
     signOut: "Abmelden",
     signedInAs: "Angemeldet als",
     openSearch: "Suchen…",
-    searchHint: "Links, API-Schlüssel und Webhooks suchen",
+    searchHint: "Links, API-Schlüssel, Webhooks",
     searchResults: "Ergebnisse",
     searching: "Suche läuft…",
     searchResultCount: (count: number) =>

@@ -1,5 +1,6 @@
 import { download, inbox, link } from "@payment-links/design/icons";
 import { Badge } from "../../ui/badge.tsx";
+import { ButtonLink } from "../../ui/button.tsx";
 import { Card, Page } from "../../ui/page.tsx";
 import { ActionMenu } from "../../ui/action-menu.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
@@ -48,7 +49,15 @@ const Design = () => (
       <SkeletonTable rows={2} />
     </Card>
     <Card>
-      <EmptyState icon={inbox} title="No links yet" action={<a href="#main">Create link</a>}>
+      <EmptyState
+        icon={inbox}
+        title="No links yet"
+        action={
+          <ButtonLink to="/links/new" variant="primary">
+            Create link
+          </ButtonLink>
+        }
+      >
         Your payment links will appear here.
       </EmptyState>
     </Card>
