@@ -24,7 +24,7 @@ const signUpShop = async (...options: Parameters<typeof system.signUp>) => {
     ...user,
     linkId: link.id,
     field: page.getByRole("combobox", { name: "Search…" }),
-    results: page.getByRole("option"),
+    results: page.getByRole("listbox", { name: "Results" }).getByRole("option"),
     waitForPath: (path: string) => page.waitForURL(`${system.origin}/console${path}`),
   };
 };

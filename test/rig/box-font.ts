@@ -20,6 +20,11 @@ const box = [
 
 /** The tables by tag: https://learn.microsoft.com/typography/opentype/spec/otff */
 const tables: Readonly<Record<string, Buffer>> = {
+  "OS/2": encodeWords(
+    ...[0, advance, 400, 5, 0, 650, 700, 0, 140, 650, 700, 0, 480, 50, 250, 0],
+    ...[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+    ...[0x40, 0x20, 0xff_ff, 800, -200, 0, 800, 200],
+  ),
   // Format 13 maps ranges of characters to one glyph: the space to glyph 1, all others to glyph 2.
   cmap: encodeWords(
     ...[0, 1, 3, 10, 0, 12],
@@ -38,6 +43,8 @@ const tables: Readonly<Record<string, Buffer>> = {
   // The glyphs are a box, a space and the same box.
   loca: encodeWords(0, box.length, box.length, 2 * box.length),
   maxp: encodeWords(1, 0, 3, 4, 1, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0),
+  name: encodeWords(0, 0, 6),
+  post: encodeWords(3, 0, 0, 0, -100, 50, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0),
 };
 
 /**
@@ -46,7 +53,7 @@ const tables: Readonly<Record<string, Buffer>> = {
  */
 export const createBoxFont = (): Buffer => {
   const entries = Object.entries(tables);
-  const header = encodeWords(1, 0, entries.length, 64, 2, 16 * entries.length - 64);
+  const header = encodeWords(1, 0, entries.length, 128, 3, 16 * entries.length - 128);
   let offset = header.length + 16 * entries.length;
   const parts = entries.map(([tag, table]) => {
     const record = Buffer.alloc(16);

@@ -31,14 +31,13 @@ export const Search = () => {
       <button
         className={styles["searchButton"]}
         type="button"
-        aria-label={texts.openSearch}
         aria-haspopup="dialog"
         aria-keyshortcuts="Control+K Meta+K"
         onClick={() => setOpen(true)}
       >
         <Icon node={search} />
         <span>{texts.openSearch}</span>
-        <kbd>{isMac ? "⌘K" : "Ctrl K"}</kbd>
+        <kbd aria-hidden="true">{isMac ? "⌘K" : "Ctrl K"}</kbd>
       </button>
       {isOpen && <SearchDialog onClose={() => setOpen(false)} />}
     </>
