@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "@jest/globals";
@@ -44,7 +44,7 @@ const expectPicture = async (name: string, element: Locator, blankPage: Page): P
     readFileSync(referencePath),
   ]);
   if (differentTiles <= differentTilesMax) return;
-  const picturePath = join(tmpdir(), `${name}.png`);
+  const picturePath = join(mkdtempSync(join(tmpdir(), "design-")), `${name}.png`);
   writeFileSync(picturePath, picture);
   expect([picturePath, differentTiles]).toEqual([referencePath, "few different tiles"]);
 };

@@ -1,6 +1,6 @@
 import markUrl from "@payment-links/design/icon.svg";
 import { menu } from "@payment-links/design/icons";
-import { type ReactNode, useEffect, useId, useRef } from "react";
+import { type ReactNode, useId, useRef } from "react";
 import { Link, NavLink, useLocation } from "react-router";
 import { Icon } from "../ui/icon.tsx";
 import { AccountMenu } from "./account-menu.tsx";
@@ -49,9 +49,8 @@ export const Frame = ({ children }: { children: ReactNode }) => {
 /** The main navigation: a sidebar, or on narrow screens a popover. */
 const Navigation = ({ id }: { id: string }) => {
   const { isReady } = useAccount();
-  const { key } = useLocation();
   const popover = useRef<HTMLElement>(null);
-  useEffect(() => popover.current?.hidePopover(), [key]);
+  const close = () => popover.current?.hidePopover();
   return (
     <nav
       ref={popover}
@@ -63,7 +62,7 @@ const Navigation = ({ id }: { id: string }) => {
       <ul>
         {navigationItems.map(({ to, label, icon }) => (
           <li key={to}>
-            <NavLink to={to} end={to === "/"}>
+            <NavLink to={to} end={to === "/"} onClick={close}>
               <Icon node={icon} />
               {label}
             </NavLink>
@@ -71,7 +70,7 @@ const Navigation = ({ id }: { id: string }) => {
         ))}
       </ul>
       {!isReady && (
-        <Link className={styles["missing"]} to="/">
+        <Link className={styles["missing"]} to="/" onClick={close}>
           {texts.setupIncomplete}
         </Link>
       )}

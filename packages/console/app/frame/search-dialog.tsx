@@ -93,14 +93,13 @@ const useResultKeys = ({ results, isOutdated, onClose }: ResultKeysOptions) => {
   const [activeIndex, setActiveIndex] = useState(0);
   const [isEnterPending, setEnterPending] = useState(false);
   const activePath = results[activeIndex]?.to;
+  const isOpening = isEnterPending && !isOutdated && activePath !== undefined;
   // Enter can be pressed before the results of the last letters have arrived.
   useEffect(() => {
-    if (!isEnterPending || isOutdated) return;
-    setEnterPending(false);
-    if (activePath === undefined) return;
+    if (!isOpening) return;
     onClose();
     void navigate(activePath);
-  }, [activePath, isEnterPending, isOutdated, navigate, onClose]);
+  }, [activePath, isOpening, navigate, onClose]);
   const handleKey = (event: KeyboardEvent): void => {
     const step = new Map([
       ["ArrowDown", 1],

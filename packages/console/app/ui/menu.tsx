@@ -87,10 +87,9 @@ export const Menu = ({
         onToggle={(event) => {
           if (isOpening(event)) startMenu(event.currentTarget);
         }}
-        onKeyDown={moveFocus}
       >
         {header}
-        <div role="menu" aria-label={label}>
+        <div role="menu" tabIndex={-1} aria-label={label} onKeyDown={moveFocus}>
           {items.map((item) => (
             <MenuEntry key={item.label} item={item} onChoose={() => void choose(item)} />
           ))}
@@ -182,7 +181,7 @@ const listEntries = (menu: HTMLElement): HTMLElement[] => [
 
 /** Moves the focus with the arrow keys, Home and End. Tab leaves the menu. */
 const moveFocus = (event: KeyboardEvent<HTMLElement>): void => {
-  if (event.key === "Tab") event.currentTarget.hidePopover();
+  if (event.key === "Tab") event.currentTarget.parentElement?.hidePopover();
   const entries = listEntries(event.currentTarget);
   const index = entries.findIndex((entry) => entry === document.activeElement);
   const targetIndexes: Readonly<Record<string, number>> = {

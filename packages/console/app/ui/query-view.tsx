@@ -4,6 +4,8 @@ import { ErrorNotice } from "./notice.tsx";
 import { Page } from "./page.tsx";
 import { Skeleton } from "./skeleton.tsx";
 
+const defaultPlaceholder = <Skeleton />;
+
 /**
  * Shows the result of a query, a placeholder while it loads, or the error with a retry button. A
  * placeholder as high as the result keeps the elements below it in place. `pageTitle` is the
@@ -12,7 +14,7 @@ import { Skeleton } from "./skeleton.tsx";
 export const QueryView = <Data,>({
   query,
   pageTitle,
-  placeholder = <Skeleton />,
+  placeholder = defaultPlaceholder,
   children,
 }: {
   query: UseQueryResult<Data>;

@@ -125,7 +125,7 @@ const SignInMethods = ({ hasPrimary, onDone }: SignInMethodsProps) => {
   return (
     <QueryView query={methods}>
       {({ methods: methodNames }) => {
-        const [firstMethod] = shownMethods.filter((method) => methodNames.includes(method));
+        const firstMethod = shownMethods.find((method) => methodNames.includes(method));
         const getVariant = (method: string) =>
           hasPrimary && method === firstMethod ? "primary" : "plain";
         return (
