@@ -12,19 +12,9 @@ export const arrowDownLeft: IconNode = [
   ["path", { d: "M17 17H7V7" }],
 ];
 
-export const arrowLeft: IconNode = [
-  ["path", { d: "m12 19-7-7 7-7" }],
-  ["path", { d: "M19 12H5" }],
-];
-
 export const arrowRight: IconNode = [
   ["path", { d: "M5 12h14" }],
   ["path", { d: "m12 5 7 7-7 7" }],
-];
-
-export const arrowUpRight: IconNode = [
-  ["path", { d: "M7 7h10v10" }],
-  ["path", { d: "M7 17 17 7" }],
 ];
 
 export const building: IconNode = [
@@ -121,6 +111,12 @@ export const fingerprint: IconNode = [
   ["path", { d: "M9 6.8a6 6 0 0 1 9 5.2v2" }],
 ];
 
+export const globe: IconNode = [
+  ["circle", { cx: "12", cy: "12", r: "10" }],
+  ["path", { d: "M12 2a14.5 14.5 0 0 0 0 20 14.5 14.5 0 0 0 0-20" }],
+  ["path", { d: "M2 12h20" }],
+];
+
 export const house: IconNode = [
   ["path", { d: "M15 21v-8a1 1 0 0 0-1-1h-4a1 1 0 0 0-1 1v8" }],
   [
@@ -157,24 +153,10 @@ export const keyRound: IconNode = [
   ["circle", { cx: "16.5", cy: "7.5", r: ".5", fill: "currentColor" }],
 ];
 
-export const landmark: IconNode = [
-  ["path", { d: "M10 18v-7" }],
-  [
-    "path",
-    { d: "M11.119 2.205a2 2 0 0 1 1.762 0l7.84 3.846A.5.5 0 0 1 20.5 7h-17a.5.5 0 0 1-.22-.949z" },
-  ],
-  ["path", { d: "M14 18v-7" }],
-  ["path", { d: "M18 18v-7" }],
-  ["path", { d: "M3 22h18" }],
-  ["path", { d: "M6 18v-7" }],
-];
-
 export const link: IconNode = [
   ["path", { d: "M10 13a5 5 0 0 0 7.54.54l3-3a5 5 0 0 0-7.07-7.07l-1.72 1.71" }],
   ["path", { d: "M14 11a5 5 0 0 0-7.54-.54l-3 3a5 5 0 0 0 7.07 7.07l1.71-1.71" }],
 ];
-
-export const loaderCircle: IconNode = [["path", { d: "M21 12a9 9 0 1 1-6.219-8.56" }]];
 
 export const logOut: IconNode = [
   ["path", { d: "m16 17 5-5-5-5" }],
@@ -205,21 +187,6 @@ export const printer: IconNode = [
   ["rect", { x: "6", y: "14", width: "12", height: "8", rx: "1" }],
 ];
 
-export const qrCode: IconNode = [
-  ["rect", { width: "5", height: "5", x: "3", y: "3", rx: "1" }],
-  ["rect", { width: "5", height: "5", x: "16", y: "3", rx: "1" }],
-  ["rect", { width: "5", height: "5", x: "3", y: "16", rx: "1" }],
-  ["path", { d: "M21 16h-3a2 2 0 0 0-2 2v3" }],
-  ["path", { d: "M21 21v.01" }],
-  ["path", { d: "M12 7v3a2 2 0 0 1-2 2H7" }],
-  ["path", { d: "M3 12h.01" }],
-  ["path", { d: "M12 3h.01" }],
-  ["path", { d: "M12 16v.01" }],
-  ["path", { d: "M16 12h1" }],
-  ["path", { d: "M21 12v.01" }],
-  ["path", { d: "M12 21v-1" }],
-];
-
 export const receipt: IconNode = [
   ["path", { d: "M12 17V7" }],
   ["path", { d: "M16 8h-6a2 2 0 0 0 0 4h4a2 2 0 0 1 0 4H8" }],
@@ -229,13 +196,6 @@ export const receipt: IconNode = [
       d: "M4 3a1 1 0 0 1 1-1 1.3 1.3 0 0 1 .7.2l.933.6a1.3 1.3 0 0 0 1.4 0l.934-.6a1.3 1.3 0 0 1 1.4 0l.933.6a1.3 1.3 0 0 0 1.4 0l.933-.6a1.3 1.3 0 0 1 1.4 0l.934.6a1.3 1.3 0 0 0 1.4 0l.933-.6A1.3 1.3 0 0 1 19 2a1 1 0 0 1 1 1v18a1 1 0 0 1-1 1 1.3 1.3 0 0 1-.7-.2l-.933-.6a1.3 1.3 0 0 0-1.4 0l-.934.6a1.3 1.3 0 0 1-1.4 0l-.933-.6a1.3 1.3 0 0 0-1.4 0l-.933.6a1.3 1.3 0 0 1-1.4 0l-.934-.6a1.3 1.3 0 0 0-1.4 0l-.933.6a1.3 1.3 0 0 1-.7.2 1 1 0 0 1-1-1z",
     },
   ],
-];
-
-export const refreshCw: IconNode = [
-  ["path", { d: "M3 12a9 9 0 0 1 9-9 9.75 9.75 0 0 1 6.74 2.74L21 8" }],
-  ["path", { d: "M21 3v5h-5" }],
-  ["path", { d: "M21 12a9 9 0 0 1-9 9 9.75 9.75 0 0 1-6.74-2.74L3 16" }],
-  ["path", { d: "M8 16H3v5" }],
 ];
 
 export const search: IconNode = [
@@ -261,16 +221,6 @@ export const share2: IconNode = [
   ["line", { x1: "15.41", x2: "8.59", y1: "6.51", y2: "10.49" }],
 ];
 
-export const shieldCheck: IconNode = [
-  [
-    "path",
-    {
-      d: "M20 13c0 5-3.5 7.5-7.66 8.95a1 1 0 0 1-.67-.01C7.5 20.5 4 18 4 13V6a1 1 0 0 1 1-1c2 0 4.5-1.2 6.24-2.72a1.17 1.17 0 0 1 1.52 0C14.51 3.81 17 5 19 5a1 1 0 0 1 1 1z",
-    },
-  ],
-  ["path", { d: "m9 12 2 2 4-4" }],
-];
-
 export const smartphone: IconNode = [
   ["rect", { width: "14", height: "20", x: "5", y: "2", rx: "2", ry: "2" }],
   ["path", { d: "M12 18h.01" }],
@@ -280,18 +230,6 @@ export const triangleAlert: IconNode = [
   ["path", { d: "m21.73 18-8-14a2 2 0 0 0-3.48 0l-8 14A2 2 0 0 0 4 21h16a2 2 0 0 0 1.73-3" }],
   ["path", { d: "M12 9v4" }],
   ["path", { d: "M12 17h.01" }],
-];
-
-export const user: IconNode = [
-  ["path", { d: "M19 21v-2a4 4 0 0 0-4-4H9a4 4 0 0 0-4 4v2" }],
-  ["circle", { cx: "12", cy: "7", r: "4" }],
-];
-
-export const users: IconNode = [
-  ["path", { d: "M16 21v-2a4 4 0 0 0-4-4H6a4 4 0 0 0-4 4v2" }],
-  ["path", { d: "M16 3.128a4 4 0 0 1 0 7.744" }],
-  ["path", { d: "M22 21v-2a4 4 0 0 0-3-3.87" }],
-  ["circle", { cx: "9", cy: "7", r: "4" }],
 ];
 
 export const wallet: IconNode = [
