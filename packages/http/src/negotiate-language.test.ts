@@ -7,7 +7,7 @@ import { type StartedApp, startApp } from "./testing/start-app.ts";
 const languageRoute = publicRoute({
   method: "get",
   path: "/",
-  handle: (req, res) => void res.json(negotiateLanguage(req)),
+  handle: (req, res) => void res.json(negotiateLanguage(req, ["en", "de"])),
 });
 
 let app: StartedApp;

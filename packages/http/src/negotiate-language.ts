@@ -1,12 +1,12 @@
 import type { Request } from "express";
 
-/** The languages of our pages. */
-export type Language = "en" | "de";
-
-/** Returns the supported language that a browser prefers, or English if it accepts neither. */
-export const negotiateLanguage = (req: Request): Language => {
-  const preferred = req.acceptsLanguages("en", "de");
-  return preferred === "de" ? "de" : "en";
+/** Returns the language that a browser prefers, or English if it accepts none of the languages. */
+export const negotiateLanguage = <Language extends string>(
+  req: Request,
+  languages: readonly Language[],
+): Language | "en" => {
+  const preferred = req.acceptsLanguages([...languages]);
+  return languages.find((language) => language === preferred) ?? "en";
 };
 
 /** The type of a translation: the same structure and names, with text in another language. */

@@ -63,9 +63,11 @@ export const sendFormError = (apiError: ApiError, req: Request, res: Response): 
   sendSignInPage({ req, res, status: apiError.status }, content);
 };
 
-const getTexts = (req: Request): SignInTexts => textsByLanguage[negotiateLanguage(req)];
-
 const textsByLanguage = { en: signInTexts, de: signInTextsGerman };
+
+const getLanguage = (req: Request) => negotiateLanguage(req, ["en", "de"]);
+
+const getTexts = (req: Request): SignInTexts => textsByLanguage[getLanguage(req)];
 
 /** Users paste the complete link, or only the part after `#token=`. */
 const parseToken = (input: string): string =>
@@ -117,7 +119,7 @@ const sendSignInPage = ({ req, res, status = 200 }: PageResponse, content: Html)
   const texts = getTexts(req);
   res.vary("Accept-Language");
   sendDocument(res, {
-    language: negotiateLanguage(req),
+    language: getLanguage(req),
     title: texts.pageTitle,
     status,
     styleUrl: "/checkout/assets/page.css",

@@ -23,8 +23,9 @@ import {
 import { type NoTransactionReason, findNoTransactionReason } from "../domain/solana-request.ts";
 import { sumPendingPayments } from "../store/payments.ts";
 import { readLink } from "../store/read-link.ts";
-import { createWalletError, getWalletTexts } from "./send-wallet-error.ts";
-import type { WalletTexts } from "./wallet-texts.ts";
+import { createWalletError } from "./send-wallet-error.ts";
+import { getTexts } from "./languages.ts";
+import type { Texts } from "./languages/en.ts";
 import { fillPlaceholders } from "./localization.ts";
 
 /**
@@ -41,7 +42,7 @@ const concurrentTransactionsMax = 8;
 export const createSolanaTransaction = (dependencies: Dependencies) => {
   let activeCount = 0;
   return async (req: Request, res: Response): Promise<void> => {
-    const texts = getWalletTexts(req);
+    const texts = getTexts(req).wallet;
     const linkId = parsePathParameter(req, "id", "CANNOT_FIND_PAYMENT_LINK");
     // A slow body must not occupy one of the places.
     const { account } = await readJsonBody(req, SolanaTransactionBody);
@@ -59,7 +60,7 @@ export const createSolanaTransaction = (dependencies: Dependencies) => {
 
 const buildTransaction = async (
   dependencies: Dependencies,
-  { account, linkId, texts }: { account: string; linkId: string; texts: WalletTexts },
+  { account, linkId, texts }: { account: string; linkId: string; texts: Texts["wallet"] },
 ): Promise<{ transaction: string; message?: string }> => {
   const [link, pendingAmount] = await Promise.all([
     readLink(dependencies, linkId),
@@ -100,7 +101,7 @@ const buildTransaction = async (
 const fetchAccountState = async (
   { fetchSolanaAccountState, log }: Dependencies,
   { amount, amountBaseUnits, recipient, splToken }: PaymentInstructions & SolanaTokenTransfer,
-  { account, token, texts }: { account: string; token: CatalogueToken; texts: WalletTexts },
+  { account, token, texts }: { account: string; token: CatalogueToken; texts: Texts["wallet"] },
 ) => {
   const { chainId } = token;
   const stateRequest = { chainId, tokenAddress: splToken, payer: account, owner: recipient };
@@ -126,7 +127,7 @@ const payerErrorCodes: Readonly<Record<NoTransactionReason, ApiErrorCode>> = {
   balance_too_low: "BALANCE_TOO_LOW",
 };
 
-const createInstructionsError = (reason: NoInstructionsReason, texts: WalletTexts) => {
+const createInstructionsError = (reason: NoInstructionsReason, texts: Texts["wallet"]) => {
   switch (reason) {
     case "completed":
     case "expired":

@@ -1,19 +1,13 @@
 import type { Request, Response } from "express";
 import { type ApiError, createApiError } from "@payment-links/contracts";
-import {
-  type Html,
-  sendDocument,
-  sendApiError,
-  negotiateLanguage,
-  html,
-} from "@payment-links/http";
+import { type Html, sendDocument, sendApiError, html, negotiateLanguage } from "@payment-links/http";
 import type { Dependencies } from "../dependencies.ts";
 import { sendPageError } from "./send-page.ts";
 import type { ConsoleFiles } from "./console-files.ts";
-import { getSiteTexts } from "./get-site-texts.ts";
-import type { SiteTexts } from "./site-texts.ts";
+import { languages } from "./languages.ts";
+import type { Texts } from "./languages/en.ts";
 
-const renderBody = ({ console: texts }: SiteTexts): Html =>
+const renderBody = ({ console: texts }: Texts["site"]): Html =>
   html`<div id="console"></div>
     <noscript>
       <main class="plain">
@@ -25,6 +19,9 @@ const renderBody = ({ console: texts }: SiteTexts): Html =>
         </form>
       </main>
     </noscript>`;
+
+/** The languages of the console's script, which are fewer than those of the other pages. */
+const consoleLanguages = ["en", "de"] as const;
 
 const isApiPath = ({ path }: Request): boolean => path.split("/")[2] === "api";
 
@@ -61,11 +58,12 @@ export const getConsolePage =
       <meta name="console-version" content="${version}" />
       <meta name="settlement-chains" content="${[...settlementChains].join(" ")}" />
       <script type="module" src="${script}"></script> `;
+    const language = negotiateLanguage(req, consoleLanguages);
     res.vary("Accept-Language");
     sendDocument(res, {
-      language: negotiateLanguage(req),
+      language,
       title: "Payment Links",
-      body: renderBody(getSiteTexts(req)),
+      body: renderBody(languages[language].texts.site),
       head,
       styleUrl,
       policy: "scripted",

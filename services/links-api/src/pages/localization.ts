@@ -1,20 +1,20 @@
 import type { Request } from "express";
-import { type Language, negotiateLanguage } from "@payment-links/http";
-import { type CheckoutTexts, checkoutTexts } from "./checkout-texts.ts";
-import { checkoutTextsGerman } from "./checkout-texts-german.ts";
+import { type Language, getLanguage, languages } from "./languages.ts";
+import type { Texts } from "./languages/en.ts";
 
 /** The language of a checkout or a receipt, and its texts. */
-export type Localization = { language: Language; texts: CheckoutTexts };
-
-const textsByLanguage: Readonly<Record<Language, CheckoutTexts>> = {
-  en: checkoutTexts,
-  de: checkoutTextsGerman,
+export type Localization = {
+  language: Language;
+  texts: Texts["checkout"];
+  manualPaymentTexts: Texts["manualPayment"];
+  tronTexts: Texts["tron"];
 };
 
 /** Returns the texts of a checkout or a receipt in the language that the browser requests. */
 export const getLocalization = (req: Request): Localization => {
-  const language = negotiateLanguage(req);
-  return { language, texts: textsByLanguage[language] };
+  const language = getLanguage(req);
+  const { checkout, manualPayment, tron } = languages[language].texts;
+  return { language, texts: checkout, manualPaymentTexts: manualPayment, tronTexts: tron };
 };
 
 /**

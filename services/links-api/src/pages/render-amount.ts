@@ -1,11 +1,10 @@
 import { type Html, html } from "@payment-links/http";
-import type { Language } from "@payment-links/http";
-import { locales } from "./locales.ts";
+import { type Language, mapLocales } from "./languages.ts";
 
 type AmountFormat = { groupInteger: (integer: bigint) => string; decimalSeparator: string };
 
-const createAmountFormat = (language: Language): AmountFormat => {
-  const numberFormat = new Intl.NumberFormat(locales[language]);
+const createAmountFormat = (locale: string): AmountFormat => {
+  const numberFormat = new Intl.NumberFormat(locale);
   const decimalPart = numberFormat.formatToParts(1.1).find(({ type }) => type === "decimal");
   return {
     groupInteger: (integer) => numberFormat.format(integer),
@@ -14,10 +13,7 @@ const createAmountFormat = (language: Language): AmountFormat => {
 };
 
 /** Built once, because building a number format takes longer than rendering the amount. */
-const formatByLanguage: Record<Language, AmountFormat> = {
-  en: createAmountFormat("en"),
-  de: createAmountFormat("de"),
-};
+const formatByLanguage = mapLocales(createAmountFormat);
 
 /**
  * Groups an amount's digits for a language. Does not convert it to a float, which would lose

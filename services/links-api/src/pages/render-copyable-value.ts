@@ -1,5 +1,5 @@
 import { type Html, html } from "@payment-links/http";
-import type { CheckoutTexts } from "./checkout-texts.ts";
+import type { Texts } from "./languages/en.ts";
 import type { Localization } from "./localization.ts";
 
 /**
@@ -7,7 +7,7 @@ import type { Localization } from "./localization.ts";
  * supports the clipboard. `name` selects the button's accessible name.
  */
 export const renderCopyableValue = (
-  name: Exclude<keyof CheckoutTexts["copy"], "copy" | "copied">,
+  name: Exclude<keyof Texts["checkout"]["copy"], "copy" | "copied">,
   text: string,
   { texts: { copy } }: Localization,
   unit = "",

@@ -2,7 +2,6 @@ import { getFamily } from "@payment-links/chains";
 import { type CatalogueChain, type TokenData, formatAmount } from "@payment-links/contracts";
 import { type Html, fillHtml, html } from "@payment-links/http";
 import type { PaymentInstructions } from "../domain/payment-instructions.ts";
-import { getManualPaymentTexts } from "./get-manual-payment-texts.ts";
 import { renderAmount } from "./render-amount.ts";
 import { renderCopyableValue } from "./render-copyable-value.ts";
 import type { Localization } from "./localization.ts";
@@ -26,7 +25,7 @@ export const renderExchangeInstructions = (
   { instructions, destinationAddress, token, chain, isTransferTracked }: ExchangeOptions,
   localization: Localization,
 ): Html => {
-  const { exchange, ...texts } = getManualPaymentTexts(localization);
+  const { exchange, ...texts } = localization.manualPaymentTexts;
   const amount = formatAmount(instructions.amount);
   const values = {
     amount: renderAmount(amount, localization.language),

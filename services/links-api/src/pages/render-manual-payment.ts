@@ -7,8 +7,7 @@ import {
 } from "@payment-links/contracts";
 import { type Html, fillHtml, html } from "@payment-links/http";
 import type { PaymentInstructions } from "../domain/payment-instructions.ts";
-import type { ManualPaymentTexts } from "./manual-payment-texts.ts";
-import { getManualPaymentTexts } from "./get-manual-payment-texts.ts";
+import type { Texts } from "./languages/en.ts";
 import { renderAmount } from "./render-amount.ts";
 import { renderCopyableValue } from "./render-copyable-value.ts";
 import { renderWalletApps } from "./render-no-wallet-options.ts";
@@ -36,7 +35,7 @@ export const renderManualPayment = (
   localization: Localization,
 ): Html => {
   const { linkId, instructions, requestUrl, token } = options;
-  const texts = getManualPaymentTexts(localization);
+  const texts = localization.manualPaymentTexts;
   const uri = getPaymentUri(instructions);
   return html`<section id="by-hand" class="while-payable">
     ${
@@ -83,7 +82,7 @@ export const renderManualPayment = (
 const renderTransferRequest = (
   linkId: string,
   uri: string,
-  { solanaTransferRequest }: ManualPaymentTexts,
+  { solanaTransferRequest }: Texts["manualPayment"],
 ): Html =>
   html`<details id="transfer-request">
     <summary>${solanaTransferRequest.title}</summary>
@@ -108,7 +107,7 @@ const getAmountValues = (
   symbol: token.symbol,
 });
 
-const getHint = (instructions: PaymentInstructions, texts: ManualPaymentTexts): string => {
+const getHint = (instructions: PaymentInstructions, texts: Texts["manualPayment"]): string => {
   if ("transferRequestUrl" in instructions) return texts.solana;
   if ("address" in instructions) return texts.bitcoin;
   const calls = instructions.steps.flatMap(({ tron }) => tron ?? []);

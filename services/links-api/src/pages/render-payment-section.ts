@@ -9,7 +9,6 @@ import { renderPendingPaymentNotice } from "./render-follow-section.ts";
 import { renderNoWalletOptions } from "./render-no-wallet-options.ts";
 import { renderAmount } from "./render-amount.ts";
 import { renderCopyableValue } from "./render-copyable-value.ts";
-import { getTronTexts } from "./get-tron-texts.ts";
 import { type Localization, fillPlaceholders } from "./localization.ts";
 
 type PaymentSectionOptions = {
@@ -32,12 +31,12 @@ export const renderPaymentSection = (
   { linkId, pageUrl, state, instructions, pendingPayments, token, chain }: PaymentSectionOptions,
   localization: Localization,
 ): Html => {
-  const { language, texts } = localization;
+  const { language, texts, tronTexts } = localization;
   const amount = formatAmount(instructions.amount);
   const { symbol } = token;
   const noWalletOptions = renderNoWalletOptions({ linkId, pageUrl, chain }, localization);
   const isTronWeb = getFamily(chain.chainType).browserWallets === "TronWeb";
-  const scriptTexts = isTronWeb ? { ...texts.script, ...getTronTexts(localization) } : texts.script;
+  const scriptTexts = isTronWeb ? { ...texts.script, ...tronTexts } : texts.script;
   const pendingData = pendingPayments.map((payment) => ({
     id: payment.id,
     amount: formatAmount(payment.amount),

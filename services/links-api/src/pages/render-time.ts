@@ -1,19 +1,11 @@
 import { type Html, html } from "@payment-links/http";
-import type { Language } from "@payment-links/http";
-import { locales } from "./locales.ts";
+import { type Language, mapLocales } from "./languages.ts";
 
-const createTimeFormat = (language: Language): Intl.DateTimeFormat =>
-  new Intl.DateTimeFormat(locales[language], {
-    dateStyle: "medium",
-    timeStyle: "short",
-    timeZone: "UTC",
-  });
+const createTimeFormat = (locale: string): Intl.DateTimeFormat =>
+  new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short", timeZone: "UTC" });
 
 /** Built once, like the formats of amounts. */
-const formatByLanguage: Record<Language, Intl.DateTimeFormat> = {
-  en: createTimeFormat("en"),
-  de: createTimeFormat("de"),
-};
+const formatByLanguage = mapLocales(createTimeFormat);
 
 /** Renders a time in UTC, because the server does not know the visitor's time zone. */
 export const renderTime = (instant: Date, language: Language): Html => {

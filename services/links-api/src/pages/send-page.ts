@@ -1,14 +1,8 @@
 import type { Request, Response } from "express";
 import type { ApiError } from "@payment-links/contracts";
-import {
-  type HtmlDocument,
-  type Language,
-  sendDocument,
-  negotiateLanguage,
-  html,
-} from "@payment-links/http";
+import { type HtmlDocument, sendDocument, html } from "@payment-links/http";
 import { buildAssetUrl } from "./assets.ts";
-import { getSiteTexts } from "./get-site-texts.ts";
+import { type Language, getLanguage, getTexts } from "./languages.ts";
 
 type PageOptions = Omit<HtmlDocument, "styleUrl" | "language"> & {
   language: Language;
@@ -36,11 +30,11 @@ const commonHeadTags = html`<link rel="icon" href="/favicon.svg" type="image/svg
 
 /** Sends an error as a page with the error's status and a text for visitors. */
 export const sendPageError = ({ status }: ApiError, req: Request, res: Response): void => {
-  const { errorPages } = getSiteTexts(req);
+  const { errorPages } = getTexts(req).site;
   const { title, text } = status === 404 || status === 429 ? errorPages[status] : errorPages.failed;
   const body = html`<main class="card">
     <h1>${title}</h1>
     <p>${text}</p>
   </main>`;
-  sendPage(res, { language: negotiateLanguage(req), title, body, status });
+  sendPage(res, { language: getLanguage(req), title, body, status });
 };

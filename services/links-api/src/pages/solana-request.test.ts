@@ -7,8 +7,8 @@ import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { getAddressDecoder, getTransactionDecoder } from "@solana/kit";
 import { createRig } from "../testing/create-rig.ts";
 import { sampleAccount, sampleSettlement } from "../testing/samples.ts";
-import { walletTextsGerman } from "./wallet-texts-german.ts";
-import { walletTexts } from "./wallet-texts.ts";
+import { german } from "./languages/de.ts";
+import { english } from "./languages/en.ts";
 
 /* The requests of wallets that scanned a transaction request. The state of the chain is faked. */
 
@@ -118,7 +118,7 @@ describe("a transaction request of Solana Pay (rule CHAIN-23)", () => {
 
   const rejectionCases: [
     name: string,
-    expected: [number, string, keyof typeof walletTexts],
+    expected: [number, string, keyof typeof english.wallet],
     make: () => Promise<{ path: string; body?: unknown }>,
   ][] = [
     [
@@ -243,8 +243,8 @@ describe("a transaction request of Solana Pay (rule CHAIN-23)", () => {
       const [status, code, textName] = expected;
       const { path, body } = await createRequest();
       for (const [language, texts] of [
-        ["en", walletTexts],
-        ["de", walletTextsGerman],
+        ["en", english.wallet],
+        ["de", german.wallet],
       ] as const) {
         const response = await post(path, body, { "accept-language": language });
         expect([response.status, response.json.message]).toEqual([status, texts[textName]]);
@@ -263,7 +263,7 @@ describe("a transaction request of Solana Pay (rule CHAIN-23)", () => {
     expect((await rig.call(`/checkout/payment-links/${id}`)).json.reason).toBeNull();
     rig.solana.accountState = { ...sufficientAccountState, isTokenProgramAccount: true };
     const { status, json } = await post(path);
-    expect([status, json.message]).toEqual([404, walletTexts.lost]);
+    expect([status, json.message]).toEqual([404, english.wallet.lost]);
   });
 
   const pendingPaymentFields = {
@@ -314,7 +314,7 @@ describe("a transaction request of Solana Pay (rule CHAIN-23)", () => {
   });
 
   test("every message fits into the 80 characters that wallets show at least", () => {
-    for (const text of [...Object.values(walletTexts), ...Object.values(walletTextsGerman)]) {
+    for (const text of [...Object.values(english.wallet), ...Object.values(german.wallet)]) {
       expect([text, text.length <= 80]).toEqual([text, true]);
     }
   });
@@ -361,7 +361,7 @@ describe("a transaction request of Solana Pay (rule CHAIN-23)", () => {
     try {
       await waitUntil("eight requests are pending", () => listPayerRequests().length === 8);
       const { status, json } = await post(path);
-      expect([status, json.message]).toEqual([429, walletTexts.tooMany]);
+      expect([status, json.message]).toEqual([429, english.wallet.tooMany]);
       expect(listPayerRequests()).toHaveLength(8);
     } finally {
       delete rig.solana.held;
@@ -380,7 +380,7 @@ describe("a transaction request of Solana Pay (rule CHAIN-23)", () => {
       await sendRequest();
       await sendRequest();
       const { status, json, headers } = await sendRequest();
-      expect([status, json.message]).toEqual([429, walletTexts.tooMany]);
+      expect([status, json.message]).toEqual([429, english.wallet.tooMany]);
       expect(headers.get("access-control-allow-origin")).toBe("*");
     } finally {
       await otherRig.close();
@@ -420,7 +420,7 @@ describe("a link whose destination on Solana is a token account or a mint (rule 
       expect((await rig.call(`/checkout/qr/${id}/${image}.svg`)).status).toBe(404);
     }
     const { status, json: rejected } = await post(path);
-    expect([status, rejected.message]).toEqual([404, walletTexts.lost]);
+    expect([status, rejected.message]).toEqual([404, english.wallet.lost]);
   });
 
   test("can be paid again a minute after the account is gone", async () => {

@@ -1,0 +1,26 @@
+import type { Request } from "express";
+import { negotiateLanguage } from "@payment-links/http";
+import { german } from "./languages/de.ts";
+import { english, type Texts } from "./languages/en.ts";
+
+/** The texts of each language, and the locale that formats its numbers and times. */
+export const languages = {
+  en: { texts: english, locale: "en-GB" },
+  de: { texts: german, locale: "de-DE" },
+} as const satisfies Record<string, { texts: Texts; locale: string }>;
+
+export type Language = keyof typeof languages;
+
+const languageNames = Object.keys(languages) as Language[];
+
+/** Creates something for the locale of each language, for example a number format. */
+export const mapLocales = <T>(create: (locale: string) => T): Readonly<Record<Language, T>> =>
+  Object.fromEntries(
+    Object.entries(languages).map(([language, { locale }]) => [language, create(locale)]),
+  ) as Record<Language, T>;
+
+/** Returns the language of a page for the browser that requests it. */
+export const getLanguage = (req: Request): Language => negotiateLanguage(req, languageNames);
+
+/** Returns all texts in the language that the browser requests. */
+export const getTexts = (req: Request): Texts => languages[getLanguage(req)].texts;
