@@ -59,6 +59,7 @@ CREATE TABLE accounts (
   suspended_at timestamp with time zone,
   has_had_default boolean DEFAULT false NOT NULL,
   verified_at timestamp with time zone,
+  return_url text,
   CONSTRAINT accounts_pkey PRIMARY KEY (id),
   CONSTRAINT accounts_version_check CHECK (version > 0)
 );

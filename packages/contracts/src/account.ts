@@ -37,6 +37,11 @@ export const Account = z.object({
   backgroundImage: z.string().nullable(),
   backgroundColour: z.string().nullable(),
   links: z.array(z.string()).nullable(),
+  /**
+   * The URL to which payers return after a payment (rule API-39). Records of earlier releases lack
+   * this field.
+   */
+  returnUrl: z.string().nullable().optional(),
   wallets: z.array(Wallet),
   /**
    * Whether an operator suspended the account, which disables its keys, sessions and links (rule

@@ -18,6 +18,7 @@ const account = {
   backgroundImage: null,
   backgroundColour: null,
   links: null,
+  returnUrl: "https://shop.example/thanks?a=1#top",
   wallets: [
     {
       id: "wallet_1",
@@ -172,6 +173,12 @@ describe("event types", () => {
       expect(z.decode(data, { ...wire, addedLater: 1 })).toEqual(sampleData(type));
     },
   );
+
+  test("an account's record of an earlier release has no return URL (rules API-39 and EVENT-4)", () => {
+    const { returnUrl: _, ...earlierAccount } = account;
+    const wire = JSON.parse(JSON.stringify(z.encode(events.accountUpdated.data, earlierAccount)));
+    expect(z.decode(events.accountUpdated.data, wire)).toEqual(earlierAccount);
+  });
 
   test.each([
     ["an amount as a JSON number", { toAmount: 25 }],

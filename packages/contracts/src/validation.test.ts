@@ -238,6 +238,18 @@ describe("a URL (rule VALID-2)", () => {
   ])("given %s, returns %s", (json, expected) => {
     expect(parseField(url, json)).toBe(expected);
   });
+
+  const httpsUrl = validation.required(validation.webUrl({ lengthMax: 40, isHttpsRequired: true }));
+  test.each([
+    ['"HTTPS://Shop.example"', "https://shop.example/"],
+    ['"http://shop.example/"', "url_scheme"],
+    ['"http://user@shop.example/"', "url_parsing"],
+    ['"https://user@shop.example/"', "url_parsing"],
+    ['"javascript:alert(1)"', "url_parsing"],
+    [`"https://shop.example/${"a".repeat(20)}"`, "string_too_long"],
+  ])("that must be https, given %s, returns %s", (json, expected) => {
+    expect(parseField(httpsUrl, json)).toBe(expected);
+  });
 });
 
 describe("optional and nullable fields", () => {

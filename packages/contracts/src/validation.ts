@@ -36,6 +36,7 @@ export const validationMessages = {
   datetime_future: "The date-time must be in the future.",
   enum: "The value is not one of the allowed values.",
   url_parsing: "The text is not an absolute http or https URL.",
+  url_scheme: "The URL must start with https://.",
   no_update: "This value cannot be changed.",
 } as const;
 
@@ -261,11 +262,13 @@ export const futureDateTime = (now: () => Date): Parser<Date> => ({
   },
 });
 
+type WebUrlBounds = { lengthMax: number; isHttpsRequired?: boolean };
+
 /**
  * An absolute http or https URL without credentials. The length limit applies to the normalized
  * form.
  */
-export const webUrl = ({ lengthMax }: { lengthMax: number }): Parser<string> => {
+export const webUrl = ({ lengthMax, isHttpsRequired = false }: WebUrlBounds): Parser<string> => {
   const boundedText = text({ lengthMax });
   return {
     schema: { type: "string", format: "uri", maxLength: lengthMax },
@@ -279,6 +282,7 @@ export const webUrl = ({ lengthMax }: { lengthMax: number }): Parser<string> => 
         url.username === "" &&
         url.password === "";
       if (!isAccepted) return "url_parsing";
+      if (isHttpsRequired && url.protocol !== "https:") return "url_scheme";
       // The normalized form is stored. It is longer for non-ASCII characters.
       return url.href.length > lengthMax ? "string_too_long" : { value: url.href };
     },

@@ -33,6 +33,7 @@ const en: EnglishMessages = {
   datetime_future: "Enter a date in the future.",
   enum: "Choose one of the available options.",
   url_parsing: "Enter a full URL that starts with http:// or https://.",
+  url_scheme: "Enter a URL that starts with https://.",
   no_update: "This can't be changed.",
 };
 
@@ -66,6 +67,7 @@ const de: TranslatedMessages = {
   datetime_future: "Geben Sie ein Datum in der Zukunft ein.",
   enum: "Wählen Sie eine der verfügbaren Optionen.",
   url_parsing: "Geben Sie eine vollständige URL ein, die mit http:// oder https:// beginnt.",
+  url_scheme: "Geben Sie eine URL ein, die mit https:// beginnt.",
   no_update: "Das lässt sich nicht ändern.",
   UNAUTHENTICATED: "Melden Sie sich an.",
   REAUTHENTICATION_REQUIRED: "Bestätigen Sie Ihre Identität und versuchen Sie es erneut.",

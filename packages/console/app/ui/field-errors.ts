@@ -19,6 +19,7 @@ const fieldsByCode: Readonly<Record<string, string>> = {
   BITCOIN_KEY_REQUIRED: "walletAddress",
   PRIVATE_KEY_REFUSED: "walletAddress",
   INVALID_WEBHOOK_URL: "url",
+  url_scheme: "returnUrl",
   INVALID_PAYMENT_LINK_AMOUNT: "toAmount",
   AMOUNT_NOT_PAYABLE: "toAmount",
 };

@@ -28,6 +28,7 @@ const colour: Parser<string> = {
 const handleString = formattedText({});
 
 const url = webUrl({ lengthMax: urlLengthMax });
+const httpsUrl = webUrl({ lengthMax: urlLengthMax, isHttpsRequired: true });
 
 /** The changes that an owner makes to the account. Omitted fields keep their value. */
 export const AccountChange = body({
@@ -40,6 +41,9 @@ export const AccountChange = body({
   backgroundImage: optional(orNull(url)),
   backgroundColour: optional(orNull(colour)),
   links: optional(orNull(list(url, { itemsMax: linksMax }))),
+  returnUrl: optional(orNull(httpsUrl)).describe(
+    "An https URL to which payers return after a payment.",
+  ),
 }).meta({ id: "AccountChange" });
 
 /** An account as its owner sees it. */
@@ -53,6 +57,7 @@ export const OwnAccount = z
     backgroundImage: z.string().nullable(),
     backgroundColour: z.string().nullable(),
     links: z.array(z.string()).nullable(),
+    returnUrl: z.string().nullable(),
     dateCreated: wireInstant,
     isReady: z.boolean().meta({
       description:

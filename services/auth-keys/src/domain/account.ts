@@ -2,7 +2,13 @@ import { type Account, type OwnAccount, findDefaultWallet } from "@payment-links
 
 type Profile = Pick<
   Account,
-  "username" | "bio" | "profileImage" | "backgroundImage" | "backgroundColour" | "links"
+  | "username"
+  | "bio"
+  | "profileImage"
+  | "backgroundImage"
+  | "backgroundColour"
+  | "links"
+  | "returnUrl"
 >;
 
 /** The fields that an owner may change. Omitted fields stay unchanged. */
@@ -34,6 +40,7 @@ export const buildAccount = ({ id, handle, username, isVerified, now }: NewAccou
   backgroundImage: null,
   backgroundColour: null,
   links: null,
+  returnUrl: null,
   wallets: [],
   isVerified,
 });
@@ -66,6 +73,7 @@ export const serializeAccount = (account: Account): OwnAccount => ({
   backgroundImage: account.backgroundImage,
   backgroundColour: account.backgroundColour,
   links: account.links,
+  returnUrl: account.returnUrl ?? null,
   dateCreated: account.dateCreated.toISOString(),
   isReady: isReady(account),
 });

@@ -118,6 +118,7 @@ const buildResponse = (
     backgroundImage: credentialRow.backgroundImage,
     backgroundColour: credentialRow.backgroundColour,
     links: credentialRow.links,
+    returnUrl: credentialRow.returnUrl,
     wallets: credentialRow.wallets,
     isSuspended: credentialRow.isSuspended,
     isVerified: credentialRow.isVerified,

@@ -20,6 +20,7 @@ describe("PATCH /console/api/account", () => {
       backgroundImage: "https://img.example/b.png",
       backgroundColour: "#A0B1C2",
       links: ["https://one.example/", "http://two.example/x"],
+      returnUrl: "https://Shop.example?a=1#top",
       ignored: true,
     });
     expect(response.status).toBe(200);
@@ -31,6 +32,7 @@ describe("PATCH /console/api/account", () => {
       backgroundImage: "https://img.example/b.png",
       backgroundColour: "#a0b1c2",
       links: ["https://one.example/", "http://two.example/x"],
+      returnUrl: "https://shop.example/?a=1#top",
     };
     expect(response.body).toMatchObject({ id: userId, ...profile });
     expect((await rig.call("GET", path, { cookie })).body).toEqual(response.body);
@@ -63,6 +65,10 @@ describe("PATCH /console/api/account", () => {
       links,
     });
     expect((await patchAccount(cookie, { links: null })).body["links"]).toBeNull();
+    await patchAccount(cookie, { returnUrl: "https://shop.example/" });
+    const keptResponse = await patchAccount(cookie, { bio: "b" });
+    expect(keptResponse.body["returnUrl"]).toBe("https://shop.example/");
+    expect((await patchAccount(cookie, { returnUrl: null })).body["returnUrl"]).toBeNull();
   });
 
   test("neither increments the version nor publishes an event if nothing changes", async () => {
@@ -108,6 +114,15 @@ describe("PATCH /console/api/account", () => {
     ["eleven links", "422 too_long", { links: Array(11).fill("https://a.example") }],
     ["invalid links", "422 url_parsing url_parsing", { links: ["a", "b"] }],
     ["one invalid link", "422 url_parsing", { links: ["https://a.example", "nope"] }],
+    ["a return URL without encryption", "422 url_scheme", { returnUrl: "http://shop.example/" }],
+    ["a script as return URL", "422 url_parsing", { returnUrl: "javascript:alert(1)" }],
+    ["a return URL with a password", "422 url_parsing", { returnUrl: "https://a:b@c.example/" }],
+    ["a relative return URL", "422 url_parsing", { returnUrl: "/thanks" }],
+    [
+      "a return URL of 2,049 characters",
+      "422 string_too_long",
+      { returnUrl: `https://a.example/${"x".repeat(2031)}` },
+    ],
     ["a string instead of a list of links", "422 list_type", { links: "https://a.example" }],
     ["two errors", "422 string_too_short string_type", { username: "", bio: 5 }],
   ])("given %s, responds %s and changes nothing", async (_name, expected, body) => {

@@ -36,6 +36,7 @@ describe("POST /internal/introspect", () => {
         backgroundImage: null,
         backgroundColour: null,
         links: null,
+        returnUrl: null,
         wallets: [
           {
             id: expect.stringMatching(/^wallet_/),

@@ -31,6 +31,7 @@ describe("POST /console/api/session", () => {
       backgroundImage: null,
       backgroundColour: null,
       links: null,
+      returnUrl: null,
       dateCreated: "2026-11-21T10:00:00.000Z",
       isReady: false,
     });

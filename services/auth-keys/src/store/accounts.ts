@@ -27,7 +27,7 @@ export const AccountRow = z.object(accountShape);
 export const accountColumns = sql.fragment`
   a.id, a.version, a.handle, a.username, a.date_created AS "dateCreated",
   a.profile_image AS "profileImage", a.bio, a.background_image AS "backgroundImage",
-  a.background_colour AS "backgroundColour", a.links,
+  a.background_colour AS "backgroundColour", a.links, a.return_url AS "returnUrl",
   a.suspended_at IS NOT NULL AS "isSuspended", a.verified_at IS NOT NULL AS "isVerified",
   coalesce((
     SELECT jsonb_agg(jsonb_build_object(
@@ -86,7 +86,8 @@ export const updateAccount = async (tx: Transaction, account: Account): Promise<
       handle = ${account.handle}, username = ${account.username}, bio = ${account.bio},
       profile_image = ${account.profileImage}, background_image = ${account.backgroundImage},
       background_colour = ${account.backgroundColour},
-      links = ${account.links === null ? null : sql.array(account.links, "text")}
+      links = ${account.links === null ? null : sql.array(account.links, "text")},
+      return_url = ${account.returnUrl ?? null}
     WHERE id = ${account.id}
   `);
 };

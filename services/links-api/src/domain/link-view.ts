@@ -37,6 +37,8 @@ export type OwnerView = {
   backgroundImage: string | null;
   backgroundColour: string | null;
   links: string[] | null;
+  /** The URL to which payers return after a payment (rule API-39). */
+  returnUrl: string | null;
   wallets: { id: string; isDefault: boolean; isChainDefault: boolean }[];
   isSuspended?: boolean | undefined;
   isVerified?: boolean | undefined;

@@ -2,6 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import { accountSnapshot, accountUpdated, newId } from "@payment-links/contracts";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { saveAccount } from "../events/save-account.ts";
+import { readLink } from "../store/read-link.ts";
 import { createRig } from "../testing/create-rig.ts";
 import { sampleAccount, shopAddress } from "../testing/samples.ts";
 
@@ -102,6 +103,38 @@ describe("GET /v1/payment-link/:id", () => {
     );
     expect(metric).toContain('topic="accounts.v1"');
     expect(metric).toMatch(/\} 1$/);
+  });
+});
+
+describe("an owner's return URL (rule API-39)", () => {
+  const returnUrl = "https://return.example/thanks?a=1";
+  const readReturnUrl = async (id: string) =>
+    (await readLink(rig.dependencies, id)).owner.returnUrl;
+
+  test("is read from the account's latest record, and is null if a record does not have it", async () => {
+    const account = sampleAccount({ returnUrl });
+    const id = await rig.createLink(rig.createKeyHeaders(account), { toAmount: "1" });
+    expect(await readReturnUrl(id)).toBe(returnUrl);
+    await receiveAccount({ ...account, version: 2, returnUrl: null });
+    expect(await readReturnUrl(id)).toBeNull();
+    await receiveAccount({ ...account, version: 3 });
+    expect(await readReturnUrl(id)).toBe(returnUrl);
+    const { returnUrl: _, ...accountOfEarlierRelease } = account;
+    await receiveAccount({ ...accountOfEarlierRelease, version: 4 });
+    expect(await readReturnUrl(id)).toBeNull();
+  });
+
+  test("does not change any response of the API or of the checkout", async () => {
+    const account = sampleAccount();
+    const headers = rig.createKeyHeaders(account);
+    const id = await rig.createLink(headers, { toAmount: "1" });
+    const paths = [`/v1/payment-link/${id}`, "/v1/payment-link", `/checkout/payment-links/${id}`];
+    const readResponses = () =>
+      Promise.all(paths.map(async (path) => (await rig.call(path, { headers })).text));
+    const responses = await readResponses();
+    await receiveAccount({ ...account, version: 2, returnUrl });
+    expect(await readReturnUrl(id)).toBe(returnUrl);
+    expect(await readResponses()).toEqual(responses);
   });
 });
 

@@ -27,6 +27,8 @@ const Owner = z.object({
   wallets: z.array(
     z.object({ id: z.string(), isDefault: z.boolean(), isChainDefault: z.boolean() }),
   ),
+  // Records of earlier releases lack this field.
+  returnUrl: z.string().nullable().default(null),
   isSuspended: z.boolean().optional(),
   isVerified: z.boolean().optional(),
 }) satisfies z.ZodType<OwnerView>;

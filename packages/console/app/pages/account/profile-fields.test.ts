@@ -11,6 +11,7 @@ const account: OwnAccount = {
   backgroundImage: null,
   backgroundColour: "#102030",
   links: ["https://a.example", "https://b.example"],
+  returnUrl: "https://shop.example/",
   dateCreated: "2026-11-21T10:00:00.000Z",
   isReady: true,
 };
@@ -20,8 +21,13 @@ test("an unchanged profile has no changes", () => {
 });
 
 test("only changed fields are sent, and emptied fields are cleared", () => {
-  const fields = { ...toProfileFields(account), bio: "", links: " \n", username: "Ada L" };
-  expect(getProfileChanges(fields, account)).toEqual({ username: "Ada L", bio: null, links: null });
+  const changes = { bio: "", links: " \n", username: "Ada L", returnUrl: "" };
+  expect(getProfileChanges({ ...toProfileFields(account), ...changes }, account)).toEqual({
+    username: "Ada L",
+    bio: null,
+    links: null,
+    returnUrl: null,
+  });
 });
 
 test("each line is one link", () => {

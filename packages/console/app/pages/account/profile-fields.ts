@@ -9,6 +9,7 @@ export type ProfileFields = {
   backgroundImage: string;
   backgroundColour: string;
   links: string;
+  returnUrl: string;
 };
 
 /** Converts the account's profile to form values. */
@@ -20,7 +21,16 @@ export const toProfileFields = (account: OwnAccount): ProfileFields => ({
   backgroundImage: account.backgroundImage ?? "",
   backgroundColour: account.backgroundColour ?? "",
   links: (account.links ?? []).join("\n"),
+  returnUrl: account.returnUrl ?? "",
 });
+
+const nullableNames = [
+  "bio",
+  "profileImage",
+  "backgroundImage",
+  "backgroundColour",
+  "returnUrl",
+] as const;
 
 /** Returns the fields that the user changed. An emptied field becomes null. */
 export const getProfileChanges = (fields: ProfileFields, account: OwnAccount): AccountChange => {
@@ -28,7 +38,7 @@ export const getProfileChanges = (fields: ProfileFields, account: OwnAccount): A
   const changes: AccountChange = {};
   if (fields.handle !== original.handle) changes.handle = fields.handle;
   if (fields.username !== original.username) changes.username = fields.username;
-  for (const name of ["bio", "profileImage", "backgroundImage", "backgroundColour"] as const) {
+  for (const name of nullableNames) {
     if (fields[name] !== original[name]) changes[name] = fields[name] === "" ? null : fields[name];
   }
   if (fields.links !== original.links) {

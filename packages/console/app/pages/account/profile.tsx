@@ -79,6 +79,11 @@ const ProfileForm = ({ account }: { account: OwnAccount }) => {
             <Field {...field("backgroundColour")} inputProps={{ type: "color" }} />
           )}
           <Field {...field("links")} hint={texts.linksHint} rows={3} />
+          <Field
+            {...field("returnUrl")}
+            hint={texts.returnUrlHint}
+            inputProps={{ inputMode: "url" }}
+          />
           {isSaved && <Notice tone="good">{texts.saved}</Notice>}
         </Form>
       </Card>

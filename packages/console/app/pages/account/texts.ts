@@ -28,6 +28,9 @@ export const texts = pickTranslation({
       noColour: "No custom color",
       links: "Your links",
       linksHint: "One URL per line, up to ten.",
+      returnUrl: "Return URL",
+      returnUrlHint:
+        "Starts with https://. After a payment, “Return to shop” takes payers to this page.",
       save: "Save profile",
       saved: "Saved",
       preview: "Preview",
@@ -204,6 +207,9 @@ export const texts = pickTranslation({
       noColour: "Keine eigene Farbe",
       links: "Ihre Links",
       linksHint: "Eine URL pro Zeile, bis zu zehn.",
+      returnUrl: "Rückkehr-URL",
+      returnUrlHint:
+        "Beginnt mit https://. Nach der Zahlung führt „Zurück zum Shop“ auf diese Seite.",
       save: "Profil speichern",
       saved: "Gespeichert",
       preview: "Vorschau",
