@@ -91,7 +91,7 @@ const completeSetup = async (tab: Tab) => {
 };
 
 const payLink = async (tab: Tab, url: string): Promise<void> => {
-  await tab.goTo(url, "TEST: Local devnet is a test network.");
+  await tab.goTo(url, "Local devnet is a test network without real money.");
   await tab.waitForText("Order 7");
   await tab.click("Pay 25 USDC", "Payment complete");
   await followLink(tab, "View receipt");

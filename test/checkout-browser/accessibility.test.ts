@@ -71,7 +71,7 @@ describe("a payer with low vision", () => {
     );
     await doubleText(payer.page);
     await payer.open("Pay 1,234,567.25 USDC");
-    await payer.page.getByText("Details", { exact: true }).click();
+    await payer.page.getByText("Advanced", { exact: true }).click();
     expect(await findClippedText(payer.page)).toEqual([]);
     const widthsScript = "[document.documentElement.scrollWidth, innerWidth]";
     expect(await payer.page.evaluate(widthsScript)).toEqual([390, 390]);

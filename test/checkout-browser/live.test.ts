@@ -115,7 +115,7 @@ describe("an open page (rule CHAIN-15)", () => {
   test("shows a partial payment and pays the rest without a reload", async () => {
     const payer = await rig.createPayer({ toAmount: "25" });
     const countLoads = await openLinkPage(payer);
-    await payer.page.getByText("Details", { exact: true }).click();
+    await payer.page.getByText("Advanced", { exact: true }).click();
     await rig.chain.pay({ ...payer.link, amount: 10n * baseUnitsPerToken });
     await rig.chain.mine(3);
     await payer.waitForText("10 of 25 USDC received, 15 left.");

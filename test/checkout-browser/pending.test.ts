@@ -13,11 +13,11 @@ const rig = useCheckout();
 /** Lists the visible parts of the page with which a visitor could pay or report a problem. */
 const listInvitations = async ({ page }: Pick<Payer, "page">): Promise<string[]> => {
   const isOpen = (await page.locator("#details").getAttribute("open")) !== null;
-  if (!isOpen) await page.getByText("Details", { exact: true }).click();
+  if (!isOpen) await page.getByText("Advanced", { exact: true }).click();
   const parts = {
     "pay button": page.getByRole("button", { name: /^Pay / }),
+    "payment options": page.getByRole("radio", { name: "Exchange" }),
     "QR code": page.locator("figure.qr"),
-    exchange: page.getByText("Pay from Coinbase"),
     "manual payment": page.getByText("Payment contract", { exact: true }),
     "report a problem": page.getByRole("button", { name: "My payment didn't go through" }),
   };
@@ -50,7 +50,11 @@ describe("while a pending payment covers the rest", () => {
     const payer = await rig.createPayer({ toAmount: "25" });
     await payer.goTo(payer.link.pageUrl);
     const visitor = await openAsVisitor(payer);
-    expect(await listInvitations(visitor)).toEqual(["QR code", "exchange", "manual payment"]);
+    expect(await listInvitations(visitor)).toEqual([
+      "payment options",
+      "QR code",
+      "manual payment",
+    ]);
     await clickPay(payer);
     for (const tab of [payer, visitor]) await tab.waitForText("Payment of 25 USDC detected.");
     expect(await listInvitations(payer)).toEqual(["report a problem"]);
@@ -71,7 +75,11 @@ describe("while a pending payment covers the rest", () => {
     await payer.click("My payment didn't go through");
     await payer.click("Allow new payment");
     await payer.page.getByRole("button", { name: /^Pay / }).waitFor();
-    expect(await listInvitations(payer)).toEqual(["pay button", "exchange", "manual payment"]);
+    expect(await listInvitations(payer)).toEqual([
+      "pay button",
+      "payment options",
+      "manual payment",
+    ]);
     await rig.chain.mine(3);
   });
 });
@@ -81,14 +89,14 @@ test("while a pending payment covers only a part, the page still offers to pay t
   await payer.goTo(payer.link.pageUrl);
   await rig.chain.pay({ ...payer.link, amount: 10n * baseUnitsPerToken });
   await payer.waitForText("Payment of 10 USDC detected.");
-  expect(await listInvitations(payer)).toEqual(["pay button", "exchange", "manual payment"]);
+  expect(await listInvitations(payer)).toEqual(["pay button", "payment options", "manual payment"]);
 });
 
 test("a copied value is confirmed for a moment", async () => {
   const payer = await rig.createPayer({ toAmount: "25" });
   await payer.user.context.grantPermissions(["clipboard-read", "clipboard-write"]);
   await payer.goTo(payer.link.pageUrl);
-  await payer.page.getByText("Details", { exact: true }).click();
+  await payer.page.getByText("Advanced", { exact: true }).click();
   const contract = payer.page.getByRole("button", { name: "Copy payment contract" });
   await contract.click();
   await payer.page.getByRole("button", { name: "Copied" }).waitFor();

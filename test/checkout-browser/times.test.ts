@@ -41,11 +41,12 @@ describe("a link's expiry (rule API-29)", () => {
     let navigationCount = 0;
     payer.page.on("framenavigated", () => (navigationCount += 1));
     await payer.page.evaluate(`window.aheadMs = ${hourMs}`);
-    await payer.waitForText("This payment link has expired. Do not send anything to it.");
+    await payer.waitForText("This payment link has expired.");
+    await payer.waitForText("Do not send anything to it. Ask the seller for a new link.");
     const text = await payer.readText();
     expect(text).not.toContain("Pay 25 USDC");
     expect(text).not.toContain("Expires in");
-    await payer.page.getByText("Details", { exact: true }).click();
+    await payer.page.getByText("Advanced", { exact: true }).click();
     expect(await payer.readText()).not.toContain("Payment contract");
     expect(await canPay(payer)).toBe(false);
     expect(navigationCount).toBe(0);

@@ -32,7 +32,7 @@ describe("a wallet that reads the chain from within the page", () => {
       rig,
       payer,
       "Your wallet connects to Local devnet through a server that this page doesn't allow. Nothing was " +
-        "paid. Use another wallet or pay manually under Details.",
+        "paid. Use another wallet or pay manually under Advanced.",
     );
     expect(listPaymentRequests(payer.wallet)).toEqual([]);
     await payer.page.close();

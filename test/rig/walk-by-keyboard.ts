@@ -25,10 +25,11 @@ const startWalkScript = `(() => {
   const selector = "a[href], button, input, select, textarea, summary, [tabindex]";
   const isForScripts = (one) => !one.matches("a, button, input, select, textarea, summary") &&
     one.tabIndex < 0;
-  // Tab reaches only the chosen radio button of a group.
-  const isReachedByArrow = (one) => one.type === "radio" && !one.checked;
-  const wanted = [...root.querySelectorAll(selector)].filter((one) =>
-    !one.disabled && !isForScripts(one) && !isReachedByArrow(one) && one.checkVisibility({ visibilityProperty: true }));
+  // The Tab key reaches only the selected radio button of a group. Arrow keys reach the others.
+  const isInGroup = (one) => one.type === "radio" && !one.checked &&
+    root.querySelector('input[name="' + one.name + '"]:checked') !== null;
+  const wanted = [...root.querySelectorAll(selector)].filter((one) => !one.disabled &&
+    !isForScripts(one) && !isInGroup(one) && one.checkVisibility({ visibilityProperty: true }));
   const nameOf = (one) =>
     one.tagName.toLowerCase() + " " + (one.ariaLabel || one.innerText || one.name || one.id);
   const isShown = (one) => {

@@ -139,12 +139,12 @@ describe("the checkout outside EVM", () => {
     const transferUrl = instructions.transferRequestUrl.replaceAll("&", "&amp;");
     const textPositions = [
       `class="primary" href="${request}"`,
-      `src="/checkout/qr/${id}/request.svg"`,
       `href="https://phantom.app/ul/browse/`,
       `href="https://solflare.com/ul/v1/browse/https%3A%2F%2Fpay.example%2F`,
       "Wallet not opening?",
       `href="${transferUrl.replaceAll("'", "&#39;")}"`,
       `src="/checkout/qr/${id}/payment.svg"`,
+      `src="/checkout/qr/${id}/request.svg"`,
     ].map((text) => page.indexOf(text));
     expect(textPositions).toEqual(textPositions.toSorted((a, b) => a - b));
     expect(textPositions[0]).toBeGreaterThan(0);
@@ -164,13 +164,14 @@ describe("the checkout outside EVM", () => {
       const { destinationAddress, page, path } = await createCheckout(tokenId);
       const plainText = toPlainText(page);
       expect(plainText).toContain(
-        `Withdraw to ${destinationAddress} on the ${network} network, without a memo. Exactly 0.25 ` +
-          `${symbol} must arrive.`,
+        `withdraw ${symbol} to this address on the ${network} network, without a memo. Exactly 0.25 ` +
+          `${symbol} must arrive. Amount 0.25 ${symbol}`,
       );
+      expect(page).toContain(`<code>${destinationAddress}</code>`);
       expect(plainText).toContain(expectedOutcome);
       const germanResponse = await rig.call(path, { headers: { "accept-language": "de" } });
       expect(toPlainText(germanResponse.text)).toContain(
-        `im Netzwerk ${network} an ${destinationAddress} aus, ohne Memo. Genau 0,25 ${symbol} müssen`,
+        `${symbol} im Netzwerk ${network} an diese Adresse aus, ohne Memo. Genau 0,25 ${symbol} müssen`,
       );
     },
   );

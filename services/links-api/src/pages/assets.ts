@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { readFileSync, readdirSync } from "node:fs";
 import { designTokens } from "@payment-links/design";
 
-type Asset = { name: string; type: string; text: string; digest: string };
+/** A static file of the pages. */
+export type Asset = { name: string; type: string; text: string; digest: string };
 
 const mediaTypes: Readonly<Record<string, string>> = {
   css: "text/css",
@@ -11,8 +12,9 @@ const mediaTypes: Readonly<Record<string, string>> = {
 
 const importPattern = /^import (?:(\{[^}]*\}) from )?"(\.\/[\w-]+\.js)";$/gm;
 
-const readAssetText = (name: string): string =>
-  readFileSync(new URL(`assets/${name}`, import.meta.url), "utf8");
+const assetsUrl = new URL("assets/", import.meta.url);
+
+const readAssetText = (name: string): string => readFileSync(new URL(name, assetsUrl), "utf8");
 
 /** Lists all modules that a module imports, each only once, and then the module itself. */
 const listModules = (collected: readonly string[], name: string): readonly string[] => {
@@ -57,7 +59,10 @@ const loadAsset = (name: string): Asset => {
 };
 
 /** The static files that pages refer to, read at startup. */
-const assets = ["page.css", "page.js", "followed.js", "checkout.js", "tron.js"].map(loadAsset);
+const assets = [
+  ...["page.css", "page.js", "followed.js", "checkout.js", "tron.js"],
+  ...readdirSync(assetsUrl).filter((name) => name.endsWith(".svg")),
+].map(loadAsset);
 
 /** Finds a static file by its name. */
 export const findAsset = (name: string): Asset | undefined =>

@@ -1,16 +1,17 @@
 import type { Request, Response } from "express";
 import { type Catalogue, createApiError } from "@payment-links/contracts";
-import { parsePathParameter, html } from "@payment-links/http";
+import { globe } from "@payment-links/design/icons";
+import { html, parsePathParameter } from "@payment-links/http";
 import type { Dependencies } from "../dependencies.ts";
-
-const hueCount = 360;
+import { findChainLogo } from "./logos.ts";
+import { renderIconContent } from "./render-icon.ts";
 
 /**
- * GET /checkout/logos/:chainId.svg: returns a monogram for a chain in the catalogue. It is not the
- * chain's own logo.
+ * GET /checkout/logos/:chainId.svg: returns the network logo of a chain in the catalogue, or an icon
+ * of a globe if we have no logo. Responses of the API contain this URL.
  */
 export const getChainLogo = ({ catalogue }: Pick<Dependencies, "catalogue">) => {
-  const logos = new Map(catalogue.chains.map((chain) => [chain.id, renderLogo(chain)]));
+  const logos = new Map(catalogue.chains.map((chain) => [chain.id, getLogo(chain)]));
   return (req: Request, res: Response): void => {
     const logo = logos.get(parsePathParameter(req, "chainId"));
     if (logo === undefined) throw createApiError("NOT_FOUND");
@@ -21,30 +22,21 @@ export const getChainLogo = ({ catalogue }: Pick<Dependencies, "catalogue">) => 
   };
 };
 
-const renderLogo = ({ id, name }: Catalogue["chains"][number]): string => {
-  const hue = [...id].reduce(
-    (sum, character) => (sum * 31 + character.charCodeAt(0)) % hueCount,
-    7,
-  );
-  return html`<svg
+const getLogo = ({ id }: Catalogue["chains"][number]): string =>
+  findChainLogo(id)?.text ?? renderGlobe();
+
+/** The color has enough contrast on a light and on a dark background. */
+const renderGlobe = (): string =>
+  html`<svg
     xmlns="http://www.w3.org/2000/svg"
-    viewBox="0 0 32 32"
-    width="32"
-    height="32"
-    role="img"
-    aria-label="${name}"
+    viewBox="0 0 24 24"
+    width="24"
+    height="24"
+    fill="none"
+    stroke="#7a8291"
+    stroke-width="2"
+    stroke-linecap="round"
+    stroke-linejoin="round"
   >
-    <circle cx="16" cy="16" r="16" fill="hsl(${hue} 55% 42%)" />
-    <text
-      x="16"
-      y="21.5"
-      font-family="system-ui, sans-serif"
-      font-size="15"
-      font-weight="600"
-      text-anchor="middle"
-      fill="#fff"
-    >
-      ${[...name][0]}
-    </text>
+    ${renderIconContent(globe)}
   </svg>`.text;
-};

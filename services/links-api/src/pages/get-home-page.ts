@@ -9,7 +9,7 @@ import { getLanguage, getTexts } from "./languages.ts";
  */
 export const getHomePage = (req: Request, res: Response): void => {
   const { home: texts } = getTexts(req).site;
-  const body = html`<main class="card">
+  const body = html`<main class="card plain">
     <h1>Payment Links</h1>
     <p>${texts.introduction}</p>
     <p><a class="primary" href="/console">${texts.console}</a></p>

@@ -6,19 +6,22 @@ import {
   createApiError,
   buildTransactionPageUrl,
 } from "@payment-links/contracts";
+import { check } from "@payment-links/design/icons";
 import { parsePathParameter, type Html, html } from "@payment-links/http";
 import type { Dependencies } from "../dependencies.ts";
 import type { Payment } from "../domain/payment.ts";
 import type { OwnedLinkView } from "../domain/link-view.ts";
+import { buildReturnUrl } from "../domain/return-url.ts";
 import { findAppliedPayment } from "../store/payments.ts";
 import { sendPage } from "./send-page.ts";
 import { groupDigits, renderAmount } from "./render-amount.ts";
 import { renderExplorerLink } from "./render-explorer-link.ts";
+import { renderIcon } from "./render-icon.ts";
 import { renderBackground, renderOwner, renderProfile } from "./render-owner.ts";
 import { toPlainLine, renderPreview } from "./render-preview.ts";
 import { renderTestNetworkNotice } from "./render-test-network-notice.ts";
 import { renderTime } from "./render-time.ts";
-import { renderTokenContract, renderToken } from "./render-token.ts";
+import { renderTokenRows } from "./render-token.ts";
 import { type Localization, fillPlaceholders, getLocalization } from "./localization.ts";
 
 /**
@@ -59,51 +62,68 @@ const renderReceipt = (
   dependencies: Dependencies,
   { payment, link, localization }: Receipt,
 ): Html => {
-  const {
-    language,
-    texts: { receipt: texts },
-  } = localization;
-  const {
-    tokenData,
-    token: { chain },
-  } = dependencies.getToken(link.tokenId);
-  const { sourceTransaction } = payment;
+  const { language, texts } = localization;
+  const { tokenData, token } = dependencies.getToken(link.tokenId);
+  const amount = renderAmount(formatAmount(payment.amount), language);
   const url = buildCheckoutPageUrl(dependencies.checkoutUrl, link.owner.handle, link.id);
+  const isPaid = link.status === "completed";
+  const returnUrl = isPaid ? buildReturnUrl(link.owner.returnUrl, link.id) : null;
   return html`${renderBackground(link.owner)}
     <main class="card">
-      ${renderTestNetworkNotice(chain, localization)} ${renderOwner(link.owner)}
-      <h1 class="amount">
-        ${renderAmount(formatAmount(payment.amount), language)}
-        <span class="unit">${tokenData.symbol}</span>
-      </h1>
-      <p class="state"><span class="badge completed">${texts.badge}</span> ${texts.state}</p>
-      ${link.description === null ? undefined : html`<p class="description" dir="auto">${link.description}</p>`}
-      <dl>
-        ${renderToken(tokenData, localization)} ${renderTokenContract(tokenData, localization)}
-        <dt>${texts.amount}</dt>
-        <dd>${renderAmount(formatAmount(payment.amount), language)} ${tokenData.symbol}</dd>
-        <dt>${texts.asked}</dt>
-        <dd>${renderAmount(link.toAmount, language)} ${tokenData.symbol}</dd>
-        <dt>${texts.received}</dt>
-        <dd>${renderAmount(link.receivedAmount, language)} ${tokenData.symbol}</dd>
-        <dt>${texts.paidTo}</dt>
-        <dd><code>${payment.destinationAddress}</code></dd>
-        ${
-          sourceTransaction === null
-            ? undefined
-            : html`<dt>${texts.sourceTransaction}</dt>
-                <dd>
-                  <code>${sourceTransaction}</code>
-                  ${renderExplorerLink(payment, chain, localization)}
-                </dd>`
-        }
-        <dt>${texts.paid}</dt>
-        <dd>${renderTime(payment.occurredAt, language)}</dd>
-        <dt>${texts.id}</dt>
-        <dd><code>${payment.id}</code></dd>
-      </dl>
-      <p><a href="${url}">${texts.link}</a></p>
-      <p><button id="print" type="button" hidden>${texts.print}</button></p>
+      ${renderTestNetworkNotice(token.chain, localization)}
+      <div class="order">
+        ${renderOwner(link.owner)}
+        <div class="paid">
+          <div class="paid-mark">${renderIcon(check, 32)}</div>
+          <p class="paid-label">${texts.receipt.state}</p>
+          <h1 class="amount">
+            <span>${amount} <span class="unit">${tokenData.symbol}</span></span>
+          </h1>
+          ${link.description === null ? undefined : html`<p class="description" dir="auto">${link.description}</p>`}
+        </div>
+      </div>
+      ${renderReceiptRows(payment, { link, token, tokenData, localization })}
+      <p class="actions">
+        ${returnUrl === null ? undefined : html`<a class="primary" href="${returnUrl}">${texts.returnToShop}</a>`}
+        <button id="print" type="button" hidden>${texts.receipt.print}</button>
+        <a class="button" href="${url}">${texts.receipt.link}</a>
+      </p>
       ${renderProfile(link.owner)}
     </main>`;
 };
+
+type ReceiptContext = Pick<Receipt, "link" | "localization"> & ReturnType<Dependencies["getToken"]>;
+
+const renderReceiptRows = (
+  payment: Payment,
+  { link, token, tokenData, localization }: ReceiptContext,
+): Html => {
+  const { language, texts } = localization;
+  const { receipt } = texts;
+  const { symbol } = tokenData;
+  const { sourceTransaction } = payment;
+  return html`<dl class="rows">
+    ${renderRow(receipt.amount, html`${renderAmount(formatAmount(payment.amount), language)} ${symbol}`)}
+    ${renderRow(receipt.asked, html`${renderAmount(link.toAmount, language)} ${symbol}`)}
+    ${renderRow(receipt.received, html`${renderAmount(link.receivedAmount, language)} ${symbol}`)}
+    ${renderRow(receipt.paid, renderTime(payment.occurredAt, language))}
+    ${renderTokenRows(tokenData, localization)}
+    ${renderRow(receipt.paidTo, html`<code>${payment.destinationAddress}</code>`)}
+    ${
+      sourceTransaction === null
+        ? undefined
+        : renderRow(
+            receipt.sourceTransaction,
+            html`<code>${sourceTransaction}</code>
+              ${renderExplorerLink(payment, token.chain, localization)}`,
+          )
+    }
+    ${renderRow(receipt.id, html`<code>${payment.id}</code>`)}
+  </dl>`;
+};
+
+const renderRow = (label: string, value: Html): Html =>
+  html`<div>
+    <dt>${label}</dt>
+    <dd>${value}</dd>
+  </div>`;

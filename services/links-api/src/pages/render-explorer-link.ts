@@ -32,16 +32,14 @@ export const renderExplorerLinkTemplate = (
 ): Html | undefined =>
   explorer === undefined
     ? undefined
-    : html`<p>
-        <a
-          id="explorer"
-          data-explorer="${explorer.url}${explorer.paths?.transactions ?? "/tx/{}"}"
-          rel="noopener noreferrer"
-          referrerpolicy="no-referrer"
-          hidden
-          >${formatLinkText(explorer, localization)}</a
-        >
-      </p>`;
+    : html`<a
+        id="explorer"
+        data-explorer="${explorer.url}${explorer.paths?.transactions ?? "/tx/{}"}"
+        rel="noopener noreferrer"
+        referrerpolicy="no-referrer"
+        hidden
+        >${formatLinkText(explorer, localization)}</a
+      >`;
 
 const formatLinkText = ({ url }: { url: string }, { texts }: Localization): string =>
   fillPlaceholders(texts.explorer, { host: new URL(url).host });

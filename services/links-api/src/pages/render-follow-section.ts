@@ -1,9 +1,11 @@
 import { type TokenData, formatAmount } from "@payment-links/contracts";
 import { type Html, fillHtml, html } from "@payment-links/http";
 import type { Payment } from "../domain/payment.ts";
+import type { PendingPayment } from "../store/payments.ts";
 import type { NoInstructionsReason } from "../domain/payment-instructions.ts";
 import { buildAssetUrl } from "./assets.ts";
 import { renderAmount } from "./render-amount.ts";
+import { renderStepper } from "./render-stepper.ts";
 import type { Localization } from "./localization.ts";
 
 /** Renders the notice about the newest pending payment, if there is one. */
@@ -26,7 +28,7 @@ type FollowOptions = {
    * Why the link cannot be paid on this page. Null if it can be paid, but not by the page's script.
    */
   reason: NoInstructionsReason | null;
-  pendingPayments: readonly Payment[];
+  pendingPayments: readonly PendingPayment[];
   token: TokenData;
 };
 
@@ -40,6 +42,7 @@ export const renderFollowSection = (
   localization: Localization,
 ): Html => {
   const pendingPaymentIds = pendingPayments.map(({ id }) => id);
+  const pendingNotice = renderPendingPaymentNotice(pendingPayments, token, localization);
   const state = [status, link.receivedAmount, String(reason), ...pendingPaymentIds].join(" ");
   return html`<section
     id="follow"
@@ -48,9 +51,8 @@ export const renderFollowSection = (
     data-scripts="${buildAssetUrl("page.js")}"
     data-offline="${localization.texts.script.offline}"
   >
-    <p id="live" role="status">
-      ${renderPendingPaymentNotice(pendingPayments, token, localization)}
-    </p>
+    ${pendingPayments.length === 0 ? undefined : renderStepper(pendingPayments[0], localization)}
+    <p id="live" role="status">${pendingNotice}</p>
     <p id="offline" role="status"></p>
   </section>`;
 };

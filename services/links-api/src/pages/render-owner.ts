@@ -20,15 +20,19 @@ export const renderBackground = ({ backgroundColour: colour }: OwnerView): Html 
 export const renderOwner = (owner: OwnerView, notice?: Html): Html =>
   html`<header class="owner">
     ${renderImage(owner, owner.backgroundImage, "banner")}
-    ${renderImage(owner, owner.profileImage, "portrait")}
-    <p class="name"><bdi>${owner.username}</bdi></p>
-    <p class="handle">@${owner.handle}</p>
+    <div class="seller">
+      ${renderImage(owner, owner.profileImage, "portrait")}
+      <div>
+        <p class="name"><bdi>${owner.username}</bdi></p>
+        <p class="handle">@${owner.handle}</p>
+      </div>
+    </div>
     ${notice}
   </header>`;
 
 /** Renders the rest of the owner's profile at the bottom of a page. */
 export const renderProfile = (owner: OwnerView): Html =>
-  html`<footer class="owner">
+  html`<footer class="profile">
     ${owner.bio === null ? undefined : html`<p class="bio"><bdi>${owner.bio}</bdi></p>`}
     ${renderLinks(owner.links ?? [])}
   </footer>`;

@@ -1,19 +1,26 @@
-import { type PaymentStep, getFamily } from "@payment-links/chains";
-import { type CatalogueChain, type TokenData, formatAmount } from "@payment-links/contracts";
+import { type PaymentStep, type TronCall, getFamily } from "@payment-links/chains";
+import {
+  type CatalogueChain,
+  Decimal,
+  type TokenData,
+  formatAmount,
+} from "@payment-links/contracts";
 import { type Html, fillHtml, html } from "@payment-links/http";
 import type { CallInstructions } from "../domain/payment-instructions.ts";
 import type { PendingPayment } from "../store/payments.ts";
 import { buildAssetUrl } from "./assets.ts";
 import { renderExplorerLinkTemplate } from "./render-explorer-link.ts";
 import { renderPendingPaymentNotice } from "./render-follow-section.ts";
-import { renderNoWalletOptions } from "./render-no-wallet-options.ts";
 import { renderAmount } from "./render-amount.ts";
-import { renderCopyableValue } from "./render-copyable-value.ts";
+import { renderAmountRow, renderNetworkRow } from "./render-amount-rows.ts";
+import { renderCopyRow } from "./render-copy-row.ts";
+import { renderQrCode } from "./render-qr-code.ts";
+import { renderStepper } from "./render-stepper.ts";
+import { renderWalletApps } from "./render-wallet-apps.ts";
 import { type Localization, fillPlaceholders } from "./localization.ts";
 
 type PaymentSectionOptions = {
   linkId: string;
-  pageUrl: string;
   /** The rendered state. The script compares it with the current one to detect changes. */
   state: string;
   instructions: CallInstructions;
@@ -23,20 +30,15 @@ type PaymentSectionOptions = {
 };
 
 /**
- * Renders the section in which the payer pays. It is also correct without JavaScript, because the
- * HTML already contains pending payments. The script shows the pay button only if the browser has a
- * wallet.
+ * Renders the progress of a payment, and the data for the page's script. It is also correct without
+ * JavaScript, because the HTML already contains pending payments.
  */
 export const renderPaymentSection = (
-  { linkId, pageUrl, state, instructions, pendingPayments, token, chain }: PaymentSectionOptions,
+  { linkId, state, instructions, pendingPayments, token, chain }: PaymentSectionOptions,
   localization: Localization,
 ): Html => {
-  const { language, texts, tronTexts } = localization;
-  const amount = formatAmount(instructions.amount);
-  const { symbol } = token;
-  const noWalletOptions = renderNoWalletOptions({ linkId, pageUrl, chain }, localization);
-  const isTronWeb = getFamily(chain.chainType).browserWallets === "TronWeb";
-  const scriptTexts = isTronWeb ? { ...texts.script, ...tronTexts } : texts.script;
+  const { texts } = localization;
+  const pendingNotice = renderPendingPaymentNotice(pendingPayments, token, localization);
   const pendingData = pendingPayments.map((payment) => ({
     id: payment.id,
     amount: formatAmount(payment.amount),
@@ -48,8 +50,8 @@ export const renderPaymentSection = (
     data-link="${linkId}"
     data-state="${state}"
     data-scripts="${buildAssetUrl("page.js")} ${buildAssetUrl("followed.js")}"
-    data-amount="${amount}"
-    data-symbol="${symbol}"
+    data-amount="${formatAmount(instructions.amount)}"
+    data-symbol="${token.symbol}"
     data-token="${token.isNative ? "" : token.address}"
     data-decimals="${token.decimals}"
     data-chain="${chain.id}"
@@ -58,50 +60,59 @@ export const renderPaymentSection = (
     data-coin="${chain.symbol}"
     data-rpc="${chain.publicRpcUrl ?? ""}"
     data-pending="${JSON.stringify(pendingData)}"
-    data-texts="${JSON.stringify(scriptTexts)}"
+    data-texts="${JSON.stringify(getScriptTexts(chain, localization))}"
   >
-    <p id="live" role="status">
-      ${renderPendingPaymentNotice(pendingPayments, token, localization)}
-    </p>
-    ${renderConfirmations(pendingPayments[0], localization)}
-    <p class="while-payable">
-      <button id="wallet" class="primary" type="button" hidden>
-        ${fillHtml(texts.pay, { amount: renderAmount(amount, language), symbol })}
-      </button>
-    </p>
-    <div id="wallets" class="while-payable" hidden><p>${texts.script.choose}</p></div>
-    ${renderExplorerLinkTemplate(chain, localization)}
+    ${renderStepper(pendingPayments[0], localization)}
+    <p id="live" role="status">${pendingNotice}</p>
     <p id="account" class="quiet" hidden></p>
-    <div id="no-wallet" class="while-payable" hidden>
-      <p class="quiet">${scriptTexts.noWallet}</p>
-      ${noWalletOptions}
-    </div>
-    <noscript>
-      <div class="while-payable">
-        <p class="quiet">${texts.noScript}</p>
-        ${noWalletOptions}
-      </div>
-    </noscript>
-    <p><button id="gone" type="button" hidden>${texts.script.gone}</button></p>
+    ${renderExplorerLinkTemplate(chain, localization)}
+    <p class="actions">
+      <button id="gone" type="button" hidden>${texts.script.gone}</button>
+      <button id="other-method" type="button" hidden>${texts.script.otherMethod}</button>
+    </p>
     ${renderConfirmGoneDialog(localization)}
   </section>`;
 };
 
+/** Returns whether browser wallets of a chain provide `tronWeb`. */
+export const isTronWeb = ({ chainType }: CatalogueChain): boolean =>
+  getFamily(chainType).browserWallets === "TronWeb";
+
+const getScriptTexts = (chain: CatalogueChain, { texts, tronTexts }: Localization) =>
+  isTronWeb(chain) ? { ...texts.script, ...tronTexts } : texts.script;
+
+type CallOptions = Pick<PaymentSectionOptions, "linkId" | "instructions" | "token" | "chain"> & {
+  pageUrl: string;
+};
+
 /**
- * Renders the number of confirmations. It is outside the live region, because it changes with every
- * block.
+ * Renders how to pay with calls, on EVM and Tron: in a wallet of this browser, or on a phone. The
+ * script shows the pay button only if the browser has a wallet.
  */
-const renderConfirmations = (
-  pendingPayment: PendingPayment | undefined,
-  { texts }: Localization,
-): Html => {
-  const confirmations = pendingPayment?.confirmations ?? undefined;
-  if (confirmations === undefined) return html`<p id="confirming" class="quiet" hidden></p>`;
-  const text = fillPlaceholders(texts.script.confirming, {
-    seen: String(confirmations.seen),
-    needed: String(confirmations.needed),
-  });
-  return html`<p id="confirming" class="quiet">${text}</p>`;
+export const renderCallOptions = (
+  { linkId, pageUrl, instructions, token, chain }: CallOptions,
+  localization: Localization,
+): Record<"wallet" | "qr", Html> => {
+  const { language, texts } = localization;
+  const amount = formatAmount(instructions.amount);
+  const { symbol } = token;
+  const linkRow = { label: texts.labels.link, name: "link", text: pageUrl } as const;
+  return {
+    wallet: html`<div id="wallet-actions">
+      <button id="wallet" class="primary" type="button" hidden>
+        <span>${fillHtml(texts.pay, { amount: renderAmount(amount, language), symbol })}</span>
+      </button>
+      <div id="wallets" class="wallets" hidden><p>${texts.script.choose}</p></div>
+      ${renderWalletApps({ pageUrl, chain, isMainAction: true }, localization)}
+      <p id="no-wallet" class="quiet" hidden>${getScriptTexts(chain, localization).noWallet}</p>
+      <noscript><p class="quiet">${texts.noScript}</p></noscript>
+    </div>`,
+    qr: html`${renderQrCode({ path: `/checkout/qr/${linkId}.svg`, ...texts.qr })}
+      <dl class="rows">
+        ${renderAmountRow(amount, symbol, localization)} ${renderNetworkRow(chain, localization)}
+        ${renderCopyRow(linkRow, localization)}
+      </dl>`,
+  };
 };
 
 const renderConfirmGoneDialog = ({ texts }: Localization): Html =>
@@ -109,8 +120,10 @@ const renderConfirmGoneDialog = ({ texts }: Localization): Html =>
     <form method="dialog">
       <h2 id="confirm-gone-title">${texts.confirmGone.title}</h2>
       <p>${texts.confirmGone.text}</p>
-      <p><button value="wait">${texts.confirmGone.wait}</button></p>
-      <p><button value="gone">${texts.confirmGone.gone}</button></p>
+      <p class="actions">
+        <button value="wait">${texts.confirmGone.wait}</button>
+        <button value="gone" class="danger">${texts.confirmGone.gone}</button>
+      </p>
     </form>
   </dialog>`;
 
@@ -120,15 +133,17 @@ export const renderInstructions = (
   token: TokenData,
   localization: Localization,
 ): Html => {
-  const { texts } = localization;
+  const { texts, tronTexts } = localization;
   const { labels } = texts;
+  const calls = steps.flatMap(({ tron }) => tron ?? []);
+  const contractRow = { label: labels.paymentContract, name: "paymentContract" } as const;
+  const referenceRow = { label: labels.paymentReference, name: "paymentReference" } as const;
   return html`<div class="while-payable">
     <p class="quiet">${texts.plainTransfer}</p>
-    <dl>
-      <dt>${labels.paymentContract}</dt>
-      <dd>${renderCopyableValue("paymentContract", proxyAddress, localization)}</dd>
-      <dt>${labels.paymentReference}</dt>
-      <dd>${renderCopyableValue("paymentReference", paymentReference, localization)}</dd>
+    ${calls.length === 0 ? undefined : html`<p class="quiet">${describeFee(calls, tronTexts)}</p>`}
+    <dl class="rows">
+      ${renderCopyRow({ ...contractRow, text: proxyAddress }, localization)}
+      ${renderCopyRow({ ...referenceRow, text: paymentReference }, localization)}
     </dl>
     <h2>${texts.stepsTitle}</h2>
     <ol class="steps">
@@ -136,6 +151,16 @@ export const renderInstructions = (
     </ol>
   </div>`;
 };
+
+/** Describes the most that the calls of a manual payment can cost on Tron. */
+const describeFee = (calls: readonly TronCall[], { manual }: Localization["tronTexts"]): string => {
+  const energy = calls.reduce((sum, { energyMax }) => sum + energyMax, 0);
+  const sun = calls.reduce((sum, { feeLimitSun }) => sum + feeLimitSun, 0n);
+  const fee = new Decimal(sun.toString()).div(sunPerTrx).ceil().toFixed();
+  return fillPlaceholders(manual, { energy: String(energy), fee });
+};
+
+const sunPerTrx = 1_000_000;
 
 const renderStep = (
   { kind, to, value, data }: PaymentStep,
@@ -146,19 +171,18 @@ const renderStep = (
   const { labels } = texts;
   return html`<li>
     <p>${texts.steps[kind]}</p>
-    <dl>
-      <dt>${labels.on}</dt>
-      <dd>${fillPlaceholders(labels.chain, token.chain)}</dd>
-      <dt>${labels.to}</dt>
-      <dd>${renderCopyableValue("to", to, localization)}</dd>
+    <dl class="rows">
+      <div>
+        <dt>${labels.on}</dt>
+        <dd>${fillPlaceholders(labels.chain, token.chain)}</dd>
+      </div>
+      ${renderCopyRow({ label: labels.to, name: "to", text: to }, localization)}
       ${
         value === 0n
           ? undefined
-          : html`<dt>${labels.value}</dt>
-              <dd>${renderCopyableValue("value", String(value), localization)}</dd>`
+          : renderCopyRow({ label: labels.value, name: "value", text: String(value) }, localization)
       }
-      <dt>${labels.data}</dt>
-      <dd>${renderCopyableValue("data", data, localization)}</dd>
+      ${renderCopyRow({ label: labels.data, name: "data", text: data }, localization)}
     </dl>
   </li>`;
 };

@@ -32,7 +32,7 @@ const commonHeadTags = html`<link rel="icon" href="/favicon.svg" type="image/svg
 export const sendPageError = ({ status }: ApiError, req: Request, res: Response): void => {
   const { errorPages } = getTexts(req).site;
   const { title, text } = status === 404 || status === 429 ? errorPages[status] : errorPages.failed;
-  const body = html`<main class="card">
+  const body = html`<main class="card plain">
     <h1>${title}</h1>
     <p>${text}</p>
   </main>`;

@@ -3,7 +3,9 @@
 
 import "./page.js";
 import { followLink } from "./live.js";
+import { selectOption } from "./options.js";
 import { startPageRefresh } from "./renew.js";
+import { showStep } from "./stepper.js";
 
 const section = document.querySelector("#follow");
 const { link: linkId, offline: offlineText } = section.dataset;
@@ -11,10 +13,19 @@ const linkUrl = `/checkout/payment-links/${encodeURIComponent(linkId)}`;
 
 let link;
 
-const refreshPage = startPageRefresh({ dataset: section.dataset, getLink: () => link });
+// No browser wallet pays on these pages.
+const selectFittingOption = () => selectOption(false);
+
+const refreshPage = startPageRefresh({
+  dataset: section.dataset,
+  getLink: () => link,
+  onRefreshed: selectFittingOption,
+});
 
 const applyLinkState = (state) => {
   link = state;
+  const [pendingPayment] = link.pendingPayments;
+  if (pendingPayment !== undefined) showStep("confirming", pendingPayment.confirmations);
   void refreshPage();
 };
 
@@ -29,6 +40,7 @@ const fetchLink = async () => {
   return response.json();
 };
 
+selectFittingOption();
 followLink({
   getEventsUrl: () => `${linkUrl}/events`,
   fetchState: fetchLink,

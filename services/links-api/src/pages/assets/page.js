@@ -66,13 +66,15 @@ const showExpired = (main) => {
 
 const copyText = async (button) => {
   await navigator.clipboard.writeText(button.dataset.copy);
-  const { ariaLabel, textContent } = button;
+  const label = button.querySelector("span");
+  const { ariaLabel } = button;
+  const { textContent } = label;
   const { copied } = button.dataset;
   if (textContent === copied) return;
-  button.textContent = copied;
+  label.textContent = copied;
   button.ariaLabel = copied;
   setTimeout(() => {
-    button.textContent = textContent;
+    label.textContent = textContent;
     button.ariaLabel = ariaLabel;
   }, copiedMs);
 };

@@ -7,7 +7,9 @@ import "./page.js";
 import { formatDecimal } from "./amounts.js";
 import { followLink } from "./live.js";
 import { createPaymentStore } from "./memory.js";
+import { selectOption } from "./options.js";
 import { startPageRefresh } from "./renew.js";
+import { showStep } from "./stepper.js";
 import { nothingSentKinds, toWalletError } from "./wallet-errors.js";
 import { sleep } from "./waiting.js";
 
@@ -19,7 +21,9 @@ const { link: linkId, symbol, chainName, coin } = paymentSection.dataset;
 let { amount } = paymentSection.dataset;
 export const texts = JSON.parse(paymentSection.dataset.texts);
 const payButton = find("#wallet");
+const walletActions = find("#wallet-actions");
 const goneButton = find("#gone");
+const otherMethodButton = find("#other-method");
 const walletPicker = find("#wallets");
 const confirmGoneDialog = find("#confirm-gone");
 
@@ -131,6 +135,18 @@ const describeState = () => {
   return payment === undefined ? "" : describePayment(payment);
 };
 
+/** Returns the current step of the payment, or undefined if there is none. */
+const findStep = () => {
+  const { payment } = readStoredState();
+  if (listPendingPayments().length > 0) return "confirming";
+  if (payment === undefined) return isBusy ? "confirm" : undefined;
+  const { hash, isAsked, isTaken, isUncounted, isChanged } = payment;
+  if (isUncounted || isChanged) return undefined;
+  const isSent = isTaken || (hash !== undefined && !isAsked);
+  if (!isSent) return "confirm";
+  return isMined ? "confirming" : "sent";
+};
+
 export const render = () => {
   if (!paymentSection.isConnected) return;
   const wallets = chainAdapter.listWallets();
@@ -138,32 +154,24 @@ export const render = () => {
   const isBlocked = isSender || listPendingPayments().length > 0;
   const isWaitingForWallet = isBusy && !isWalletUnresponsive;
   // While a payment is on its way, nothing on the page may invite another one.
-  find("main").classList.toggle("covered", !isWaitingForWallet && (isSender || isAmountPending()));
+  find("main").classList.toggle("covered", isBusy || isSender || isAmountPending());
   payButton.hidden = wallets.length === 0;
   payButton.disabled = isBusy || isBlocked;
   goneButton.hidden = isWaitingForWallet || !isSender;
-  find("#no-wallet").hidden = wallets.length > 0;
+  // No payment is stored yet, so the payer can leave the wallet's request and start again.
+  otherMethodButton.hidden = !isBusy || isSender;
+  const [firstApp, noWalletHint] = [find("#first-app"), find("#no-wallet")];
+  if (firstApp !== null) firstApp.hidden = wallets.length > 0;
+  noWalletHint.hidden = wallets.length > 0;
+  selectOption(wallets.length > 0);
   // The current reason why the link cannot be paid is more important than the result of the last
   // click.
   const message = isBlocked && !isWaitingForWallet ? describeState() : (currentMessage ?? "");
   const text = isOffline ? `${message} ${texts.offline}` : message;
   if (find("#live").textContent !== text) find("#live").textContent = text;
-  renderConfirmations(listPendingPayments()[0]);
+  showStep(findStep(), listPendingPayments()[0]?.confirmations);
   if (!walletPicker.hidden) renderWalletPicker(wallets);
   renderExplorerLink(readStoredState().payment?.hash);
-};
-
-/**
- * Renders the number of confirmations. It is outside the live region, because screen readers would
- * read it aloud with every block.
- */
-const renderConfirmations = (pendingPayment) => {
-  const element = find("#confirming");
-  const text = pendingPayment?.confirmations
-    ? fillPlaceholders(texts.confirming, pendingPayment.confirmations)
-    : "";
-  element.hidden = text === "";
-  if (element.textContent !== text) element.textContent = text;
 };
 
 const renderExplorerLink = (hash) => {
@@ -268,14 +276,15 @@ const setOffline = (isServiceOffline) => {
 };
 
 /**
- * Preserves the payment section during a page refresh, because its script may be waiting for a
- * wallet's response.
+ * Preserves the parts that the script controls during a page refresh, because the script may be
+ * waiting for a wallet's response.
  */
-const preservePaymentSection = (newMain) => {
+const preserveElements = (newMain) => {
   const newSection = newMain.querySelector("#pay");
   if (newSection === null) return;
   ({ amount } = newSection.dataset);
-  payButton.replaceChildren(...newSection.querySelector("#wallet").childNodes);
+  payButton.replaceChildren(...newMain.querySelector("#wallet").childNodes);
+  newMain.querySelector("#wallet-actions").replaceWith(walletActions);
   newSection.replaceWith(paymentSection);
 };
 
@@ -284,7 +293,7 @@ const refreshPage = startPageRefresh({
   canPay: true,
   getLink: () => (link.status === undefined ? undefined : link),
   isRefreshBlocked: () => isBusy || confirmGoneDialog.open,
-  preserveElements: preservePaymentSection,
+  preserveElements,
   onRefreshed: () => render(),
 });
 
@@ -430,6 +439,9 @@ const startPayment = async () => {
   isBusy = true;
   isBlockedByPolicy = false;
   let errorMessage;
+  render();
+  // The button that had the focus is hidden now.
+  find("#stepper").focus();
   try {
     await runInOneTab(() => chainAdapter.pay(chosenWallet));
   } catch (error) {
@@ -440,6 +452,7 @@ const startPayment = async () => {
   }
   isBusy = false;
   showMessage(errorMessage || undefined);
+  if (find("#stepper").hidden) payButton.focus();
   updateConnection();
   void refreshPage();
 };
@@ -464,6 +477,7 @@ export const startCheckout = (adapter) => {
     walletPicker.querySelector("button").focus();
   });
 
+  otherMethodButton.addEventListener("click", () => location.reload());
   goneButton.addEventListener("click", () => confirmGoneDialog.showModal());
   confirmGoneDialog.addEventListener("close", () => {
     if (confirmGoneDialog.returnValue !== "gone") return;

@@ -3,13 +3,6 @@ import type { Texts } from "./en.ts";
 /** All German texts. */
 export const german: Texts = {
   checkout: {
-    badges: {
-      active: "Aktiv",
-      completed: "Abgeschlossen",
-      expired: "Abgelaufen",
-      inactive: "Geschlossen",
-      suspended: "Ausgesetzt",
-    },
     states: {
       partial: "{received} von {asked} {symbol} eingegangen, {remaining} fehlen noch.",
       remainderTooSmall:
@@ -17,28 +10,50 @@ export const german: Texts = {
       completed: "Zahlung abgeschlossen",
       paymentLimitReached:
         "Zahlungslimit erreicht: {received} von {asked} {symbol} eingegangen. Zahlen Sie nicht noch einmal.",
-      expired: "Dieser Zahlungslink ist abgelaufen. Senden Sie nichts mehr dorthin.",
-      inactive:
-        "Der Verkäufer hat diesen Zahlungslink geschlossen. Senden Sie nichts mehr dorthin.",
-      suspended: "Dieser Zahlungslink ist ausgesetzt. Senden Sie nichts dorthin.",
     },
+    ended: {
+      expired: {
+        title: "Dieser Zahlungslink ist abgelaufen.",
+        text: "Senden Sie nichts mehr dorthin. Bitten Sie den Verkäufer um einen neuen Link.",
+      },
+      inactive: {
+        title: "Der Verkäufer hat diesen Zahlungslink geschlossen.",
+        text: "Senden Sie nichts mehr dorthin. Wenn Sie noch zahlen möchten, bitten Sie den Verkäufer um einen neuen Link.",
+      },
+      suspended: {
+        title: "Dieser Zahlungslink ist ausgesetzt.",
+        text: "Der Betreiber dieser Website hat das Konto des Verkäufers gesperrt. Senden Sie nichts an diesen Link. Wenden Sie sich an den Verkäufer.",
+      },
+    },
+    cannotPay: "Sie können hier nicht zahlen",
     unpayable: {
       chain_not_watched:
-        "Sie können hier nicht zahlen: Diese Seite verfolgt keine Zahlungen auf {chain}. Fragen Sie den Verkäufer, wie Sie zahlen können. Senden Sie von sich aus nichts an eine Adresse.",
+        "Diese Seite verfolgt keine Zahlungen auf {chain}. Fragen Sie den Verkäufer, wie Sie zahlen können. Senden Sie von sich aus nichts an eine Adresse.",
       no_fee_proxy:
-        "Sie können hier nicht zahlen: Dieser Token hat auf {chain} keinen Zahlungs-Contract. Fragen Sie den Verkäufer, wie Sie zahlen können. Senden Sie von sich aus nichts an eine Adresse.",
+        "Dieser Token hat auf {chain} keinen Zahlungs-Contract. Fragen Sie den Verkäufer, wie Sie zahlen können. Senden Sie von sich aus nichts an eine Adresse.",
       amount_not_payable:
-        "Diesen Betrag können Sie auf {chain} nicht zahlen. Bitten Sie den Verkäufer um einen Link mit anderem Betrag.",
+        "Dieser Betrag lässt sich auf {chain} nicht senden. Bitten Sie den Verkäufer um einen Link mit anderem Betrag.",
       destination_not_payable:
-        "Sie können hier nicht zahlen: Der Verkäufer könnte Geld an dieser Adresse auf {chain} nicht ausgeben. Bitten Sie ihn um einen Link mit einer anderen Adresse. Senden Sie nichts an diese.",
+        "Der Verkäufer könnte Geld an dieser Adresse auf {chain} nicht ausgeben. Bitten Sie ihn um einen Link mit einer anderen Adresse. Senden Sie nichts an diese.",
     },
-    testNetwork: "TEST: {chain} ist ein Testnetz. Zahlungen hier sind wertlos.",
+    testNetwork: "{chain} ist ein Testnetz ohne echtes Geld.",
     unverified:
       "Der Betreiber dieser Website hat diesen Verkäufer nicht geprüft. Zahlen Sie nur, wenn Sie ihn kennen und ihm vertrauen.",
     seen: "Zahlung von {amount} {symbol} erkannt. Zahlen Sie nicht noch einmal.",
     wrongToken:
       "{amount} {wrong} eingegangen, aber dieser Link nimmt nur {symbol} an. Senden Sie das nicht noch einmal. Wenden Sie sich an den Verkäufer. Transaktion {hash}",
     pay: "{amount} {symbol} zahlen",
+    paidTo: "{amount} {symbol} an {owner} gezahlt",
+    returnToShop: "Zurück zum Shop",
+    sentDirectly: "Geht direkt an die Wallet des Verkäufers",
+    options: { title: "Zahlungsart", wallet: "Wallet", qr: "QR-Code", exchange: "Börse" },
+    progress: {
+      title: "Stand der Zahlung",
+      confirm: "In der Wallet bestätigen",
+      sent: "Gesendet",
+      confirming: "Wird bestätigt",
+      paid: "Bezahlt",
+    },
     title: "{amount} {symbol} an {owner}",
     labels: {
       token: "Token",
@@ -47,8 +62,12 @@ export const german: Texts = {
       received: "Eingegangen",
       usage: " ({count} von {most} Zahlungen)",
       expires: "Läuft ab",
-      details: "Details",
-      settlesTo: "Bezahlt an",
+      description: "Beschreibung",
+      advanced: "Erweitert",
+      settlesTo: "Wallet des Verkäufers",
+      amount: "Betrag",
+      address: "Adresse",
+      link: "Zahlungslink",
       paymentContract: "Zahlungs-Contract",
       paymentReference: "Zahlungsreferenz",
       on: "Netzwerk",
@@ -61,6 +80,8 @@ export const german: Texts = {
       copy: "Kopieren",
       copied: "Kopiert",
       amount: "Betrag kopieren",
+      network: "Netzwerk kopieren",
+      link: "Link kopieren",
       paymentContract: "Zahlungs-Contract kopieren",
       paymentReference: "Zahlungsreferenz kopieren",
       to: "Adresse kopieren",
@@ -78,7 +99,6 @@ export const german: Texts = {
     lastReceipt: "Beleg ansehen",
     receipt: {
       title: "Beleg: {amount} {symbol} an {owner}",
-      badge: "Bezahlt",
       state: "Zahlung eingegangen",
       amount: "Diese Zahlung",
       asked: "Gefordert",
@@ -90,19 +110,20 @@ export const german: Texts = {
       link: "Zahlungslink ansehen",
       print: "Beleg drucken",
     },
-    noScript: "Um manuell zu zahlen, senden Sie die Transaktionen unter Details.",
+    noScript: "Um manuell zu zahlen, senden Sie die Transaktionen unter Erweitert.",
     qr: {
       alternative: "QR-Code für diese Seite",
-      caption: "Scannen, um mit dem Handy zu zahlen",
+      caption: "Scannen Sie den Code, um diese Seite auf Ihrem Handy zu öffnen und dort zu zahlen.",
     },
     apps: {
-      title: "Diese Seite in Ihrer Wallet-App öffnen",
       open: "In {name} öffnen",
+      more: "Andere Wallet-Apps",
     },
     plainTransfer:
       "Eine einfache Überweisung an die Adresse des Verkäufers bezahlt diesen Link nicht. Zahlen Sie über den Contract unten.",
     script: {
-      noWallet: "Zahlungsart wählen",
+      noWallet:
+        "In diesem Browser wurde keine Wallet gefunden. Scannen Sie den QR-Code mit Ihrem Handy, oder installieren Sie eine Wallet und laden Sie diese Seite neu.",
       choose: "Wallet wählen",
       browserWallet: "Browser-Wallet",
       connecting: "Bestätigen Sie die Verbindung in Ihrer Wallet.",
@@ -144,7 +165,7 @@ export const german: Texts = {
       notAllowed:
         "Ihre Wallet ist nicht mit dieser Seite verbunden. Entsperren Sie sie, erlauben Sie die Verbindung und versuchen Sie es erneut. Es wurde nichts gezahlt.",
       cannotPay:
-        "Diese Wallet kann hier nicht zahlen. Es wurde nichts gezahlt. Nutzen Sie eine andere Wallet oder zahlen Sie manuell unter Details.",
+        "Diese Wallet kann hier nicht zahlen. Es wurde nichts gezahlt. Nutzen Sie eine andere Wallet oder zahlen Sie manuell unter Erweitert.",
       lacksToken:
         "{account} hat {balance} {symbol}, braucht aber {amount}. Es wurde nichts gesendet. Laden Sie auf oder wechseln Sie das Konto und versuchen Sie es erneut.",
       lacksGas:
@@ -154,7 +175,7 @@ export const german: Texts = {
       chainDown:
         "Ihre Wallet erreicht {chain} nicht. Es wurde nichts gezahlt. Versuchen Sie es gleich noch einmal.",
       stopped:
-        "Ihre Wallet erreicht {chain} über einen Server, den diese Seite nicht zulässt. Es wurde nichts gezahlt. Nutzen Sie eine andere Wallet oder zahlen Sie manuell unter Details.",
+        "Ihre Wallet erreicht {chain} über einen Server, den diese Seite nicht zulässt. Es wurde nichts gezahlt. Nutzen Sie eine andere Wallet oder zahlen Sie manuell unter Erweitert.",
       walletFailed:
         "Ihre Wallet hat einen Fehler gemeldet. Es wurde nichts gezahlt. Versuchen Sie es erneut oder nutzen Sie eine andere Wallet.",
       allowanceRefused:
@@ -165,11 +186,11 @@ export const german: Texts = {
       otherTab: "Dieser Link wird in einem anderen Tab bezahlt. Machen Sie dort weiter.",
       offline: "Keine Aktualisierung möglich. Verbindung wird hergestellt…",
       gone: "Meine Zahlung kam nicht an",
+      otherMethod: "Zahlungsart ändern",
     },
     confirmGone: {
       title: "Zahlung wirklich fehlgeschlagen?",
-      text:
-        "Fahren Sie nur fort, wenn Ihre Wallet zeigt, dass die Zahlung abgebrochen wurde, fehlgeschlagen ist oder nie gesendet wurde. Kommt sie doch noch an, haben Sie zweimal gezahlt, und diese Seite kann das nicht ändern.",
+      text: "Fahren Sie nur fort, wenn Ihre Wallet zeigt, dass die Zahlung abgebrochen wurde, fehlgeschlagen ist oder nie gesendet wurde. Kommt sie doch noch an, haben Sie zweimal gezahlt, und diese Seite kann das nicht ändern.",
       wait: "Weiter warten",
       gone: "Neue Zahlung erlauben",
     },
@@ -178,23 +199,19 @@ export const german: Texts = {
     payInWallet: "{amount} {symbol} in Ihrer Wallet bezahlen",
     qr: {
       alternative: "QR-Code der Zahlungsanforderung",
-      caption: "Oder mit der Wallet-App auf Ihrem Handy scannen",
+      caption: "Scannen Sie den Code mit Ihrer Wallet-App.",
     },
-    amount: "Genauer Betrag",
-    address: "An",
     solana:
       "Wallets mit Solana Pay füllen alles aus. Eine einfache Überweisung an den Verkäufer bezahlt diesen Link nicht.",
     solanaTransferRequest: {
       title: "Wallet öffnet sich nicht?",
-      text:
-        "Ihre Wallet erstellt diese Zahlung selbst, für den jetzigen Betrag. Laden Sie diese Seite neu, bevor Sie sie später nutzen.",
+      text: "Ihre Wallet erstellt diese Zahlung selbst, für den jetzigen Betrag. Laden Sie diese Seite neu, bevor Sie sie später nutzen.",
       payWithRequest: "Überweisung öffnen",
       alternative: "QR-Code der Überweisungsanforderung",
     },
     exchange: {
-      title: "Von Coinbase, Kraken oder einer anderen Börse zahlen",
       withdraw:
-        "Zahlen Sie im Netzwerk {chain} an {address} aus, ohne Memo. Genau {amount} {symbol} müssen ankommen.",
+        "Zahlen Sie bei Coinbase, Kraken oder einer anderen Börse {symbol} im Netzwerk {chain} an diese Adresse aus, ohne Memo. Genau {amount} {symbol} müssen ankommen.",
       addressNamesLink: "Dieser Link ist bezahlt, sobald das Netzwerk die Zahlung bestätigt.",
       assignedManually:
         "Senden Sie dem Verkäufer Ihre Transaktions-ID, damit er die Zahlung zuordnen kann. Zahlen Sie hier nicht noch einmal.",
@@ -203,14 +220,14 @@ export const german: Texts = {
     },
     bitcoin:
       "Diese Adresse ist nur für diesen Link. Senden Sie genau den Betrag, einmal. Die Gebühr Ihrer Wallet kommt dazu. Nach der Bestätigung ist der Link bezahlt.",
-    tron:
-      "Um manuell zu zahlen, senden Sie die beiden Transaktionen unter Details nacheinander aus einer Tron-Wallet. Sie brauchen bis zu {energy} Energie. Ohne Energie kosten sie bis zu {fee} TRX, meist viel weniger.",
   },
   tron: {
-    noWallet: "Keine Tron-Wallet gefunden. Wählen Sie eine Zahlungsart.",
+    manual:
+      "Um manuell zu zahlen, senden Sie die beiden Transaktionen unten nacheinander aus einer Tron-Wallet. Sie brauchen bis zu {energy} Energie. Ohne Energie kosten sie bis zu {fee} TRX, meist viel weniger.",
+    noWallet:
+      "In diesem Browser wurde keine Tron-Wallet gefunden. Scannen Sie den QR-Code mit Ihrem Handy, oder installieren Sie eine Wallet und laden Sie diese Seite neu.",
     account: "{account} hat {balance} {symbol}, {coins} {coin} und {energy} Energie",
-    fee:
-      "Das braucht {needed} Energie. Fehlende Energie kostet etwa {cost} {coin}, höchstens {limit}.",
+    fee: "Das braucht {needed} Energie. Fehlende Energie kostet etwa {cost} {coin}, höchstens {limit}.",
     asked:
       "Ihre Wallet hat kein Ergebnis gemeldet. Wenn Sie die Zahlung dort bestätigt haben, warten Sie hier und zahlen Sie nicht noch einmal. Bestätigt sie niemand, läuft sie in etwa 2 Minuten ab, und Sie können erneut zahlen.",
     wrongNetwork:
@@ -224,11 +241,10 @@ export const german: Texts = {
     tooDear:
       "Dieser Schritt braucht {needed} Energie, mehr als das Gebührenlimit von {limit} {coin} abdeckt. Es wurde nichts gezahlt. Fragen Sie den Verkäufer, wie Sie zahlen können.",
     different:
-      "Ihre Wallet hat eine andere Transaktion erstellt als angefordert. Es wurde nichts gezahlt. Nutzen Sie eine andere Wallet oder zahlen Sie manuell unter Details.",
+      "Ihre Wallet hat eine andere Transaktion erstellt als angefordert. Es wurde nichts gezahlt. Nutzen Sie eine andere Wallet oder zahlen Sie manuell unter Erweitert.",
     nodeRefused:
       "Der Knoten Ihrer Wallet hat die Transaktion abgelehnt. Es wurde nichts gezahlt. Versuchen Sie es erneut oder wählen Sie in Ihrer Wallet einen anderen Knoten.",
-    late:
-      "Ihre Bestätigung kam zu spät. Es wurde nichts gezahlt. Versuchen Sie es erneut und bestätigen Sie binnen einer Minute.",
+    late: "Ihre Bestätigung kam zu spät. Es wurde nichts gezahlt. Versuchen Sie es erneut und bestätigen Sie binnen einer Minute.",
     unanswered:
       "Die Anfrage in Ihrer Wallet ist abgelaufen. Es wurde nichts gezahlt. Sie können es erneut versuchen.",
     expired:
@@ -236,7 +252,7 @@ export const german: Texts = {
     outOfEnergy:
       "Ihrer Transaktion ging die Energie aus. Die Gebühr ist weg, aber es wurde nichts gezahlt. Sie können erneut zahlen.",
     stopped:
-      "Ihre Wallet nutzt einen Knoten, den diese Seite nicht zulässt. Es wurde nichts gezahlt. Wählen Sie den Standardknoten Ihrer Wallet, nutzen Sie eine andere Wallet oder zahlen Sie manuell unter Details.",
+      "Ihre Wallet nutzt einen Knoten, den diese Seite nicht zulässt. Es wurde nichts gezahlt. Wählen Sie den Standardknoten Ihrer Wallet, nutzen Sie eine andere Wallet oder zahlen Sie manuell unter Erweitert.",
   },
   wallet: {
     unknown: "Diesen Zahlungslink gibt es nicht. Es wurde nichts gezahlt.",
@@ -271,7 +287,7 @@ export const german: Texts = {
     errorPages: {
       404: {
         title: "Seite nicht gefunden",
-        text: "Prüfen Sie den Link und versuchen Sie es erneut.",
+        text: "Vielleicht ist der Link unvollständig. Öffnen Sie ihn genau so, wie Sie ihn erhalten haben, oder bitten Sie den Absender um einen neuen.",
       },
       429: {
         title: "Zu viele Anfragen",

@@ -8,13 +8,6 @@ import type { NoInstructionsReason } from "../../domain/payment-instructions.ts"
 export const english = {
   /** The checkout and the receipt. */
   checkout: {
-    badges: {
-      active: "Active",
-      completed: "Completed",
-      expired: "Expired",
-      inactive: "Closed",
-      suspended: "On hold",
-    },
     states: {
       partial: "{received} of {asked} {symbol} received, {remaining} left.",
       remainderTooSmall:
@@ -22,28 +15,54 @@ export const english = {
       completed: "Payment complete",
       paymentLimitReached:
         "Payment limit reached: {received} of {asked} {symbol} received. Do not pay again.",
-      expired: "This payment link has expired. Do not send anything to it.",
-      inactive: "The seller closed this payment link. Do not send anything to it.",
-      suspended: "This payment link is on hold. Do not send anything to it.",
     },
+    /** Why a link that has ended cannot be paid, and what the visitor can do. */
+    ended: {
+      expired: {
+        title: "This payment link has expired.",
+        text: "Do not send anything to it. Ask the seller for a new link.",
+      },
+      inactive: {
+        title: "The seller closed this payment link.",
+        text: "Do not send anything to it. If you still want to pay, ask the seller for a new link.",
+      },
+      suspended: {
+        title: "This payment link is on hold.",
+        text: "The operator of this site suspended the seller's account. Do not send anything to this link. Contact the seller.",
+      },
+    },
+    cannotPay: "You cannot pay here",
     /** Why an active link cannot be paid on this page. */
     unpayable: {
       chain_not_watched:
-        "You cannot pay here: this page does not track payments on {chain}. Ask the seller how to pay. Do not send anything to an address yourself.",
+        "This page does not track payments on {chain}. Ask the seller how to pay. Do not send anything to an address yourself.",
       no_fee_proxy:
-        "You cannot pay here: this token has no payment contract on {chain}. Ask the seller how to pay. Do not send anything to an address yourself.",
+        "This token has no payment contract on {chain}. Ask the seller how to pay. Do not send anything to an address yourself.",
       amount_not_payable:
-        "You cannot pay this amount on {chain}. Ask the seller for a link with another amount.",
+        "This amount cannot be sent on {chain}. Ask the seller for a link with another amount.",
       destination_not_payable:
-        "You cannot pay here: the seller could not spend money at this address on {chain}. Ask the seller for a link with another address. Do not send anything to this one.",
+        "The seller could not spend money at this address on {chain}. Ask the seller for a link with another address. Do not send anything to this one.",
     } satisfies Partial<Record<NoInstructionsReason, string>>,
-    testNetwork: "TEST: {chain} is a test network. Payments here have no value.",
+    testNetwork: "{chain} is a test network without real money.",
     unverified:
       "The operator of this site has not verified this seller. Pay only if you know and trust them.",
     seen: "Payment of {amount} {symbol} detected. Do not pay again.",
     wrongToken:
       "{amount} {wrong} received, but this link only accepts {symbol}. Do not send it again. Contact the seller. Transaction {hash}",
     pay: "Pay {amount} {symbol}",
+    paidTo: "{amount} {symbol} paid to {owner}",
+    returnToShop: "Return to shop",
+    sentDirectly: "Sent directly to the seller's wallet",
+    /** The ways to pay. */
+    options: { title: "Payment method", wallet: "Wallet", qr: "QR code", exchange: "Exchange" },
+    /** The steps of a payment. */
+    progress: {
+      title: "Payment progress",
+      confirm: "Confirm in wallet",
+      sent: "Sent",
+      confirming: "Confirming",
+      paid: "Paid",
+    },
     title: "{amount} {symbol} to {owner}",
     labels: {
       token: "Token",
@@ -52,8 +71,12 @@ export const english = {
       received: "Received",
       usage: " ({count} of {most} payments)",
       expires: "Expires",
-      details: "Details",
-      settlesTo: "Paid to",
+      description: "Description",
+      advanced: "Advanced",
+      settlesTo: "Seller's wallet",
+      amount: "Amount",
+      address: "Address",
+      link: "Payment link",
       paymentContract: "Payment contract",
       paymentReference: "Payment reference",
       on: "Network",
@@ -66,6 +89,8 @@ export const english = {
       copy: "Copy",
       copied: "Copied",
       amount: "Copy amount",
+      network: "Copy network",
+      link: "Copy link",
       paymentContract: "Copy payment contract",
       paymentReference: "Copy payment reference",
       to: "Copy address",
@@ -83,7 +108,6 @@ export const english = {
     lastReceipt: "View receipt",
     receipt: {
       title: "Receipt: {amount} {symbol} to {owner}",
-      badge: "Paid",
       state: "Payment settled",
       amount: "Amount paid",
       asked: "Requested",
@@ -95,20 +119,21 @@ export const english = {
       link: "View payment link",
       print: "Print receipt",
     },
-    noScript: "To pay manually, send the transactions under Details.",
+    noScript: "To pay manually, send the transactions under Advanced.",
     qr: {
       alternative: "QR code for this page",
-      caption: "Scan to pay on your phone",
+      caption: "Scan to open this page on your phone and pay there.",
     },
     apps: {
-      title: "Open this page in your wallet app",
       open: "Open in {name}",
+      more: "Other wallet apps",
     },
     plainTransfer:
       "A plain transfer to the seller's address does not pay this link. Pay through the contract below.",
     /** Texts of the page's script. */
     script: {
-      noWallet: "Choose how to pay",
+      noWallet:
+        "No wallet found in this browser. Scan the QR code with your phone, or install a wallet and reload this page.",
       choose: "Choose a wallet",
       browserWallet: "Browser wallet",
       connecting: "Approve the connection in your wallet.",
@@ -142,7 +167,7 @@ export const english = {
       notAllowed:
         "Your wallet isn't connected to this page. Unlock it, allow the connection and try again. Nothing was paid.",
       cannotPay:
-        "This wallet can't make this payment. Nothing was paid. Use another wallet or pay manually under Details.",
+        "This wallet can't make this payment. Nothing was paid. Use another wallet or pay manually under Advanced.",
       lacksToken:
         "{account} has {balance} {symbol} but needs {amount}. Nothing was sent. Add funds or switch accounts, then try again.",
       lacksGas:
@@ -151,7 +176,7 @@ export const english = {
         "The token contract would reject this payment. It may block your address or the seller's. Nothing was paid. Switch accounts or ask the seller how to pay.",
       chainDown: "Your wallet can't reach {chain}. Nothing was paid. Try again in a moment.",
       stopped:
-        "Your wallet connects to {chain} through a server that this page doesn't allow. Nothing was paid. Use another wallet or pay manually under Details.",
+        "Your wallet connects to {chain} through a server that this page doesn't allow. Nothing was paid. Use another wallet or pay manually under Advanced.",
       walletFailed:
         "Your wallet reported an error. Nothing was paid. Try again or use another wallet.",
       allowanceRefused: "The network rejected the approval. Nothing was paid. You can try again.",
@@ -160,11 +185,11 @@ export const english = {
       otherTab: "This link is being paid in another tab. Continue there.",
       offline: "Can't update. Reconnecting…",
       gone: "My payment didn't go through",
+      otherMethod: "Change payment method",
     },
     confirmGone: {
       title: "Did your payment really fail?",
-      text:
-        "Continue only if your wallet shows that the payment was canceled, failed or was never sent. If it still arrives, you will have paid twice, and this page can't undo it.",
+      text: "Continue only if your wallet shows that the payment was canceled, failed or was never sent. If it still arrives, you will have paid twice, and this page can't undo it.",
       wait: "Keep waiting",
       gone: "Allow new payment",
     },
@@ -177,24 +202,20 @@ export const english = {
     payInWallet: "Pay {amount} {symbol} in your wallet",
     qr: {
       alternative: "QR code of the payment request",
-      caption: "Or scan with your phone's wallet app",
+      caption: "Scan with your wallet app.",
     },
-    amount: "Exact amount",
-    address: "To",
     solana:
       "Wallets with Solana Pay fill in everything. A plain transfer to the seller does not pay this link.",
     solanaTransferRequest: {
       title: "Wallet not opening?",
-      text:
-        "Your wallet creates this payment itself, for the current amount. Reload this page before you use it later.",
+      text: "Your wallet creates this payment itself, for the current amount. Reload this page before you use it later.",
       payWithRequest: "Open transfer request",
       alternative: "QR code of the transfer request",
     },
     exchange: {
-      title: "Pay from Coinbase, Kraken or another exchange",
       /** This text is for chains on which the service tracks plain transfers. */
       withdraw:
-        "Withdraw to {address} on the {chain} network, without a memo. Exactly {amount} {symbol} must arrive.",
+        "In Coinbase, Kraken or another exchange, withdraw {symbol} to this address on the {chain} network, without a memo. Exactly {amount} {symbol} must arrive.",
       addressNamesLink: "This link is paid once the network confirms the payment.",
       assignedManually:
         "Send the seller your transaction ID so they can match your payment. Do not pay here as well.",
@@ -203,12 +224,14 @@ export const english = {
     },
     bitcoin:
       "This address is only for this link. Send the exact amount, once. Your wallet adds its fee. The link is paid after confirmation.",
-    tron:
-      "To pay manually, send the two transactions under Details in order from a Tron wallet. They need up to {energy} energy. If your account has no energy, they burn up to {fee} TRX, but usually much less.",
   },
   /** Texts of the page's script that only links on Tron use, or that are different there. */
   tron: {
-    noWallet: "No Tron wallet found. Choose how to pay.",
+    /** How to pay manually. */
+    manual:
+      "To pay manually, send the two transactions below in order from a Tron wallet. They need up to {energy} energy. If your account has no energy, they burn up to {fee} TRX, but usually much less.",
+    noWallet:
+      "No Tron wallet found in this browser. Scan the QR code with your phone, or install a wallet and reload this page.",
     account: "{account} has {balance} {symbol}, {coins} {coin} and {energy} energy",
     /** This text is appended to the description of the step that the payer has to confirm. */
     fee: "This needs {needed} energy. Missing energy costs about {cost} {coin}, at most {limit}.",
@@ -225,18 +248,17 @@ export const english = {
     tooDear:
       "This step needs {needed} energy, more than the fee limit of {limit} {coin} covers. Nothing was paid. Ask the seller how to pay.",
     different:
-      "Your wallet created a different transaction than requested. Nothing was paid. Use another wallet or pay manually under Details.",
+      "Your wallet created a different transaction than requested. Nothing was paid. Use another wallet or pay manually under Advanced.",
     nodeRefused:
       "Your wallet's node rejected the transaction. Nothing was paid. Try again or choose another node in your wallet.",
-    late:
-      "Your confirmation came too late. Nothing was paid. Try again and confirm within a minute.",
+    late: "Your confirmation came too late. Nothing was paid. Try again and confirm within a minute.",
     unanswered: "The request in your wallet expired. Nothing was paid. You can try again.",
     expired:
       "Your payment expired before a block included it. Nothing was paid. You can pay again.",
     outOfEnergy:
       "Your transaction ran out of energy. The fee was charged, but nothing was paid. You can pay again.",
     stopped:
-      "Your wallet uses a node that this page doesn't allow. Nothing was paid. Choose your wallet's default node, use another wallet or pay manually under Details.",
+      "Your wallet uses a node that this page doesn't allow. Nothing was paid. Choose your wallet's default node, use another wallet or pay manually under Advanced.",
   },
   /**
    * Texts that a Solana wallet shows if no transaction is created. Wallets show at least the first
@@ -274,7 +296,10 @@ export const english = {
       submit: "Continue",
     },
     errorPages: {
-      404: { title: "Page not found", text: "Check the link and try again." },
+      404: {
+        title: "Page not found",
+        text: "The link may be incomplete. Open it exactly as it was sent to you, or ask the sender for a new one.",
+      },
       429: {
         title: "Too many requests",
         text: "Wait a moment and reload the page.",

@@ -3,7 +3,8 @@ import { type CatalogueChain, type TokenData, formatAmount } from "@payment-link
 import { type Html, fillHtml, html } from "@payment-links/http";
 import type { PaymentInstructions } from "../domain/payment-instructions.ts";
 import { renderAmount } from "./render-amount.ts";
-import { renderCopyableValue } from "./render-copyable-value.ts";
+import { renderAmountRow, renderNetworkRow } from "./render-amount-rows.ts";
+import { renderCopyRow } from "./render-copy-row.ts";
 import type { Localization } from "./localization.ts";
 
 type ExchangeOptions = {
@@ -21,32 +22,24 @@ type ExchangeOptions = {
  * does not identify a link, so the owner has to assign it to one. This is only possible if plain
  * transfers are tracked.
  */
-export const renderExchangeInstructions = (
+export const renderExchangeOption = (
   { instructions, destinationAddress, token, chain, isTransferTracked }: ExchangeOptions,
   localization: Localization,
 ): Html => {
-  const { exchange, ...texts } = localization.manualPaymentTexts;
-  const amount = formatAmount(instructions.amount);
-  const values = {
-    amount: renderAmount(amount, localization.language),
-    symbol: token.symbol,
-    chain: chain.name,
-    address: html`<code>${destinationAddress}</code>`,
-  };
+  const { language, texts, manualPaymentTexts } = localization;
+  const { exchange } = manualPaymentTexts;
   const addressNamesLink = getFamily(chain.chainType).linkAddresses !== undefined;
-  const content =
-    addressNamesLink || isTransferTracked
-      ? html`<p>${fillHtml(exchange.withdraw, values)}</p>
-          <dl>
-            <dt>${texts.amount}</dt>
-            <dd>${renderCopyableValue("amount", amount, localization, token.symbol)}</dd>
-            <dt>${texts.address}</dt>
-            <dd>${renderCopyableValue("to", destinationAddress, localization)}</dd>
-          </dl>
-          <p>${addressNamesLink ? exchange.addressNamesLink : exchange.assignedManually}</p>`
-      : html`<p>${exchange.notTracked}</p>`;
-  return html`<details id="exchange" class="while-payable">
-    <summary>${exchange.title}</summary>
-    ${content}
-  </details>`;
+  if (!addressNamesLink && !isTransferTracked) return html`<p>${exchange.notTracked}</p>`;
+  const amount = formatAmount(instructions.amount);
+  const { symbol } = token;
+  const values = { amount: renderAmount(amount, language), symbol, chain: chain.name };
+  const { address } = texts.labels;
+  return html`<p>${fillHtml(exchange.withdraw, values)}</p>
+    <dl class="rows">
+      ${renderAmountRow(amount, symbol, localization)} ${renderNetworkRow(chain, localization)}
+      ${renderCopyRow({ label: address, name: "to", text: destinationAddress }, localization)}
+    </dl>
+    <p class="quiet">
+      ${addressNamesLink ? exchange.addressNamesLink : exchange.assignedManually}
+    </p>`;
 };
