@@ -75,8 +75,9 @@ const namingFiles = [
   "services/links-api/src/pages/languages/de.ts",
   "services/links-api/src/pages/languages/en.ts",
   "services/links-api/src/pages/localization.ts",
-  "services/links-api/src/pages/render-manual-payment.ts",
+  "services/links-api/src/pages/logos.ts",
   "services/links-api/src/pages/render-payment-section.ts",
+  "services/links-api/src/pages/render-request-options.ts",
   // Addresses that are recognized by their form, without their chain.
   "services/auth-keys/src/http/get-nonce.ts",
   "services/settlement-listener/src/domain/notice.ts",

@@ -118,7 +118,7 @@ const describeScan = (family: Family, isSampled: boolean) => {
     test("fits the smallest phone in German and works by keyboard", async () => {
       await rig.runScenario(
         async ({ page, waitForText }) => {
-          await page.getByText("Wallet", { exact: true }).click();
+          await page.getByRole("radio", { name: "Wallet" }).check();
           await waitForText("in Ihrer Wallet bezahlen");
           for (const summary of await page.locator("summary:visible").all()) await summary.click();
           expect(await findAxeViolations(page)).toEqual([]);

@@ -60,7 +60,11 @@ const loadAsset = (name: string): Asset => {
 
 /** The static files that pages refer to, read at startup. */
 const assets = [
-  ...["page.css", "page.js", "followed.js", "checkout.js", "tron.js"],
+  "page.css",
+  "page.js",
+  "followed.js",
+  "checkout.js",
+  "tron.js",
   ...readdirSync(assetsUrl).filter((name) => name.endsWith(".svg")),
 ].map(loadAsset);
 
