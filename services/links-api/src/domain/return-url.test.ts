@@ -20,10 +20,14 @@ describe("a seller's return URL gets the link's id (rule API-39)", () => {
     );
   });
 
-  test.each([null, "", "/thanks", "http://shop.example/", "javascript:alert(1)", "data:text/html,x"])(
-    "%j is not linked to",
-    (returnUrl) => {
-      expect(buildReturnUrl(returnUrl, "plink_1")).toBeNull();
-    },
-  );
+  test.each([
+    null,
+    "",
+    "/thanks",
+    "http://shop.example/",
+    "javascript:alert(1)",
+    "data:text/html,x",
+  ])("%j is not linked to", (returnUrl) => {
+    expect(buildReturnUrl(returnUrl, "plink_1")).toBeNull();
+  });
 });

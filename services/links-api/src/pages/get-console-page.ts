@@ -1,6 +1,12 @@
 import type { Request, Response } from "express";
 import { type ApiError, createApiError } from "@payment-links/contracts";
-import { type Html, sendDocument, sendApiError, html, negotiateLanguage } from "@payment-links/http";
+import {
+  type Html,
+  sendDocument,
+  sendApiError,
+  html,
+  negotiateLanguage,
+} from "@payment-links/http";
 import type { Dependencies } from "../dependencies.ts";
 import { sendPageError } from "./send-page.ts";
 import type { ConsoleFiles } from "./console-files.ts";
