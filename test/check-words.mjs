@@ -56,7 +56,7 @@ const forbiddenIdentifierParts = new Set(identifierWords.split(" "));
 const codeFilePattern = /\.(?:ts|tsx|mjs|js|css|sol)$/;
 const configFilePattern = /\.(?:ya?ml|tpl|conf)$/;
 const pageTextFilePattern =
-  /(?:\/texts|\/languages\/[a-z]+|-texts(?:-[a-z]+)?|api-error-messages)\.ts$/;
+  /(?:\/texts|\/languages\/[a-z-]+|-texts(?:-[a-z]+)?|api-error-messages)\.ts$/;
 const commentPattern = /^[ \t]*\/\/.*|^[ \t]*\/\*[^]*?\*\/|(?<=\s)\/\/ .*/gm;
 const configCommentPattern = /#.*|\{\{-? *\/\*[^]*?\*\//g;
 const fencedCodePattern = /^ *```[^]*?^ *```|`[^`\n]*`/gm;

@@ -2,11 +2,26 @@ import type { Request } from "express";
 import { negotiateLanguage } from "@payment-links/http";
 import { german } from "./languages/de.ts";
 import { english, type Texts } from "./languages/en.ts";
+import { spanish } from "./languages/es.ts";
+import { french } from "./languages/fr.ts";
+import { italian } from "./languages/it.ts";
+import { japanese } from "./languages/ja.ts";
+import { portuguese } from "./languages/pt-br.ts";
+import { chinese } from "./languages/zh-hans.ts";
 
-/** The texts of each language, and the locale that formats its numbers and times. */
+/**
+ * The texts of each language, and the locale that formats its numbers and times. The names are the
+ * values of `<html lang>`.
+ */
 export const languages = {
   en: { texts: english, locale: "en-GB" },
   de: { texts: german, locale: "de-DE" },
+  es: { texts: spanish, locale: "es" },
+  fr: { texts: french, locale: "fr" },
+  it: { texts: italian, locale: "it" },
+  ja: { texts: japanese, locale: "ja" },
+  "pt-BR": { texts: portuguese, locale: "pt-BR" },
+  "zh-Hans": { texts: chinese, locale: "zh-Hans" },
 } as const satisfies Record<string, { texts: Texts; locale: string }>;
 
 export type Language = keyof typeof languages;
