@@ -13,32 +13,33 @@ import {
   ownerImagesSnapshot,
   ownerImagesUpdated,
 } from "@payment-links/contracts";
-import { type Db, type Transaction, sqlVoid } from "@payment-links/postgres";
-
-const accountShape = { ...Account.shape, dateCreated: z.date() };
+import { type Db, type Transaction, defineTable, sqlVoid } from "@payment-links/postgres";
 
 /**
  * An account as a database row. It differs from the JSON form in one field: the creation time is a
  * `Date`.
  */
-export const AccountRow = z.object(accountShape);
+export const AccountRow = Account.extend({ dateCreated: z.date() });
 
-/** The columns of an account `a` with its wallets, in the order of {@link AccountRow}. */
-export const accountColumns = sql.fragment`
-  a.id, a.version, a.handle, a.username, a.date_created AS "dateCreated",
-  a.profile_image AS "profileImage", a.bio, a.background_image AS "backgroundImage",
-  a.background_colour AS "backgroundColour", a.links, a.return_url AS "returnUrl",
-  a.suspended_at IS NOT NULL AS "isSuspended", a.verified_at IS NOT NULL AS "isVerified",
-  coalesce((
-    SELECT jsonb_agg(jsonb_build_object(
-      'id', w.id, 'walletAddress', w.wallet_address, 'tokenId', w.token_id,
-      'chainType', w.chain_type, 'isDefault', w.is_default,
-      'isChainDefault', w.is_chain_default, 'provider', w.provider
-    ) || CASE WHEN w.first_address_index IS NULL THEN '{}'::jsonb
-      ELSE jsonb_build_object('firstAddressIndex', w.first_address_index) END ORDER BY w.date_created, w.id)
-    FROM wallets w WHERE w.account_id = a.id
-  ), '[]') AS wallets
-`;
+const wallets = sql.fragment`coalesce((
+  SELECT jsonb_agg(jsonb_build_object(
+    'id', w.id, 'walletAddress', w.wallet_address, 'tokenId', w.token_id,
+    'chainType', w.chain_type, 'isDefault', w.is_default,
+    'isChainDefault', w.is_chain_default, 'provider', w.provider
+  ) || CASE WHEN w.first_address_index IS NULL THEN '{}'::jsonb
+    ELSE jsonb_build_object('firstAddressIndex', w.first_address_index) END ORDER BY w.date_created, w.id)
+  FROM wallets w WHERE w.account_id = a.id
+), '[]')`;
+
+/** The columns of an account `a` with its wallets. */
+export const { columns: accountColumns } = defineTable(AccountRow, {
+  from: "a",
+  expressions: {
+    wallets,
+    isSuspended: sql.fragment`a.suspended_at IS NOT NULL`,
+    isVerified: sql.fragment`a.verified_at IS NOT NULL`,
+  },
+});
 
 /** Reads an account that must exist. */
 export const getAccount = (db: Db, accountId: string): Promise<Account> =>

@@ -22,10 +22,8 @@ const ApiKeyRow = z.object({
   lastUsedAddress: z.string().nullable(),
 });
 
-const { columns } = defineTable(ApiKeyRow, {
-  from: "k",
-  expressions: { bucketId: sql.fragment`coalesce(k.bucket_id, k.id)` },
-});
+const bucketId = sql.fragment`coalesce(k.bucket_id, k.id)`;
+const { columns } = defineTable(ApiKeyRow, { from: "k", expressions: { bucketId } });
 
 /**
  * Matches the keys that their owner can see. Revoked keys are hidden, and so are replaced keys that
@@ -174,16 +172,24 @@ export const revokeApiKeysOfAccount = (
     WHERE account_id = ${accountId} AND revoked_at IS NULL RETURNING id
   `);
 
-const FoundKeyRow = AccountRow.extend({
-  credentialId: z.string(),
-  bucketId: z.string(),
-  scopes: z.array(z.string()),
-  cidrs: z.array(z.string()).nullable(),
-  requestsPerMinute: z.int().nullable(),
-  burst: z.int().nullable(),
-  expiresAt: z.date().nullable(),
-  isActive: z.boolean(),
-  isRevoked: z.boolean(),
+const CredentialRow = ApiKeyRow.pick({
+  bucketId: true,
+  scopes: true,
+  cidrs: true,
+  requestsPerMinute: true,
+  burst: true,
+  expiresAt: true,
+  isActive: true,
+}).extend({ credentialId: z.string(), isRevoked: z.boolean() });
+const FoundKeyRow = AccountRow.extend(CredentialRow.shape);
+
+const { columns: credentialColumns } = defineTable(CredentialRow, {
+  from: "k",
+  expressions: {
+    bucketId,
+    credentialId: sql.fragment`k.id`,
+    isRevoked: sql.fragment`k.revoked_at IS NOT NULL`,
+  },
 });
 
 /**
@@ -192,10 +198,7 @@ const FoundKeyRow = AccountRow.extend({
  */
 export const findApiKeyByHash = async (db: Db, hash: Buffer): Promise<KeyCredential | undefined> =>
   (await db.maybeOne(sql.type(FoundKeyRow)`
-    SELECT ${accountColumns}, k.id AS "credentialId",
-      coalesce(k.bucket_id, k.id) AS "bucketId", k.scopes, k.cidrs,
-      k.requests_per_minute AS "requestsPerMinute", k.burst, k.expires_at AS "expiresAt",
-      k.is_active AS "isActive", k.revoked_at IS NOT NULL AS "isRevoked"
+    SELECT ${accountColumns}, ${credentialColumns}
     FROM api_keys k JOIN accounts a ON a.id = k.account_id
     WHERE k.hash = ${sql.binary(hash)}
   `)) ?? undefined;
