@@ -1,23 +1,22 @@
 import type { LatestPublished } from "@payment-links/bus";
 import {
   type Db,
+  Int8,
   type Transaction,
   createJsonRecordset,
   defineTable,
 } from "@payment-links/postgres";
 import { sql } from "slonik";
 import * as z from "zod";
-import { Decimal, LinkStatus, LinkTexts, type PaymentLinkState } from "@payment-links/contracts";
+import { Amount, LinkStatus, LinkTexts, type PaymentLinkState } from "@payment-links/contracts";
 import type { Link } from "../domain/link.ts";
 import { endpointsShareLock } from "./endpoints.ts";
-
-const DecimalText = z.string().transform((text) => new Decimal(text));
 
 const LinkRow = z.object({
   id: z.string(),
   status: LinkStatus,
-  toAmount: DecimalText,
-  receivedAmount: DecimalText,
+  toAmount: Amount,
+  receivedAmount: Amount,
   currentUsage: z.int(),
   maxUsage: z.int().nullable(),
   ...LinkTexts.shape,
@@ -28,17 +27,16 @@ const LinkRow = z.object({
 const linkRow = sql.type(LinkRow);
 const { columns: linkColumns } = defineTable(LinkRow);
 
-const StateRow = LinkRow.extend({ version: z.int() });
+const StateRow = LinkRow.extend({ version: Int8 });
 const { names: stateColumns } = defineTable(StateRow);
 const updatedColumns = defineTable(StateRow.omit({ id: true })).assignFrom("excluded");
 const publishedRows = createJsonRecordset(
   StateRow.extend({ publishedAt: z.date(), versionsRestartedAt: z.date().nullable() }),
-  { version: "int8", toAmount: "numeric", receivedAmount: "numeric" },
 );
 
 const LinkVersionRow = z.object({
   id: z.string(),
-  version: z.coerce.number(),
+  version: Int8,
   publishedAt: z.date().nullable(),
 });
 
