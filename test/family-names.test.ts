@@ -60,8 +60,6 @@ const namingFiles = [
   "services/settlement-listener/src/service.ts",
   // Pages and their texts.
   "packages/console/app/api/operations.ts",
-  "packages/console/app/pages/account/new-wallet.tsx",
-  "packages/console/app/pages/account/select-default-token.ts",
   "packages/console/app/pages/links/new-link.tsx",
   "packages/console/app/pages/links/parse-new-link.ts",
   "packages/console/app/pages/links/texts.ts",
@@ -96,9 +94,6 @@ const namingFiles = [
 const chainTypeFiles = [
   "deploy/src/devnet/local-seeds.ts",
   "packages/console/app/api/operations.ts",
-  "packages/console/app/pages/account/new-wallet.tsx",
-  "packages/console/app/pages/account/select-default-token.ts",
-  "packages/console/app/pages/links/new-link.tsx",
   "packages/contracts/src/catalogue-seed.ts",
   "packages/sdk/src/shapes.ts",
   "services/settlement-listener/src/events/receive-links.ts",

@@ -16,6 +16,8 @@ export type ChainFamily = {
   parseAddress: (chainId: string, input: string) => AddressParseResult;
   /** Returns a form of an address that is the same for all spellings of the address. */
   foldAddress: (address: string) => string;
+  /** Whether every address is 0x and 40 hex digits. */
+  hasHexAddresses: boolean;
   /** What the address of a token in the catalogue has to be, for its error message. */
   addressForm: string;
   /**

@@ -75,7 +75,13 @@ export {
   signInMethods,
   signInOperations,
 } from "./api/sessions.ts";
-export { type OwnWallet, WalletChange, createWalletBody, walletOperations } from "./api/wallets.ts";
+export {
+  type CatalogueEntry,
+  type OwnWallet,
+  WalletChange,
+  createWalletBody,
+  walletOperations,
+} from "./api/wallets.ts";
 export {
   type DeliveryAttempt,
   type DeliveryData,

@@ -7,6 +7,7 @@ export const tron: ChainFamily = {
   findEntryFault: () => undefined,
   parseAddress: (_chainId, input) => parseToyAddress(input),
   foldAddress: (address) => address,
+  hasHexAddresses: false,
   addressForm: "a toy address",
   transactionHashPattern: /^(toytx[0-9]+)$/,
   isCoinNamedBySymbol: true,

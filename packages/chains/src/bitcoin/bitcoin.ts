@@ -33,6 +33,7 @@ export const bitcoin: ChainFamily = {
   parseAddress: (chainId, input) => parseBitcoinAddress(toBitcoinChainId(chainId), input),
   // Base58 is case-sensitive.
   foldAddress: normalizeBech32,
+  hasHexAddresses: false,
   addressForm: "the chain's symbol, or the token is not the chain's coin",
   transactionHashPattern: /^([0-9a-f]{64})$/,
   isCoinNamedBySymbol: true,

@@ -13,6 +13,7 @@ export const evm: ChainFamily = {
       : `id and caip2 of EVM chain ${id} must name its decimal chain id`,
   parseAddress: (_chainId, input) => parseEvmAddress(input),
   foldAddress: (address) => address.toLowerCase(),
+  hasHexAddresses: true,
   addressForm: "an EIP-55 address",
   transactionHashPattern: /^(0x[0-9a-f]{64})$/i,
   isCoinNamedBySymbol: false,

@@ -8,6 +8,7 @@ export const solana: ChainFamily = {
   findEntryFault: () => undefined,
   parseAddress: (_chainId, input) => parseSolanaAddress(input),
   foldAddress: (address) => address,
+  hasHexAddresses: false,
   addressForm: "a Solana address",
   transactionHashPattern: /^([1-9A-HJ-NP-Za-km-z]{64,88})$/,
   isCoinNamedBySymbol: true,

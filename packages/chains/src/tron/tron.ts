@@ -8,6 +8,7 @@ export const tron: ChainFamily = {
   findEntryFault: () => undefined,
   parseAddress: (_chainId, input) => parseTronAddress(input),
   foldAddress: (address) => address,
+  hasHexAddresses: false,
   addressForm: "a Tron address",
   // Nodes prefix hashes with 0x in their Ethereum-compatible API, but explorers do not.
   transactionHashPattern: /^(?:0x)?([0-9a-f]{64})$/i,

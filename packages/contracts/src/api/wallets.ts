@@ -70,8 +70,17 @@ export const OwnWallet = z
 export type OwnWallet = z.output<typeof OwnWallet>;
 
 const CatalogueEntry = z
-  .object({ id: z.string(), token: TokenData })
+  .object({
+    id: z.string(),
+    token: TokenData,
+    walletForm: z.enum(["address", "hex_address", "key"]).meta({
+      description:
+        "What the owner enters for a wallet in this token: an address, an address of `0x` and 40 hex digits, or an " +
+        "account's extended public key or descriptor.",
+    }),
+  })
   .meta({ id: "CatalogueEntry" });
+export type CatalogueEntry = z.output<typeof CatalogueEntry>;
 
 const collectionOperation = {
   path: "/console/api/wallets",

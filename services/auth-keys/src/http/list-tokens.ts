@@ -1,5 +1,6 @@
 import type { Request, Response } from "express";
-import { serializeToken } from "@payment-links/contracts";
+import { getFamily } from "@payment-links/chains";
+import { type CatalogueEntry, type CatalogueToken, serializeToken } from "@payment-links/contracts";
 import { sendJson } from "@payment-links/http";
 import type { Dependencies } from "../dependencies.ts";
 
@@ -10,6 +11,13 @@ export const listTokens =
     const data = catalogue.tokens.map((token) => ({
       id: token.id,
       token: serializeToken(token, checkoutUrl),
+      walletForm: getWalletForm(token),
     }));
     sendJson(res, 200, { data });
   };
+
+const getWalletForm = ({ chain }: CatalogueToken): CatalogueEntry["walletForm"] => {
+  const { hasHexAddresses, linkAddresses } = getFamily(chain.chainType);
+  if (linkAddresses !== undefined) return "key";
+  return hasHexAddresses ? "hex_address" : "address";
+};

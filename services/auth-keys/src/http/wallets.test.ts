@@ -329,7 +329,8 @@ describe("a wallet whose token is no longer in the catalog", () => {
 });
 
 describe("GET /console/api/tokens", () => {
-  test("returns the whole catalog", async () => {
+  test("returns the whole catalog, with what a wallet in each token is", async () => {
+    const walletForms = { EVM: "hex_address", SVM: "address", TVM: "address", BVM: "key" };
     const { cookie } = await rig.signUp();
     const { status, body } = await rig.call("GET", "/console/api/tokens", { cookie });
     expect(status).toBe(200);
@@ -337,6 +338,7 @@ describe("GET /console/api/tokens", () => {
       catalogue.tokens.map((token) => ({
         id: token.id,
         token: serializeToken(token, "https://pay.example"),
+        walletForm: walletForms[token.chain.chainType],
       })),
     );
   });

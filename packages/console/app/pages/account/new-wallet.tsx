@@ -35,8 +35,8 @@ const WalletForm = ({ tokens }: { tokens: readonly CatalogueEntry[] }) => {
   );
   const selectedToken = tokens.find(({ id }) => id === tokenId);
   const isInvalid = isInvalidAddress(address, selectedToken);
-  const isOnBitcoin = selectedToken?.token.chain.chainType === "BVM";
-  const firstAddressIndex = useFirstAddressIndex(address, tokenId, isOnBitcoin);
+  const needsKey = selectedToken?.walletForm === "key";
+  const firstAddressIndex = useFirstAddressIndex(address, tokenId, needsKey);
   const isSupportedChain =
     selectedToken === undefined || settlementChains.has(selectedToken.token.chain.id);
   return (
@@ -46,9 +46,7 @@ const WalletForm = ({ tokens }: { tokens: readonly CatalogueEntry[] }) => {
         const isDefault = formData.get("isDefault") === "on";
         const body = { walletAddress: address.trim(), tokenId, isDefault };
         await addWallet.mutateAsync({
-          body: isOnBitcoin
-            ? { ...body, firstAddressIndex: Number(firstAddressIndex.value) }
-            : body,
+          body: needsKey ? { ...body, firstAddressIndex: Number(firstAddressIndex.value) } : body,
         });
         setAddress("");
         firstAddressIndex.setInput(undefined);
@@ -75,14 +73,14 @@ const WalletForm = ({ tokens }: { tokens: readonly CatalogueEntry[] }) => {
       <Field
         name="walletAddress"
         label={texts.address}
-        hint={isOnBitcoin ? texts.keyHint : texts.addressHint}
+        hint={needsKey ? texts.keyHint : texts.addressHint}
         isRequired
         value={address}
         onChange={setAddress}
         errorMessage={isInvalid ? texts.invalidAddress : undefined}
         inputProps={{ spellCheck: false }}
       />
-      {isOnBitcoin && <FirstAddressIndexField firstAddressIndex={firstAddressIndex} />}
+      {needsKey && <FirstAddressIndexField firstAddressIndex={firstAddressIndex} />}
       <Checkbox name="isDefault" label={texts.makeDefault} defaultChecked />
     </Form>
   );
@@ -101,10 +99,10 @@ type FirstAddressIndexState = {
 const useFirstAddressIndex = (
   address: string,
   tokenId: string,
-  isOnBitcoin: boolean,
+  needsKey: boolean,
 ): FirstAddressIndexState => {
   const [input, setInput] = useState<string>();
-  const isEnabled = isOnBitcoin && mayBeExtendedPublicKey(address);
+  const isEnabled = needsKey && mayBeExtendedPublicKey(address);
   const body = { walletAddress: address.trim(), tokenId };
   const { data, isError } = useOperationQuery("suggestFirstAddressIndex", { body }, { isEnabled });
   const suggestion = isEnabled ? data : undefined;

@@ -6,7 +6,7 @@ const createEntry = (
   id: string,
   chain: Partial<CatalogueEntry["token"]["chain"]>,
   isStablecoin = true,
-) => ({ id, token: { isStablecoin, chain: { chainType: "EVM", ...chain } } }) as CatalogueEntry;
+) => ({ id, token: { isStablecoin, chain }, walletForm: "hex_address" }) as CatalogueEntry;
 
 const tokens = [
   createEntry("usdc-ethereum", { id: "1" }),
@@ -30,5 +30,7 @@ test("isInvalidAddress checks addresses on chains with a known format", () => {
   expect(isInvalidAddress("vitalik.eth", evmToken)).toBe(true);
   expect(isInvalidAddress(`0x${"aB".repeat(20)}`, evmToken)).toBe(false);
   expect(isInvalidAddress("", evmToken)).toBe(false);
-  expect(isInvalidAddress("Tabc", createEntry("usdt-tron", { chainType: "TVM" }))).toBe(false);
+  expect(isInvalidAddress("Tabc", { ...createEntry("usdt-tron", {}), walletForm: "address" })).toBe(
+    false,
+  );
 });

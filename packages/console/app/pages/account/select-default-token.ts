@@ -16,9 +16,7 @@ export const selectDefaultToken = (
  * final check.
  */
 export const isInvalidAddress = (input: string, entry: CatalogueEntry | undefined): boolean =>
-  input !== "" &&
-  entry?.token.chain.chainType === "EVM" &&
-  !/^0x[0-9a-fA-F]{40}$/.test(input.trim());
+  input !== "" && entry?.walletForm === "hex_address" && !/^0x[0-9a-fA-F]{40}$/.test(input.trim());
 
 /**
  * Returns whether the input could be an account's extended public key or a descriptor that contains

@@ -151,7 +151,7 @@ const TermsFields = ({ wallet, initialValues, formError, onEdit }: TermsProps) =
 const ExpiryFields = ({ wallet, formError, onEdit }: Omit<TermsProps, "initialValues">) => {
   const [expiry, setExpiry] = useState("never");
   const [isShortExpiry, setShortExpiry] = useState(false);
-  const isOnBitcoin = wallet.chainType === "BVM";
+  const isOnBitcoin = wallet.firstAddresses !== null;
   return (
     <>
       <Select
