@@ -94,11 +94,12 @@ test("no image installs packages that build the console or run a local chain", (
   const localChainPackages = ["@payment-links/local-chains"].concat(
     Object.keys({ ...localChains.dependencies, ...localChains.devDependencies }),
   );
-  // Services also import these packages: links-api renders QR codes, chains derives Bitcoin
-  // addresses, and settlement-listener decodes EVM events.
+  // Services also import these packages: links-api renders QR codes and uses the design tokens, chains
+  // derives Bitcoin addresses, and settlement-listener decodes EVM events.
   const sharedPackages = new Set([
     "@payment-links/chains",
     "@payment-links/contracts",
+    "@payment-links/design",
     "@payment-links/runtime",
     "@scure/btc-signer",
     "qr",
