@@ -32,6 +32,8 @@ export {
   OverviewQuery,
   overviewCountMax,
   overviewOperations,
+  paidLinksMax,
+  recentPaymentsMax,
 } from "./api/overview.ts";
 export {
   NewPasskey,
@@ -52,10 +54,12 @@ export {
   OwnLinksFilter,
   OwnLinksQuery,
   type OwnPaymentData,
+  type OwnPaymentLinkData,
   type PaymentData,
   type TimelineEntry,
   checkoutOperations,
   consoleLinkOperations,
+  type inactiveReasons,
   type noInstructionsReasons,
   publicLinkOperations,
   timelineEntryKinds,

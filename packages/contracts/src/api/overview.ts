@@ -21,9 +21,23 @@ const BoundedCount = z
   })
   .meta({ id: "BoundedCount" });
 
+/** The number of recent payments in the overview. */
+export const recentPaymentsMax = 5;
+
 /**
- * The amounts that an account received, the status of its links, and the settled payments that were
- * not applied.
+ * The number of links among which the recent payments are found. Payments are indexed by link, so
+ * this bounds the cost.
+ */
+export const paidLinksMax = 1_000;
+
+const RecentPayment = OwnPaymentData.extend({
+  description: z.string().nullable().meta({ description: "The link's description." }),
+  token: TokenData.nullable().meta({ description: "Null for a token outside of the catalogue." }),
+}).meta({ id: "RecentPayment" });
+
+/**
+ * The amounts that an account received, the status of its links, its newest payments, and the
+ * settled payments that were not applied.
  */
 export const Overview = z
   .object({
@@ -47,6 +61,9 @@ export const Overview = z
     unapplied: BoundedCount.extend({
       payments: z.array(OwnPaymentData).meta({ description: "The newest 20 payments." }),
     }),
+    recentPayments: z.array(RecentPayment).meta({
+      description: `The newest ${recentPaymentsMax} payments on the account's ${paidLinksMax} newest links.`,
+    }),
   })
   .meta({ id: "Overview" });
 export type Overview = z.output<typeof Overview>;
@@ -60,7 +77,7 @@ export const overviewOperations = {
     tag: "Payment links",
     operationId: "getOverview",
     summary:
-      "Get received amounts by day and token, link counts by status, and the newest unapplied payments",
+      "Get received amounts by day and token, link counts by status, and the newest payments",
     query: OverviewQuery,
     responses: { 200: Overview },
   },

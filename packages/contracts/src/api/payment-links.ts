@@ -91,6 +91,10 @@ export const PaymentData = z
           "payment that had already settled stays applied. The field is omitted as soon as the chain contains the " +
           "payment again.",
       }),
+    transactionUrl: z.string().nullable().meta({
+      description:
+        "The transaction in its chain's block explorer. Null if the chain has none, or if the payment has no hash.",
+    }),
   })
   .meta({ id: "PaymentData" });
 export type PaymentData = z.output<typeof PaymentData>;
@@ -101,7 +105,18 @@ export const OwnPaymentData = PaymentData.extend({ paymentLinkId: z.string() }).
 });
 export type OwnPaymentData = z.output<typeof OwnPaymentData>;
 
-const OwnPaymentLink = PaymentLinkData.extend({
+/** Why a link is inactive. */
+export const inactiveReasons = ["expired", "deactivated"] as const;
+
+const OwnPaymentLinkData = PaymentLinkData.extend({
+  inactiveReason: z
+    .enum(inactiveReasons)
+    .nullable()
+    .meta({ description: "Why the link is `inactive`. Null for every other status." }),
+}).meta({ id: "OwnPaymentLinkData" });
+export type OwnPaymentLinkData = z.output<typeof OwnPaymentLinkData>;
+
+const OwnPaymentLink = OwnPaymentLinkData.extend({
   payments: z.array(PaymentData).meta({ description: "The newest 100 payments." }),
   addressGap: wireCount.nullable().meta({
     description:
@@ -341,6 +356,9 @@ const consoleItemOperation = {
 /** The filter of the account's links. Without parameters it matches every link. */
 export const OwnLinksFilter = z.object({
   status: parameter(oneOf(linkStatuses)),
+  inactiveReason: parameter(oneOf(inactiveReasons)).describe(
+    "Only inactive links that expired, or only those that were deactivated.",
+  ),
   q: parameter(text({ lengthMin: 1, lengthMax: 500 })).describe(
     "A complete link id, a complete payment reference (`0x` and 32 hex digits), or a part of the " +
       "link's description, ignoring case.",
@@ -368,7 +386,7 @@ export const OwnLinksQuery = z.object({
   ...PageQuery.shape,
 });
 
-const OwnPaymentLinkPage = pageOf(PaymentLinkData)
+const OwnPaymentLinkPage = pageOf(OwnPaymentLinkData)
   .extend({
     nextBefore: z
       .string()
@@ -418,7 +436,7 @@ const LinkTimeline = z
   .object({
     data: z.array(TimelineEntry),
     nextAfter: z.string().nullable().meta({
-      description: "The `after` of the next page. Null if there are no later entries yet.",
+      description: "The `after` of the next page. Null if there are no more entries yet.",
     }),
   })
   .meta({ id: "LinkStory" });
@@ -432,8 +450,11 @@ const timelineCursor = formattedText({ pattern: timelineCursorPattern }, (input)
 
 /** The query parameters of a link's timeline. */
 export const LinkTimelineQuery = z.object({
+  order: parameter(oneOf(["asc", "desc"])).describe(
+    "`asc` lists the oldest entries first, `desc` the newest. Defaults to `asc`.",
+  ),
   after: parameter(timelineCursor).describe(
-    "Only later entries. Use `nextAfter` of the previous page.",
+    "Only entries that follow this one in the order. Use `nextAfter` of the previous page.",
   ),
 });
 
@@ -442,7 +463,7 @@ const getTimeline = {
   path: `${consoleItemOperation.path}/story`,
   method: "get",
   operationId: "getPaymentLinkStory",
-  summary: "Get the timeline of one of your payment links, oldest first",
+  summary: "Get the timeline of one of your payment links",
   query: LinkTimelineQuery,
   responses: { 200: LinkTimeline },
 } as const;

@@ -14,6 +14,7 @@ export type LinkView = LinkTexts & {
   maxUsage: number | null;
   createdAt: Date;
   expiresAt: Date | null;
+  deactivatedAt: Date | null;
   walletId: string;
   walletProvider: string | null;
   destinationAddress: string;

@@ -12,6 +12,7 @@ import {
   fitsBaseUnits,
   fitsDecimals,
   createValidationError,
+  type inactiveReasons,
   pickLinkTexts,
   createApiError,
   type Wallet,
@@ -117,6 +118,15 @@ export const statusAt = (link: Pick<Link, "status" | "expiresAt">, now: Date): L
   link.status === "active" && link.expiresAt !== null && link.expiresAt <= now
     ? "inactive"
     : link.status;
+
+/** Returns why a link is inactive at a given time, and null if it is not. */
+export const getInactiveReason = (
+  link: Pick<Link, "status" | "expiresAt" | "deactivatedAt">,
+  now: Date,
+): (typeof inactiveReasons)[number] | null => {
+  if (statusAt(link, now) !== "inactive") return null;
+  return link.deactivatedAt === null ? "expired" : "deactivated";
+};
 
 /**
  * Returns the deactivated link. Throws `PAYMENT_LINK_NOT_ACTIVE` if the link is no longer active.

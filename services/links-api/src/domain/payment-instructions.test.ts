@@ -40,6 +40,7 @@ const sampleLink = (overrides: Partial<SampleLink> = {}): SampleLink => ({
   ...pickLinkTexts({}),
   createdAt: now,
   expiresAt: null,
+  deactivatedAt: null,
   walletId: "wallet_01m7y4kb9sfvktcnzb0r3g9a0s",
   walletProvider: null,
   destinationAddress: shopAddress,

@@ -71,6 +71,6 @@ export const assignOwnDeposit =
     dependencies.wakeRelay();
     sendJson(res, 200, {
       deposit: serializeDeposit(dependencies, deposit),
-      payment: serializePayment(result.payment),
+      payment: serializePayment(dependencies, result.payment),
     });
   };

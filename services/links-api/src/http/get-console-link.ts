@@ -5,7 +5,7 @@ import { sendJson } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import type { Dependencies } from "../dependencies.ts";
 import type { LinkView } from "../domain/link-view.ts";
-import { statusAt } from "../domain/link.ts";
+import { getInactiveReason, statusAt } from "../domain/link.ts";
 import { getUnsendableRemainder } from "../domain/payment-instructions.ts";
 import { findAddressGap } from "../store/link-addresses.ts";
 import { listPayments } from "../store/payments.ts";
@@ -32,7 +32,8 @@ export const getConsoleLink =
     const serializationContext = { handle: requireHandle(caller.account), now };
     sendJson(res, 200, {
       ...serializeLink(dependencies, link, serializationContext),
-      payments: payments.map(serializePayment),
+      inactiveReason: getInactiveReason(link, now),
+      payments: payments.map((payment) => serializePayment(dependencies, payment)),
       addressGap: addressGap ?? null,
       ...serializeRemainder(dependencies, link, now),
     });

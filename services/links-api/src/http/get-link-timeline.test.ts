@@ -198,19 +198,23 @@ describe("GET /console/api/payment-links/:id/story (rule CALLER-26)", () => {
         ),
       );
     }
-    const seenEntries: TimelineEntry[] = [];
-    const pageSizes: number[] = [];
-    for (let after: string | null = ""; after !== null;) {
-      const { json } = await fetchTimeline(id, after === "" ? "" : `?after=${after}`);
-      seenEntries.push(...json.data);
-      pageSizes.push(json.data.length);
-      after = json.nextAfter;
-    }
-    expect(pageSizes).toEqual([50, 50, 50, 31]);
+    const readAllPages = async (order: "asc" | "desc"): Promise<TimelineEntry[]> => {
+      const pages: TimelineEntry[][] = [];
+      for (let after: string | null = ""; after !== null;) {
+        const cursor: string = after === "" ? "" : `&after=${after}`;
+        const { json } = await fetchTimeline(id, `?order=${order}${cursor}`);
+        pages.push(json.data);
+        after = json.nextAfter;
+      }
+      expect(pages.map(({ length }) => length)).toEqual([50, 50, 50, 31]);
+      return pages.flat();
+    };
+    const seenEntries = await readAllPages("asc");
     const entryNames = seenEntries.map(({ kind, payment }) => `${kind} ${payment?.id}`);
     expect(new Set(entryNames).size).toBe(181);
     const times = seenEntries.map(({ at }) => at ?? "");
     expect(times).toEqual(times.toSorted());
+    expect(await readAllPages("desc")).toEqual(seenEntries.toReversed());
   });
 
   test("returns 404 for another account's link or an unknown one, and 422 for an invalid cursor", async () => {
@@ -251,10 +255,12 @@ describe("GET /console/api/payment-links/:id/story (rule CALLER-26)", () => {
     const middle = new Date(testStartTime.getTime() + 30_000);
     for (const kind of [undefined, "payment_seen", "payment_orphaned"] as const) {
       const after = kind && { at: middle, kind, paymentId: "tx_30000" };
-      const plans = await explainQueries(rig.pool, (db) =>
-        listTimeline(db, { linkId: id, linkPositions: [], after, limit: 51 }),
-      );
-      expect(countTouchedPages(plans)).toBeLessThan(1_000);
+      for (const order of ["asc", "desc"] as const) {
+        const plans = await explainQueries(rig.pool, (db) =>
+          listTimeline(db, { linkId: id, linkPositions: [], after, order, limit: 51 }),
+        );
+        expect(countTouchedPages(plans)).toBeLessThan(1_000);
+      }
     }
   });
 });

@@ -26,10 +26,11 @@ const entriesMax = 50;
  * (rule CALLER-26).
  */
 export const getLinkTimeline =
-  ({ clock, pool }: Dependencies) =>
+  (dependencies: Dependencies) =>
   async (req: Request, res: Response, { account }: Caller): Promise<void> => {
+    const { clock, pool } = dependencies;
     const linkId = parsePathParameter(req, "id");
-    const { after: cursor } = parseQuery(req, LinkTimelineQuery);
+    const { after: cursor, order = "asc" } = parseQuery(req, LinkTimelineQuery);
     const after = cursor === undefined ? undefined : parseTimelineCursor(cursor);
     const lifecycle = isId("plink", linkId)
       ? await findLinkLifecycle(pool, { linkId, userId: account.id })
@@ -41,24 +42,28 @@ export const getLinkTimeline =
       linkId,
       linkPositions,
       after,
+      order,
       limit: entriesMax + 1,
     });
     const pagePositions = positions.slice(0, entriesMax);
     const last = positions.length > entriesMax ? pagePositions.at(-1) : undefined;
     sendJson(res, 200, {
-      data: pagePositions.map((position) => serializeTimelineEntry(position, lifecycle.createdBy)),
+      data: pagePositions.map((position) =>
+        serializeTimelineEntry(dependencies, position, lifecycle.createdBy),
+      ),
       nextAfter: last === undefined ? null : formatTimelineCursor(last),
     });
   };
 
 const serializeTimelineEntry = (
+  dependencies: Dependencies,
   { at, kind, payment }: TimelinePosition & { payment: Payment | undefined },
   createdBy: string | null,
 ): TimelineEntry => ({
   kind,
   at: isTimeKnown(kind, payment) ? at.toISOString() : null,
   by: kind === "created" && createdBy !== null ? serializeCreator(createdBy) : null,
-  payment: payment === undefined ? null : serializePayment(payment),
+  payment: payment === undefined ? null : serializePayment(dependencies, payment),
 });
 
 /** Returns whether the time of an entry is known. Older payments do not have all times. */

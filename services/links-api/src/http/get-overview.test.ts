@@ -41,6 +41,7 @@ describe("GET /console/api/overview (rule CALLER-25)", () => {
         tokens: [],
         links: { active: emptyCount, completed: emptyCount, inactive: emptyCount },
         unapplied: { ...emptyCount, payments: [] },
+        recentPayments: [],
       },
     ]);
   });
@@ -135,6 +136,43 @@ describe("GET /console/api/overview (rule CALLER-25)", () => {
       reason: "wrong_token",
     });
     expect(unapplied.payments[1].reason).toBe("completed");
+  });
+
+  test("returns the newest 5 payments on all links, with their links' descriptions and tokens", async () => {
+    const { createLink, readOverview } = createShop();
+    const linkIds = [await createLink({ description: "Tea" }), await createLink()];
+    const otherShop = createShop();
+    await rig.settle(sampleSettlement(await otherShop.createLink(), { amount: "9" }));
+    const settlements = Array.from({ length: 7 }, (_, index) =>
+      sampleSettlement(linkIds[index % 2] ?? "", {
+        amount: String(index + 1),
+        firstSeenAt: new Date(rig.clock.now().getTime() + index),
+        ...(index === 5 ? { tokenAddress: "0x0000000000000000000000000000000000000001" } : {}),
+        ...(index === 6 ? { status: "processing", sourceTransaction: `0x${"ab".repeat(32)}` } : {}),
+      }),
+    );
+    await rig.settle(...settlements);
+    const { recentPayments } = await readOverview();
+    expect(recentPayments.map(({ amount }: { amount: string }) => amount)).toEqual([
+      "7",
+      "6",
+      "5",
+      "4",
+      "3",
+    ]);
+    expect(recentPayments[0]).toMatchObject({
+      paymentLinkId: linkIds[0],
+      description: "Tea",
+      status: "processing",
+      token: { symbol: "USDC", chain: { id: "8453" } },
+      transactionUrl: `https://basescan.org/tx/0x${"ab".repeat(32)}`,
+    });
+    expect(recentPayments[1]).toMatchObject({
+      paymentLinkId: linkIds[1],
+      description: null,
+      token: null,
+      transactionUrl: null,
+    });
   });
 
   test("returns the number of links by current status, up to 10,000", async () => {

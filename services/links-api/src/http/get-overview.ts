@@ -1,12 +1,20 @@
 import type { Request, Response } from "express";
-import { type Overview, OverviewQuery, formatAmount } from "@payment-links/contracts";
+import {
+  type Overview,
+  OverviewQuery,
+  type TokenData,
+  formatAmount,
+  recentPaymentsMax,
+} from "@payment-links/contracts";
 import { sendJson, parseQuery } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import type { Dependencies } from "../dependencies.ts";
+import type { Payment } from "../domain/payment.ts";
 import {
   countLinks,
   countUnappliedPayments,
   listDailyReceived,
+  listRecentPayments,
   listUnappliedPayments,
 } from "../store/overview.ts";
 import { serializeOwnPayment } from "./serialize-payment.ts";
@@ -17,8 +25,9 @@ const dayMs = 24 * 60 * 60 * 1000;
 
 /** GET /console/api/overview: summarizes the account's money and links (rule CALLER-25). */
 export const getOverview =
-  ({ clock, pool, getToken }: Dependencies) =>
+  (dependencies: Dependencies) =>
   async (req: Request, res: Response, { account }: Caller): Promise<void> => {
+    const { clock, pool, getToken } = dependencies;
     const { days = daysDefault } = parseQuery(req, OverviewQuery);
     const userId = account.id;
     const now = clock.now();
@@ -29,12 +38,30 @@ export const getOverview =
     const links = await countLinks(pool, { now, userId });
     const unapplied = await countUnappliedPayments(pool, userId);
     const payments = await listUnappliedPayments(pool, { userId, limit: unappliedPaymentsMax });
+    const recentPayments = await listRecentPayments(pool, { userId, limit: recentPaymentsMax });
     const tokenIds = new Set(received.map(({ tokenId }) => tokenId));
     const overview: Overview = {
       received: received.map((entry) => ({ ...entry, amount: formatAmount(entry.amount) })),
       tokens: [...tokenIds].map((id) => ({ id, token: getToken(id).tokenData })),
       links,
-      unapplied: { ...unapplied, payments: payments.map(serializeOwnPayment) },
+      unapplied: {
+        ...unapplied,
+        payments: payments.map((payment) => serializeOwnPayment(dependencies, payment)),
+      },
+      recentPayments: recentPayments.map((payment) => ({
+        ...serializeOwnPayment(dependencies, payment),
+        description: payment.description,
+        token: findTokenData(dependencies, payment),
+      })),
     };
     sendJson(res, 200, overview);
   };
+
+/** A payment can be in a token that is not in the catalogue. Such a payment is not applied. */
+const findTokenData = (
+  { catalogue, getToken }: Dependencies,
+  { chainId, tokenAddress }: Payment,
+): TokenData | null => {
+  const token = catalogue.findTokenByAddress(chainId, tokenAddress);
+  return token === undefined ? null : getToken(token.id).tokenData;
+};

@@ -16,11 +16,14 @@ export const listLinkPayments =
   async (req: Request, res: Response, caller: Caller): Promise<void> => {
     const link = await getOwnLink(dependencies, req, caller);
     const offset = parseQuery(req, PageQuery).offset ?? 0;
-    const page = { linkId: link.id, offset, limit: pageSize + 1 };
+    const range = { linkId: link.id, offset, limit: pageSize + 1 };
     const payments = await dependencies.deepPages.read(
       res,
       { accountId: caller.account.id, offset },
-      () => listPayments(dependencies.pool, page),
+      () => listPayments(dependencies.pool, range),
     );
-    sendJson(res, 200, serializePage(payments, offset, serializePayment));
+    const page = serializePage(payments, offset, (payment) =>
+      serializePayment(dependencies, payment),
+    );
+    sendJson(res, 200, page);
   };

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from "@jest/globals";
 import { sql } from "slonik";
 import * as z from "zod";
 import { newId } from "@payment-links/contracts";
+import { sqlVoid } from "@payment-links/postgres";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { scannedLinksMax } from "../store/link-search.ts";
 import { createRig } from "../testing/create-rig.ts";
@@ -133,6 +134,34 @@ describe("a search among the console's links (rule CALLER-24)", () => {
     expect(await searchIds({ before: thirdLinkId })).toEqual([expiredId, firstLinkId]);
   });
 
+  test("distinguishes expired from deactivated links, before and after the expiry is stored", async () => {
+    const expirationDate = new Date(rig.clock.now().getTime() + 60_000).toISOString();
+    const shop = await createShop([{}, { expirationDate }, { expirationDate }, { expirationDate }]);
+    const [activeId = "", deactivatedId = "", storedId = "", expiredId = ""] = shop.ids;
+    await rig.call(`${path}/${deactivatedId}/deactivate`, {
+      method: "POST",
+      headers: shop.session,
+    });
+    rig.clock.advance(60_000);
+    // The expiry job stores an expired link as inactive.
+    await rig.pool.query(sqlVoid`UPDATE links SET status = 'inactive' WHERE id = ${storedId}`);
+    const { searchIds } = shop;
+    expect(await searchIds({ inactiveReason: "expired" })).toEqual([expiredId, storedId]);
+    expect(await searchIds({ inactiveReason: "deactivated" })).toEqual([deactivatedId]);
+    expect(await searchIds({ inactiveReason: "expired", status: "active" })).toEqual([]);
+    const { json } = await shop.search({});
+    const reasons = json.data.map((link: { id: string; inactiveReason: string | null }) => [
+      link.id,
+      link.inactiveReason,
+    ]);
+    expect(reasons).toEqual([
+      [expiredId, "expired"],
+      [storedId, "expired"],
+      [deactivatedId, "deactivated"],
+      [activeId, null],
+    ]);
+  });
+
   test("pages by `before` neither repeat nor skip links when links are created meanwhile", async () => {
     const shop = await createShop(Array.from({ length: 25 }, () => ({ description: "tea" })));
     for (const filter of [{}, { q: "tea" }] as Record<string, string>[]) {
@@ -171,7 +200,8 @@ describe("a search among the console's links (rule CALLER-24)", () => {
     [{ token: "" }, ["string_too_short"]],
     [{ from: "yesterday", to: "2026-02-30" }, Array(2).fill("datetime_from_date_parsing")],
     [{ before: "plink_x" }, ["string_pattern_mismatch"]],
-    [{ status: "open", offset: "-1" }, ["enum", "greater_than_equal"]],
+    [{ status: "open", inactiveReason: "paid" }, ["enum", "enum"]],
+    [{ offset: "-1" }, ["greater_than_equal"]],
   ])("given %j, returns 422 %j", async (query, codes) => {
     const { search } = await createShop();
     const response = await search(query);

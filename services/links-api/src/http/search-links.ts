@@ -1,10 +1,15 @@
 import type { Request, Response } from "express";
-import { OwnLinksQuery, pageSize, createApiError } from "@payment-links/contracts";
+import {
+  OwnLinksQuery,
+  type OwnPaymentLinkData,
+  pageSize,
+  createApiError,
+} from "@payment-links/contracts";
 import { sendJson, parseQuery, serializePage } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import type { Dependencies } from "../dependencies.ts";
 import { parseSearch } from "../domain/link-search.ts";
-import { requirePayableAccount } from "../domain/link.ts";
+import { getInactiveReason, requirePayableAccount } from "../domain/link.ts";
 import {
   type LinkSearchResult,
   type LinkCursor,
@@ -37,9 +42,10 @@ export const searchOwnLinks =
           : await requireLinkCursor(dependencies, before, account.id),
     };
     const { lastScannedId, links } = await findPage(dependencies, res, { ...linkQuery, offset });
-    const page = serializePage(links, offset, (link) =>
-      serializeListedLink(dependencies, link, { handle, now }),
-    );
+    const page = serializePage(links, offset, (link): OwnPaymentLinkData => ({
+      ...serializeListedLink(dependencies, link, { handle, now }),
+      inactiveReason: getInactiveReason(link, now),
+    }));
     const lastReturnedId = page.nextOffset === null ? undefined : page.data.at(-1)?.id;
     sendJson(res, 200, { ...page, nextBefore: lastReturnedId ?? lastScannedId ?? null });
   };
@@ -66,8 +72,11 @@ const findPage = async (
   res: Response,
   linkQuery: LinkQuery & { offset: number },
 ): Promise<LinkSearchResult> => {
-  const { before, from, now, offset, search, status, to, tokenId, userId } = linkQuery;
-  const isSearch = [before, from, search, to, tokenId].some((value) => value !== undefined);
+  const { before, from, inactiveReason, now, offset, search, status, to, tokenId, userId } =
+    linkQuery;
+  const isSearch = [before, from, inactiveReason, search, to, tokenId].some(
+    (value) => value !== undefined,
+  );
   if (isSearch) return searchLinks(dependencies.pool, { ...linkQuery, limit });
   const filter = { userId, status: status ?? null, now, offset, limit };
   const links = await dependencies.deepPages.read(res, { accountId: userId, offset }, () =>

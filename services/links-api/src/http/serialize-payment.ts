@@ -1,4 +1,6 @@
+import { buildExplorerUrl } from "@payment-links/chains";
 import { type OwnPaymentData, type PaymentData, formatAmount } from "@payment-links/contracts";
+import type { Dependencies } from "../dependencies.ts";
 import type { Payment } from "../domain/payment.ts";
 
 /**
@@ -6,7 +8,7 @@ import type { Payment } from "../domain/payment.ts";
  */
 export const serializePublicPayment = (
   payment: Payment,
-): Omit<PaymentData, "orphaned" | "duplicateOf"> => ({
+): Omit<PaymentData, "orphaned" | "duplicateOf" | "transactionUrl"> => ({
   id: payment.id,
   status: payment.status,
   applied: payment.isApplied,
@@ -23,14 +25,28 @@ export const serializePublicPayment = (
  * true`. If it had settled, it stays applied, although the owner no longer has the money. Another
  * report of the same transfer has `duplicateOf`.
  */
-export const serializePayment = (payment: Payment): PaymentData => ({
+export const serializePayment = (dependencies: Dependencies, payment: Payment): PaymentData => ({
   ...serializePublicPayment(payment),
+  transactionUrl: buildTransactionUrl(dependencies, payment),
   ...(payment.isOrphaned ? { orphaned: true } : {}),
   ...(payment.duplicateOf === null ? {} : { duplicateOf: payment.duplicateOf }),
 });
 
 /** Serializes a payment for lists that span several links. */
-export const serializeOwnPayment = (payment: Payment): OwnPaymentData => ({
-  ...serializePayment(payment),
+export const serializeOwnPayment = (
+  dependencies: Dependencies,
+  payment: Payment,
+): OwnPaymentData => ({
+  ...serializePayment(dependencies, payment),
   paymentLinkId: payment.linkId,
 });
+
+/** A payment in another token can be on another chain than its link's. */
+const buildTransactionUrl = (
+  { catalogue }: Dependencies,
+  { chainId, sourceTransaction }: Payment,
+): string | null => {
+  const chain = catalogue.chains.find(({ id }) => id === chainId);
+  if (chain === undefined || sourceTransaction === null) return null;
+  return buildExplorerUrl(chain, sourceTransaction) ?? null;
+};

@@ -1,6 +1,6 @@
 import { type FragmentSqlToken, sql } from "slonik";
 import * as z from "zod";
-import type { LinkStatus } from "@payment-links/contracts";
+import type { LinkStatus, inactiveReasons } from "@payment-links/contracts";
 import type { Db } from "@payment-links/postgres";
 import type { LinkSearch } from "../domain/link-search.ts";
 import type { LinkView } from "../domain/link-view.ts";
@@ -14,6 +14,7 @@ export type LinkQuery = {
   userId: string;
   now: Date;
   status?: LinkStatus | undefined;
+  inactiveReason?: (typeof inactiveReasons)[number] | undefined;
   search?: LinkSearch | undefined;
   tokenId?: string | undefined;
   /** The range of creation times. `from` is inclusive, `to` is exclusive. */
@@ -83,8 +84,9 @@ export const searchLinks = async (
 };
 
 /** Returns whether the matching links are exactly one range of an index. */
-const isIndexRange = ({ search, status, tokenId }: LinkQuery): boolean =>
-  search === undefined && tokenId === undefined && (status ?? "completed") === "completed";
+const isIndexRange = ({ inactiveReason, search, status, tokenId }: LinkQuery): boolean =>
+  [inactiveReason, search, tokenId].every((value) => value === undefined) &&
+  (status ?? "completed") === "completed";
 
 /** Returns the last link that one search scans. Returns null if the scan reaches the end. */
 const findScanEnd = (db: Db, query: LinkQuery): Promise<z.output<typeof CursorRow> | null> =>
@@ -114,19 +116,24 @@ const buildScanCondition = ({ before, from, status, to, userId }: LinkQuery) =>
   ]);
 
 /** Builds the condition that each scanned link must match. */
-const buildFilterCondition = ({ now, search, status, tokenId }: LinkQuery) =>
-  sql.and([
+const buildFilterCondition = ({ inactiveReason, now, search, status, tokenId }: LinkQuery) => {
+  const isUnmarkedExpired = sql.fragment`(status = 'active' AND expires_at <= ${sql.timestamp(now)})`;
+  return sql.and([
     status === "active" &&
       sql.fragment`
         status = 'active' AND (expires_at IS NULL OR expires_at > ${sql.timestamp(now)})
       `,
-    status === "inactive" &&
+    status === "inactive" && sql.fragment`(status = 'inactive' OR ${isUnmarkedExpired})`,
+    inactiveReason === "expired" &&
       sql.fragment`
-        (status = 'inactive' OR (status = 'active' AND expires_at <= ${sql.timestamp(now)}))
+        ((status = 'inactive' AND deactivated_at IS NULL) OR ${isUnmarkedExpired})
       `,
+    inactiveReason === "deactivated" &&
+      sql.fragment`status = 'inactive' AND deactivated_at IS NOT NULL`,
     tokenId !== undefined && sql.fragment`token_id = ${tokenId}`,
     search && buildSearchCondition(search),
   ]);
+};
 
 // The explicit collation makes the search case-insensitive in all languages, whatever the
 // database's own collation is.

@@ -49,6 +49,8 @@ type TimelineQuery = {
   /** The timeline entries of the link itself. */
   linkPositions: readonly TimelinePosition[];
   after: TimelinePosition | undefined;
+  /** `asc` lists the oldest entries first. */
+  order: "asc" | "desc";
   limit: number;
 };
 
@@ -58,7 +60,7 @@ type TimelineQuery = {
  */
 export const listTimeline = async (
   db: Db,
-  { after, limit, linkId, linkPositions }: TimelineQuery,
+  { after, limit, linkId, linkPositions, order }: TimelineQuery,
 ): Promise<readonly (TimelinePosition & { payment: Payment | undefined })[]> => {
   const rows = linkPositions.map(({ at, kind, paymentId }) => [
     at.toISOString(),
@@ -73,16 +75,18 @@ export const listTimeline = async (
       kind: z.enum(timelineEntryKinds).parse(kind),
       limit,
       linkId,
+      order,
     }),
   );
+  const direction = directions[order];
   const positions = await db.any(sql.type(PositionRow)`
     SELECT at, kind, payment_id AS "paymentId" FROM (
       SELECT * FROM ${sql.unnest(rows, ["timestamptz", "int4", "text", "text"])}
         AS own (at, rank, kind, payment_id)
-      WHERE ${isLinkPositionAfter(after)}
+      WHERE ${isLinkPositionAfter(after, order)}
       UNION ALL ${sql.join(ranges, sql.fragment` UNION ALL `)}
     ) AS places
-    ORDER BY at, rank, payment_id LIMIT ${limit}
+    ORDER BY at ${direction}, rank ${direction}, payment_id ${direction} LIMIT ${limit}
   `);
   const payments = await findPayments(
     db,
@@ -93,6 +97,10 @@ export const listTimeline = async (
     payment: payments.get(position.paymentId ?? ""),
   }));
 };
+
+const directions = { asc: sql.fragment`ASC`, desc: sql.fragment`DESC` };
+/** Compares an entry with the cursor before it. */
+const comparisons = { asc: sql.fragment`>`, desc: sql.fragment`<` };
 
 type Range = { time: FragmentSqlToken; condition: FragmentSqlToken };
 
@@ -120,12 +128,13 @@ const selectPositions = ({
   kind,
   limit,
   linkId,
+  order,
   time,
 }: RangeQuery) => sql.fragment`
   (
     SELECT ${time}, ${getKindRank(kind)}::int4, ${kind}, id FROM payments
-    WHERE link_id = ${linkId} AND ${condition} AND ${isAfterCursor(after, kind, time)}
-    ORDER BY ${time}, id LIMIT ${limit}
+    WHERE link_id = ${linkId} AND ${condition} AND ${isAfterCursor({ after, kind, order, time })}
+    ORDER BY ${time} ${directions[order]}, id ${directions[order]} LIMIT ${limit}
   )
 `;
 
@@ -133,24 +142,33 @@ const selectPositions = ({
  * Builds the condition for entries after the cursor. It differs by kind, so that each index scan
  * starts at the cursor.
  */
-const isAfterCursor = (
-  after: TimelinePosition | undefined,
-  kind: TimelineEntryKind,
-  time: FragmentSqlToken,
-) => {
+const isAfterCursor = ({
+  after,
+  kind,
+  order,
+  time,
+}: Pick<RangeQuery, "after" | "kind" | "order" | "time">) => {
   if (after === undefined) return sql.fragment`true`;
   const afterTime = sql.timestamp(after.at);
+  const comparison = comparisons[order];
   const rankDifference = getKindRank(kind) - getKindRank(after.kind);
-  if (rankDifference < 0) return sql.fragment`${time} > ${afterTime}`;
-  if (rankDifference > 0) return sql.fragment`${time} >= ${afterTime}`;
-  return sql.fragment`(${time}, id) > (${afterTime}, ${after.paymentId ?? ""})`;
+  if (rankDifference === 0) {
+    return sql.fragment`(${time}, id) ${comparison} (${afterTime}, ${after.paymentId ?? ""})`;
+  }
+  // At the time of the cursor, kinds with a higher rank come later.
+  const isLaterKind = rankDifference > 0 === (order === "asc");
+  return isLaterKind
+    ? sql.fragment`${time} ${comparison}= ${afterTime}`
+    : sql.fragment`${time} ${comparison} ${afterTime}`;
 };
 
 /**
  * Matches the link's own entries after the cursor. Their payment ids do not matter, because a link
  * has at most one entry of each kind.
  */
-const isLinkPositionAfter = (after: TimelinePosition | undefined) =>
+const isLinkPositionAfter = (after: TimelinePosition | undefined, order: "asc" | "desc") =>
   after === undefined
     ? sql.fragment`true`
-    : sql.fragment`(at, rank) > (${sql.timestamp(after.at)}, ${getKindRank(after.kind)}::int4)`;
+    : sql.fragment`
+        (at, rank) ${comparisons[order]} (${sql.timestamp(after.at)}, ${getKindRank(after.kind)}::int4)
+      `;

@@ -9,7 +9,6 @@ import { LinkRow } from "./links.ts";
 /** A row of {@link linkViewColumns}. */
 export const ViewRow = LinkRow.omit({
   version: true,
-  deactivatedAt: true,
   chainId: true,
   tokenAddress: true,
 }).extend({ toAmount: z.string(), receivedAmount: z.string() }) satisfies z.ZodType<LinkView>;

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import { sql } from "slonik";
 import * as z from "zod";
+import { paidLinksMax } from "@payment-links/contracts";
 import { type Db, VoidRow } from "@payment-links/postgres";
 import { queryAfterUpgrade } from "@payment-links/postgres/testing";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
@@ -17,6 +18,7 @@ import {
   countLinks,
   countUnappliedPayments,
   listDailyReceived,
+  listRecentPayments,
   listUnappliedPayments,
 } from "./overview.ts";
 
@@ -145,5 +147,14 @@ describe("the overview of an account with 60,000 links and 30,000 unapplied paym
     });
     expect(plans).toHaveLength(4);
     expect(countTouchedPages(plans)).toBeLessThan(1_000);
+  });
+
+  test("looks for the newest payments only on the 1,000 newest links", async () => {
+    const plans = await explainQueries(rig.pool, (db) =>
+      listRecentPayments(db, { userId, limit: 5 }),
+    );
+    expect(plans).toHaveLength(1);
+    // At most four pages of the index for each link.
+    expect(countTouchedPages(plans)).toBeLessThan(4 * paidLinksMax);
   });
 });

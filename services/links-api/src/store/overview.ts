@@ -1,6 +1,6 @@
 import { sql } from "slonik";
 import * as z from "zod";
-import { Amount, overviewCountMax } from "@payment-links/contracts";
+import { Amount, overviewCountMax, paidLinksMax } from "@payment-links/contracts";
 import type { Db } from "@payment-links/postgres";
 import type { Payment } from "../domain/payment.ts";
 import { PaymentRow, paymentColumns } from "./payments.ts";
@@ -87,6 +87,29 @@ export const listUnappliedPayments = (
     FROM unapplied_payments AS unapplied JOIN payments ON payments.id = unapplied.payment_id
     WHERE unapplied.user_id = ${userId}
     ORDER BY unapplied.first_seen_at DESC, unapplied.payment_id DESC LIMIT ${limit}
+  `);
+
+const RecentPaymentRow = PaymentRow.extend({ description: z.string().nullable() });
+
+/**
+ * Lists the newest payments on an owner's newest links, with the descriptions of their links.
+ * Payments are indexed by link, so the number of links bounds the cost.
+ */
+export const listRecentPayments = (
+  db: Db,
+  { limit, userId }: { limit: number; userId: string },
+): Promise<readonly (Payment & { description: string | null })[]> =>
+  db.any(sql.type(RecentPaymentRow)`
+    SELECT ${paymentColumns}, newest_links.description
+    FROM (
+      SELECT id, description FROM links WHERE user_id = ${userId}
+      ORDER BY created_at DESC, seq DESC LIMIT ${paidLinksMax}
+    ) AS newest_links
+    CROSS JOIN LATERAL (
+      SELECT * FROM payments WHERE link_id = newest_links.id
+      ORDER BY first_seen_at DESC, id DESC LIMIT ${limit}
+    ) AS payments
+    ORDER BY payments.first_seen_at DESC, payments.id DESC LIMIT ${limit}
   `);
 
 const CountRow = z.object({ count: z.int() });
