@@ -43,7 +43,8 @@ const signUpWithLinks = async (handle: string, copyCount = 0) => {
   context.on("request", (request) => {
     if (new URL(request.url()).pathname.endsWith(".csv")) requestedUrls.push(request.url());
   });
-  await goTo("/links", "7 USDC");
+  await goTo("/links", "7.00 USDC");
+  await tab.click("Export");
   return { ...user, requestedUrls, files, linkId };
 };
 

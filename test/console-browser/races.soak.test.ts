@@ -150,6 +150,7 @@ const actions: Record<string, (name: string, random: Random) => Promise<UserActi
         await goTo(tab, "/links/new");
         await tab.page.getByLabel("Amount").fill("25");
         await tab.page.getByLabel("Description").fill(name);
+        await tab.page.getByText("More options").click();
         await tab.page.getByLabel("Expiry").selectOption("3");
       },
       findButton: (tab) => findButtonByName(tab, "Create link"),
@@ -224,7 +225,8 @@ const actions: Record<string, (name: string, random: Random) => Promise<UserActi
     return {
       openForm: async (tab) => {
         await goTo(tab, `/links/${id}`);
-        await findButtonByName(tab, "Deactivate").click();
+        await findButtonByName(tab, "More actions").click();
+        await tab.page.getByRole("menuitem", { name: "Deactivate" }).click();
       },
       findButton: (tab) => tab.page.getByRole("dialog").getByRole("button", { name: "Deactivate" }),
       isFulfilled: (items) =>

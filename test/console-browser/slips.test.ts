@@ -30,7 +30,7 @@ describe("a slip of the hand changes nothing:", () => {
     await tab.page.getByLabel("Amount").fill("$1,000");
     await tab.waitForText("The payer pays exactly 1,000 USDC.");
     await tab.click("Create link", "Share");
-    expect(await tab.readText()).toContain("1,000 USDC");
+    expect(await tab.readText()).toContain("1,000.00 USDC");
   });
 });
 

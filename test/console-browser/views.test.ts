@@ -97,10 +97,10 @@ describe("the console in German", () => {
     const endpoint = await call("post", "webhook-endpoints", newEndpoint);
     // These views are almost empty without data.
     await expectViews([
-      ["", "Bald ablaufende API-Schlüssel"],
+      ["", "Noch keine Zahlungen"],
       ["/links", "12.345,67 USDC"],
-      ["/links/new", "Bezahlt wird in USDC auf Base, direkt an"],
-      [`/links/${link.id}`, "Hier erscheinen Webhook-Zustellungen zu diesem Link."],
+      ["/links/new", "Genau diesen Betrag in USDC zahlt der Kunde."],
+      [`/links/${link.id}`, "0,00 von 12.345,67 USDC"],
       ["/keys", "Links erstellen, Links lesen"],
       ["/webhooks", "Aktiviert"],
       [`/webhooks/${endpoint.id}`, "Hier erscheinen Zustellungen."],

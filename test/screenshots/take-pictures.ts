@@ -75,7 +75,7 @@ const captureConsole = async (chromium: Chromium, shop: Shop) => {
   const tab = await user.openTab();
   await tab.goTo(`${shop.baseUrl}/console`);
   await tab.waitForText("Received in the last 30 days");
-  await tab.waitForText("All endpoints are working.");
+  await tab.waitForText("Recent payments");
   const overview = await takeScreenshot(user, tab);
   await tab.goTo(`${shop.baseUrl}/console/webhooks/${shop.endpointId}`);
   // The webhook that was rejected on the last day is pending. All earlier webhooks are delivered.

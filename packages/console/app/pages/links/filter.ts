@@ -1,24 +1,54 @@
-import type { OperationInput } from "../../api/call.ts";
+import type { Operations } from "../../api/operations.ts";
 import { parseDateRange } from "../../ui/parse-date-range.ts";
+import { type LinkState, linkStates } from "./link-state.ts";
 
-const statuses = ["active", "completed", "inactive"] as const;
+/** The parameters of the links list in the URL. */
+export type LinkFilterParameter = "status" | "q" | "token" | "from" | "to";
+
+type LinkFilter = Omit<
+  NonNullable<Operations["listOwnPaymentLinks"]["input"]["query"]>,
+  "before" | "offset"
+>;
+
+const stateFilters: Readonly<Record<LinkState, LinkFilter>> = {
+  open: { status: "active" },
+  paid: { status: "completed" },
+  expired: { inactiveReason: "expired" },
+  deactivated: { inactiveReason: "deactivated" },
+};
+
+/** Returns the state in the URL. Undefined stands for all links. */
+export const parseLinkState = (searchParams: URLSearchParams): LinkState | undefined =>
+  linkStates.find((state) => state === searchParams.get("status"));
 
 /** Parses the link filter in the URL. Days are in the user's time zone. */
 export const parseLinkFilter = (searchParams: URLSearchParams): LinkFilter => {
-  const getParameter = (name: string): string | undefined => searchParams.get(name) || undefined;
+  const getParameter = (name: LinkFilterParameter): string | undefined =>
+    searchParams.get(name) || undefined;
+  const state = parseLinkState(searchParams);
   return {
-    status: statuses.find((candidate) => candidate === searchParams.get("status")),
+    ...(state === undefined ? {} : stateFilters[state]),
     q: getParameter("q"),
     token: getParameter("token"),
     ...parseDateRange({ from: searchParams.get("from"), to: searchParams.get("to") }),
   };
 };
 
-type LinkFilter = Omit<
-  NonNullable<OperationInput<"listOwnPaymentLinks">["query"]>,
-  "before" | "offset"
->;
-
 /** Returns whether any filter is set. */
 export const isFiltered = (filter: LinkFilter): boolean =>
   Object.values(filter).some((value) => value !== undefined);
+
+/** Returns the URL of the list with another filter. It starts at the first page. */
+export const buildListUrl = (
+  searchParams: URLSearchParams,
+  changes: Partial<Record<LinkFilterParameter, string>>,
+): string => {
+  const nextParams = new URLSearchParams(searchParams);
+  nextParams.delete("before");
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === "") nextParams.delete(name);
+    else nextParams.set(name, value);
+  }
+  const query = nextParams.toString();
+  return query === "" ? "/links" : `/links?${query}`;
+};

@@ -1,14 +1,21 @@
-import type { PaymentLinkData } from "../../api/operations.ts";
+import type { OwnPaymentLinkData } from "../../api/operations.ts";
 import { Badge, type Tone } from "../../ui/badge.tsx";
+import { type LinkState, getLinkState } from "./link-state.ts";
 import { texts } from "./texts.ts";
 
-const tones: Readonly<Record<PaymentLinkData["status"], Tone>> = {
-  active: "accent",
-  completed: "good",
-  inactive: "bad",
+const tones: Readonly<Record<LinkState, Tone>> = {
+  open: "accent",
+  paid: "good",
+  expired: "quiet",
+  deactivated: "quiet",
 };
 
-/** The status of a link. */
-export const LinkBadge = ({ status }: Pick<PaymentLinkData, "status">) => (
-  <Badge tone={tones[status]}>{texts.statuses[status]}</Badge>
-);
+/** The state of a link. */
+export const LinkBadge = ({
+  link,
+}: {
+  link: Pick<OwnPaymentLinkData, "status" | "inactiveReason">;
+}) => {
+  const state = getLinkState(link);
+  return <Badge tone={tones[state]}>{texts.states[state]}</Badge>;
+};

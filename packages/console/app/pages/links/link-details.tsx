@@ -1,30 +1,27 @@
+import { circleX, copy } from "@payment-links/design/icons";
 import { useState } from "react";
-import { useParams } from "react-router";
+import { useLocation, useParams } from "react-router";
 import type { OwnPaymentLink } from "../../api/operations.ts";
-import { useOperationQuery, useOperationMutation } from "../../api/query.ts";
+import { useOperationMutation, useOperationQuery } from "../../api/query.ts";
+import { ActionMenu } from "../../ui/action-menu.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { ConfirmDialog } from "../../ui/dialog.tsx";
-import { formatAmount, formatDateTime } from "../../ui/format.ts";
-import { QueryView } from "../../ui/query-view.tsx";
 import { Notice } from "../../ui/notice.tsx";
 import { Card, Page } from "../../ui/page.tsx";
-import styles from "../../ui/ui.module.css";
+import { QueryView } from "../../ui/query-view.tsx";
+import { formatTokenAmount, formatTokenNumber } from "../../ui/token-amount.ts";
+import uiStyles from "../../ui/ui.module.css";
+import { Activity } from "./activity.tsx";
 import { LinkBadge } from "./link-badge.tsx";
-import { LinkDeliveries } from "./link-deliveries.tsx";
-import { Payments } from "./payments.tsx";
+import { LinkFacts, addressGapMax } from "./link-facts.tsx";
+import styles from "./links.module.css";
+import { getLinkProgress } from "./progress.ts";
 import { ShareCard } from "./share.tsx";
-import { Timeline } from "./timeline.tsx";
 import { texts } from "./texts.ts";
 
 const refetchIntervalMs = 5_000;
 
-/**
- * The gap limit of most Bitcoin wallets: how many unused addresses in a row they check for
- * payments.
- */
-const addressGapMax = 20;
-
-/** One link with its status, payments and actions. */
+/** One link with its progress, activity and actions. */
 const LinkDetails = () => {
   const { id = "" } = useParams();
   const link = useOperationQuery("getOwnPaymentLink", { path: { id } }, { refetchIntervalMs });
@@ -38,51 +35,44 @@ export default LinkDetails;
 
 const LinkView = ({ link }: { link: OwnPaymentLink }) => {
   const [isConfirming, setConfirming] = useState(false);
+  const { isNew = false } = (useLocation().state ?? {}) as { isNew?: boolean };
   const deactivateLink = useOperationMutation(
     "deactivatePaymentLink",
     "getOwnPaymentLink",
     "listOwnPaymentLinks",
   );
-  const { toAmount, description, maxUsage, status, token, addressGap, unsendableRemainder } = link;
-  const isUnderpaid = status === "completed" && isLessThan(link.receivedAmount, toAmount);
+  const { toAmount, description, maxUsage, status, token } = link;
+  const amount = formatTokenAmount(toAmount, token);
+  const openDialog = () => setConfirming(true);
   const actions = (
     <>
-      <ButtonLink to="/links/new" state={{ toAmount, description, maxUsage }}>
+      <ButtonLink to="/links/new" icon={copy} state={{ toAmount, description, maxUsage }}>
         {texts.duplicate}
       </ButtonLink>
       {status === "active" && (
-        <Button variant="danger" onPress={() => setConfirming(true)}>
-          {texts.deactivate}
-        </Button>
+        <ActionMenu
+          label={texts.moreActions}
+          items={[{ label: texts.deactivate, icon: circleX, tone: "danger", onAction: openDialog }]}
+        />
       )}
     </>
   );
   return (
-    <Page title={`${formatAmount(toAmount)} ${token.symbol}`} actions={actions}>
-      {(addressGap ?? 0) > addressGapMax && (
-        <Notice tone="warn">{texts.addressGapWarning(String(addressGap))}</Notice>
-      )}
-      {status === "active" && unsendableRemainder !== undefined && (
-        <Notice tone="warn">
-          <p>
-            {texts.unsendableRemainder(
-              `${formatAmount(unsendableRemainder.amount)} ${token.symbol}`,
-              `${formatAmount(unsendableRemainder.smallestPayment)} ${token.symbol}`,
-            )}
-          </p>
-          <div>
-            <Button onPress={() => setConfirming(true)}>{texts.deactivateLink}</Button>
-          </div>
-        </Notice>
-      )}
-      {isUnderpaid && <Notice tone="warn">{texts.underpaid}</Notice>}
-      <Card>
-        <LinkProperties link={link} />
-      </Card>
-      {status === "active" && <ShareCard url={link.url} />}
-      <Timeline linkId={link.id} />
-      <Payments link={link} />
-      <LinkDeliveries linkId={link.id} />
+    <Page
+      title={amount}
+      back={{ to: "/links", label: texts.title }}
+      status={<LinkBadge link={link} />}
+      actions={actions}
+    >
+      <Notices link={link} isNew={isNew} onDeactivate={openDialog} />
+      <div className={styles["details"]}>
+        <div className={uiStyles["stack"]}>
+          {status === "active" && <ShareCard url={link.url} amount={amount} />}
+          <Progress link={link} />
+          <Activity link={link} />
+        </div>
+        <LinkFacts link={link} />
+      </div>
       {isConfirming && (
         <ConfirmDialog
           title={texts.deactivateTitle}
@@ -97,80 +87,58 @@ const LinkView = ({ link }: { link: OwnPaymentLink }) => {
   );
 };
 
-const LinkProperties = ({ link }: { link: OwnPaymentLink }) => (
-  <dl className={styles["facts"]}>
-    <dt>{texts.status}</dt>
-    <dd>
-      <LinkBadge status={link.status} />
-    </dd>
-    <dt>{texts.received}</dt>
-    <dd>
-      {formatAmount(link.receivedAmount)} / {formatAmount(link.toAmount)} {link.token.symbol}{" "}
-      {texts.onChain} {link.token.chain.name}
-    </dd>
-    {link.description !== null && (
-      <>
-        <dt>{texts.description}</dt>
-        <dd>
-          <bdi>{link.description}</bdi>
-        </dd>
-      </>
+const Notices = ({
+  link: { addressGap, status, token, unsendableRemainder },
+  isNew,
+  onDeactivate,
+}: {
+  link: OwnPaymentLink;
+  isNew: boolean;
+  onDeactivate: () => void;
+}) => (
+  <>
+    {isNew && status === "active" && <Notice tone="good">{texts.linkCreated}</Notice>}
+    {(addressGap ?? 0) > addressGapMax && (
+      <Notice tone="warn">{texts.addressGapWarning(String(addressGap))}</Notice>
     )}
-    <dt>{texts.maxUsage}</dt>
-    <dd>{link.maxUsage ?? texts.unlimited}</dd>
-    <dt>{texts.expires}</dt>
-    <dd>{link.expirationDate === null ? texts.never : formatDateTime(link.expirationDate)}</dd>
-    <dt>{texts.created}</dt>
-    <dd>{formatDateTime(link.dateCreated)}</dd>
-    <dt>{texts.destinationAddress}</dt>
-    <dd>
-      <code>{link.destinationAddress}</code>
-    </dd>
-    {link.addressGap !== null && (
-      <>
-        <dt>{texts.addressGap}</dt>
-        <dd>
-          {texts.addressGapCount(String(link.addressGap), String(addressGapMax))}
-          <GapLimitHelp />
-        </dd>
-      </>
+    {status === "active" && unsendableRemainder !== undefined && (
+      <Notice tone="warn">
+        <p>
+          {texts.unsendableRemainder(
+            formatTokenAmount(unsendableRemainder.amount, token),
+            formatTokenAmount(unsendableRemainder.smallestPayment, token),
+          )}
+        </p>
+        <div>
+          <Button onPress={onDeactivate}>{texts.deactivateLink}</Button>
+        </div>
+      </Notice>
     )}
-    <dt>{texts.id}</dt>
-    <dd>
-      <code>{link.id}</code>
-    </dd>
-    {link.transactionUrl !== null && (
-      <>
-        <dt>{texts.receipt}</dt>
-        <dd>
-          <a href={link.transactionUrl}>{link.transactionUrl}</a>
-        </dd>
-      </>
-    )}
-  </dl>
+  </>
 );
 
-/** Explains how to raise a wallet's gap limit. */
-const GapLimitHelp = () => (
-  <details>
-    <summary>{texts.gapLimitHelp.title}</summary>
-    <p>{texts.gapLimitHelp.meaning}</p>
-    <ul>
-      {texts.gapLimitHelp.wallets.map(([wallet, steps]) => (
-        <li key={wallet}>
-          <strong>{wallet}</strong>: {steps}
-        </li>
-      ))}
-    </ul>
-    <p>{texts.gapLimitHelp.separateAccountHint}</p>
-  </details>
-);
-
-/** Compares two plain decimals exactly. */
-const isLessThan = (left: string, right: string): boolean =>
-  toScaledInteger(left) < toScaledInteger(right);
-
-const toScaledInteger = (amount: string): bigint => {
-  const [whole = "0", fraction = ""] = amount.split(".");
-  return BigInt(whole + fraction.padEnd(78, "0"));
+/** How much of the amount has been received. */
+const Progress = ({ link }: { link: OwnPaymentLink }) => {
+  const { percent, missingAmount, excessAmount } = getLinkProgress(link);
+  const { receivedAmount, status, toAmount, token } = link;
+  return (
+    <Card title={texts.received}>
+      <div className={styles["progress"]}>
+        <p>
+          <strong>
+            {texts.receivedOf(
+              formatTokenNumber(receivedAmount, token),
+              formatTokenAmount(toAmount, token),
+            )}
+          </strong>
+          {excessAmount !== undefined &&
+            `, ${texts.excess(formatTokenNumber(excessAmount, token))}`}
+        </p>
+        <progress aria-label={texts.received} max={100} value={percent} />
+      </div>
+      {status === "completed" && missingAmount !== undefined && (
+        <Notice tone="warn">{texts.underpaid(formatTokenAmount(missingAmount, token))}</Notice>
+      )}
+    </Card>
+  );
 };

@@ -1,22 +1,35 @@
+import {
+  chevronLeft,
+  chevronRight,
+  link as linkIcon,
+  plus,
+  search,
+} from "@payment-links/design/icons";
 import { Link, useLocation, useSearchParams } from "react-router";
 import { hasApiErrorCode } from "../../api/api-error.ts";
-import { buildOperationUrl } from "../../api/call.ts";
-import type { PaymentLinkData } from "../../api/operations.ts";
+import type { OwnPaymentLinkData } from "../../api/operations.ts";
 import { useOperationQuery } from "../../api/query.ts";
 import { ButtonLink } from "../../ui/button.tsx";
-import { DownloadButton } from "../../ui/download-button.tsx";
-import { formatAmount, formatDateTime } from "../../ui/format.ts";
-import { QueryView } from "../../ui/query-view.tsx";
+import { EmptyState } from "../../ui/empty-state.tsx";
+import { formatDateTime } from "../../ui/format.ts";
+import { Icon } from "../../ui/icon.tsx";
 import { Notice } from "../../ui/notice.tsx";
 import { Card, Page } from "../../ui/page.tsx";
-import { Table } from "../../ui/table.tsx";
+import { QueryView } from "../../ui/query-view.tsx";
+import { SkeletonTable } from "../../ui/skeleton.tsx";
 import { texts as uiTexts } from "../../ui/texts.ts";
-import styles from "../../ui/ui.module.css";
+import { formatTokenAmount } from "../../ui/token-amount.ts";
+import uiStyles from "../../ui/ui.module.css";
 import { texts as depositTexts } from "../deposits/texts.ts";
+import { ExportPanel } from "./export-panel.tsx";
 import { isFiltered, parseLinkFilter } from "./filter.ts";
+import { LinkFilters } from "./link-filter.tsx";
 import { LinkBadge } from "./link-badge.tsx";
-import { LinkFilterForm } from "./link-filter.tsx";
+import { RowTable } from "./row-table.tsx";
+import styles from "./links.module.css";
 import { texts } from "./texts.ts";
+
+const pageSize = 10;
 
 /** The user's payment links, newest first. The URL holds the filter and the start of the page. */
 const Links = () => {
@@ -26,8 +39,8 @@ const Links = () => {
   const links = useOperationQuery("listOwnPaymentLinks", { query: { ...filter, before } });
   const actions = (
     <>
-      <ButtonLink to="/deposits">{depositTexts.title}</ButtonLink>
-      <ButtonLink to="/links/new" variant="primary">
+      <ExportPanel filter={filter} />
+      <ButtonLink to="/links/new" variant="primary" icon={plus}>
         {texts.create}
       </ButtonLink>
     </>
@@ -36,14 +49,15 @@ const Links = () => {
   return (
     <Page title={texts.title} actions={actions}>
       <Card>
-        <LinkFilterForm />
-        <QueryView query={links}>
+        <LinkFilters />
+        <QueryView query={links} placeholder={<SkeletonTable rows={pageSize} />}>
           {({ data, nextBefore }) => (
             <>
-              <LinkTable
-                links={data}
-                emptyText={isFiltered(filter) ? texts.noMatches : texts.empty}
-              />
+              {data.length > 0 ? (
+                <RowTable rows={data.map(toRow)} dateTitle={texts.created} />
+              ) : (
+                <NoLinks isFiltered={isFiltered(filter) || before !== undefined} />
+              )}
               {data.length < pageSize && nextBefore !== null && (
                 <Notice>{texts.partialSearch}</Notice>
               )}
@@ -51,23 +65,42 @@ const Links = () => {
             </>
           )}
         </QueryView>
-        <DownloadButton
-          label={texts.downloadLinksCsv}
-          href={buildOperationUrl("exportOwnPaymentLinks", { query: filter })}
-        />
-        <DownloadButton
-          label={texts.downloadPaymentsCsv}
-          href={buildOperationUrl("exportOwnPayments", { query: pickDateRange(filter) })}
-        />
       </Card>
+      <p className={styles["missing"]}>
+        {texts.missingPayment} <Link to="/deposits">{depositTexts.title}</Link>
+      </p>
     </Page>
   );
 };
 export default Links;
 
-const pageSize = 10;
+const toRow = (link: OwnPaymentLinkData) => ({
+  id: link.id,
+  to: `/links/${link.id}`,
+  description: link.description,
+  amount: formatTokenAmount(link.toAmount, link.token),
+  status: <LinkBadge link={link} />,
+  date: formatDateTime(link.dateCreated),
+});
 
-const pickDateRange = ({ from, to }: ReturnType<typeof parseLinkFilter>) => ({ from, to });
+const NoLinks = ({ isFiltered }: { isFiltered: boolean }) =>
+  isFiltered ? (
+    <EmptyState icon={search} title={texts.noMatches}>
+      {texts.noMatchesHint}
+    </EmptyState>
+  ) : (
+    <EmptyState
+      icon={linkIcon}
+      title={texts.emptyTitle}
+      action={
+        <ButtonLink to="/links/new" icon={plus}>
+          {texts.create}
+        </ButtonLink>
+      }
+    >
+      {texts.empty}
+    </EmptyState>
+  );
 
 /**
  * Links to the neighboring pages. A page starts after a given link, so new links do not shift it.
@@ -86,12 +119,15 @@ const LinksPager = ({ nextBefore }: { nextBefore: string | null }) => {
   };
   if (!searchParams.has("before") && nextBefore === null) return null;
   return (
-    <nav className={styles["row"]} aria-label={uiTexts.pagination}>
+    <nav className={uiStyles["pager"]} aria-label={uiTexts.pagination}>
       {searchParams.has("before") && (
-        <ButtonLink to={buildPageUrl(null)}>{texts.newest}</ButtonLink>
+        <ButtonLink to={buildPageUrl(null)} variant="quiet">
+          {texts.newest}
+        </ButtonLink>
       )}
       {newerPage !== undefined && (
         <ButtonLink to={newerPage} state={{ newerPages: newerPages.slice(0, -1) }}>
+          <Icon node={chevronLeft} />
           {uiTexts.newer}
         </ButtonLink>
       )}
@@ -101,6 +137,7 @@ const LinksPager = ({ nextBefore }: { nextBefore: string | null }) => {
           state={{ newerPages: [...newerPages, buildPageUrl(searchParams.get("before"))] }}
         >
           {uiTexts.older}
+          <Icon node={chevronRight} />
         </ButtonLink>
       )}
     </nav>
@@ -110,39 +147,17 @@ const LinksPager = ({ nextBefore }: { nextBefore: string | null }) => {
 const NotReady = () => (
   <Page title={texts.title}>
     <Card>
-      <p>{texts.accountNotReady}</p>
-      <div>
-        <ButtonLink to="/" variant="primary">
-          {texts.continueSetup}
-        </ButtonLink>
-      </div>
+      <EmptyState
+        icon={linkIcon}
+        title={texts.emptyTitle}
+        action={
+          <ButtonLink to="/" variant="primary">
+            {texts.continueSetup}
+          </ButtonLink>
+        }
+      >
+        {texts.accountNotReady}
+      </EmptyState>
     </Card>
   </Page>
-);
-
-const LinkTable = ({
-  links,
-  emptyText,
-}: {
-  links: readonly PaymentLinkData[];
-  emptyText: string;
-}) => (
-  <Table
-    rows={links}
-    emptyText={emptyText}
-    columns={[
-      [
-        texts.amount,
-        ({ id, toAmount, token }) => (
-          <Link to={`/links/${id}`}>
-            {formatAmount(toAmount)} {token.symbol}
-          </Link>
-        ),
-      ],
-      [texts.status, ({ status }) => <LinkBadge status={status} />],
-      [texts.received, ({ receivedAmount }) => formatAmount(receivedAmount)],
-      [texts.description, ({ description }) => <bdi>{description}</bdi>],
-      [texts.created, ({ dateCreated }) => formatDateTime(dateCreated)],
-    ]}
-  />
 );

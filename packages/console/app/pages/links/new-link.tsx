@@ -1,17 +1,21 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useRef, useState } from "react";
-import { Link, useLocation, useNavigate } from "react-router";
+import { useLocation, useNavigate } from "react-router";
 import { callOperation } from "../../api/call.ts";
 import { createIdempotencyKeys } from "../../api/idempotency-keys.ts";
 import type { NewPaymentLink, OwnWallet } from "../../api/operations.ts";
 import { invalidateOperations, useOperationQuery } from "../../api/query.ts";
+import { AmountField } from "../../ui/amount-field.tsx";
+import { ButtonLink } from "../../ui/button.tsx";
 import { Field, Select } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
-import { formatAmount, truncateMiddle } from "../../ui/format.ts";
-import { QueryView } from "../../ui/query-view.tsx";
+import { formatAmount } from "../../ui/format.ts";
 import { Notice } from "../../ui/notice.tsx";
 import { Card, Page } from "../../ui/page.tsx";
-import styles from "../../ui/ui.module.css";
+import { QueryView } from "../../ui/query-view.tsx";
+import { Skeleton } from "../../ui/skeleton.tsx";
+import { CheckoutPreview } from "./checkout-preview.tsx";
+import styles from "./links.module.css";
 import { parseAmount } from "./parse-amount.ts";
 import {
   type NewLinkError,
@@ -20,6 +24,7 @@ import {
   parseNewLink,
 } from "./parse-new-link.ts";
 import { texts } from "./texts.ts";
+import { WalletPicker } from "./wallet-picker.tsx";
 
 const expiryTexts: Readonly<Record<(typeof expiryOptions)[number], string>> = {
   never: texts.expiryNever,
@@ -30,32 +35,88 @@ const expiryTexts: Readonly<Record<(typeof expiryOptions)[number], string>> = {
   date: texts.expiryDate,
 };
 
-/** The form for a new link. It is prefilled when the user duplicates a link. */
+/** The form for a new link, next to a preview. It is prefilled when the user duplicates a link. */
 const NewLink = () => {
   const wallets = useOperationQuery("listWallets", {});
   return (
-    <Page title={texts.newTitle}>
-      <Card>
-        <QueryView query={wallets}>
-          {({ data }) => {
-            const wallet = data.find(({ isDefault }) => isDefault);
-            return wallet === undefined ? <NoWallet /> : <NewLinkForm wallet={wallet} />;
-          }}
-        </QueryView>
-      </Card>
+    <Page title={texts.newTitle} back={{ to: "/links", label: texts.title }}>
+      <QueryView query={wallets} placeholder={<Skeleton height="28rem" />}>
+        {({ data }) => {
+          const wallet = data.find(({ isDefault }) => isDefault);
+          return wallet === undefined ? (
+            <NoWallet />
+          ) : (
+            <NewLinkForm wallet={wallet} wallets={data} />
+          );
+        }}
+      </QueryView>
     </Page>
   );
 };
 export default NewLink;
 
 const NoWallet = () => (
-  <p>
-    {texts.accountNotReady} <Link to="/">{texts.continueSetup}</Link>
-  </p>
+  <Card>
+    <p>{texts.accountNotReady}</p>
+    <div>
+      <ButtonLink to="/" variant="primary">
+        {texts.continueSetup}
+      </ButtonLink>
+    </div>
+  </Card>
 );
 
-const NewLinkForm = ({ wallet }: { wallet: OwnWallet }) => {
+type WalletProps = { wallet: OwnWallet; wallets: readonly OwnWallet[] };
+
+const NewLinkForm = ({ wallet, wallets }: WalletProps) => {
   const initialValues = (useLocation().state ?? {}) as Partial<NewPaymentLink>;
+  const [amountInput, setAmountInput] = useState(String(initialValues.toAmount ?? ""));
+  const [description, setDescription] = useState(initialValues.description ?? "");
+  const { create, formError, clearError } = useCreateLink(wallet);
+  const { symbol } = wallet.token.token;
+  const amount = parseAmount(amountInput, symbol);
+  const isReformatted = amount !== undefined && amount !== amountInput.trim();
+  return (
+    <div className={styles["create"]}>
+      <Card>
+        <Form submitLabel={texts.createLink} onSubmit={create}>
+          <AmountField
+            name="toAmount"
+            label={texts.amount}
+            unit={symbol}
+            value={amountInput}
+            onChange={(value) => {
+              setAmountInput(value);
+              clearError();
+            }}
+            hint={texts.amountHint(symbol, isReformatted ? formatAmount(amount) : undefined)}
+            errorMessage={formError === "badAmount" ? texts.badAmount : undefined}
+          />
+          <Field
+            name="description"
+            label={texts.description}
+            hint={texts.descriptionHint}
+            maxLength={500}
+            rows={2}
+            value={description}
+            onChange={setDescription}
+          />
+          <WalletPicker wallet={wallet} wallets={wallets} />
+          <MoreOptions
+            isOnBitcoin={wallet.firstAddresses !== null}
+            maxUsage={initialValues.maxUsage ?? undefined}
+            formError={formError}
+            onEdit={clearError}
+          />
+        </Form>
+      </Card>
+      <CheckoutPreview wallet={wallet} amount={amount} description={description.trim()} />
+    </div>
+  );
+};
+
+/** Returns the function that creates the link and opens it, and the error of the last attempt. */
+const useCreateLink = (wallet: OwnWallet) => {
   const navigate = useNavigate();
   const client = useQueryClient();
   const idempotencyKeys = useRef(createIdempotencyKeys());
@@ -76,107 +137,65 @@ const NewLinkForm = ({ wallet }: { wallet: OwnWallet }) => {
     const header = { "Idempotency-Key": idempotencyKeys.current.keyFor(newLink) };
     const { id } = await callOperation("createOwnPaymentLink", { header, body: newLink });
     await invalidateOperations(client, ["listOwnPaymentLinks"]);
-    await navigate(`/links/${id}`, { replace: true });
+    await navigate(`/links/${id}`, { replace: true, state: { isNew: true } });
   };
-  return (
-    <Form submitLabel={texts.createLink} onSubmit={create}>
-      <TermsFields
-        wallet={wallet}
-        initialValues={initialValues}
-        formError={formError}
-        onEdit={() => setFormError(undefined)}
-      />
-      <ExpiryFields wallet={wallet} formError={formError} onEdit={() => setFormError(undefined)} />
-    </Form>
-  );
+  return { create, formError, clearError: () => setFormError(undefined) };
 };
 
-type TermsProps = {
-  wallet: OwnWallet;
-  initialValues: Partial<NewPaymentLink>;
+type OptionsProps = {
+  isOnBitcoin: boolean;
+  maxUsage: number | undefined;
   formError: NewLinkError | undefined;
   /** Clears the error, because the edited value may now be valid. */
   onEdit: () => void;
 };
 
-const TermsFields = ({ wallet, initialValues, formError, onEdit }: TermsProps) => {
-  const { symbol, chain } = wallet.token.token;
-  const [input, setInput] = useState("");
-  const amount = parseAmount(input, symbol);
-  const isReformatted = amount !== undefined && amount !== input.trim();
-  return (
-    <>
-      <Field
-        name="toAmount"
-        label={texts.amount}
-        hint={texts.amountHint(symbol, isReformatted ? formatAmount(amount) : undefined)}
-        isRequired
-        defaultValue={initialValues.toAmount === undefined ? "" : String(initialValues.toAmount)}
-        errorMessage={formError === "badAmount" ? texts.badAmount : undefined}
-        onChange={(value) => {
-          setInput(value);
-          onEdit();
-        }}
-        inputProps={{ inputMode: "decimal" }}
-      />
-      <p className={styles["small"]}>
-        {texts.settlementToken} {symbol} {texts.onChain} {chain.name}, {texts.settlementAddress}{" "}
-        {wallet.firstAddresses === null ? (
-          <code>{truncateMiddle(wallet.walletAddress)}</code>
-        ) : (
-          texts.uniqueAddress
-        )}
-        . <Link to="/account/wallets">{texts.changeWallet}</Link>
-      </p>
-      <Field
-        name="description"
-        label={texts.description}
-        hint={texts.descriptionHint}
-        maxLength={500}
-        rows={3}
-        defaultValue={initialValues.description ?? ""}
-      />
-      <Field
-        name="maxUsage"
-        label={texts.maxUsage}
-        hint={texts.maxUsageHint}
-        type="number"
-        defaultValue={String(initialValues.maxUsage ?? "")}
-        inputProps={{ min: 1, max: 2_147_483_647, step: 1 }}
-      />
-    </>
-  );
-};
-
-const ExpiryFields = ({ wallet, formError, onEdit }: Omit<TermsProps, "initialValues">) => {
+/** The options that most links do not need. An invalid option opens them. */
+const MoreOptions = ({ isOnBitcoin, maxUsage, formError, onEdit }: OptionsProps) => {
+  const [isOpen, setOpen] = useState(maxUsage !== undefined);
   const [expiry, setExpiry] = useState("never");
   const [isShortExpiry, setShortExpiry] = useState(false);
-  const isOnBitcoin = wallet.firstAddresses !== null;
   return (
-    <>
-      <Select
-        name="expiry"
-        label={texts.expiry}
-        value={expiry}
-        onValueChange={setExpiry}
-        options={expiryOptions.map((value) => ({ value, text: expiryTexts[value] }))}
-      />
-      {expiry === "date" && (
-        <Field
-          name="expiresAt"
-          label={texts.expiryAt}
-          isRequired
-          errorMessage={formError === "pastDate" ? texts.pastDate : undefined}
-          onChange={(expiresAt) => {
-            setShortExpiry(isShortExpiryOnBitcoin(expiresAt, new Date()));
-            onEdit();
-          }}
-          inputProps={{ type: "datetime-local" }}
+    <details
+      className={styles["options"]}
+      open={isOpen}
+      onToggle={(event) => setOpen(event.currentTarget.open)}
+      onInvalidCapture={() => setOpen(true)}
+    >
+      <summary>{texts.moreOptions}</summary>
+      <div className={styles["optionFields"]}>
+        <Select
+          name="expiry"
+          label={texts.expiry}
+          value={expiry}
+          onValueChange={setExpiry}
+          options={expiryOptions.map((value) => ({ value, text: expiryTexts[value] }))}
         />
-      )}
-      {isOnBitcoin && expiry === "date" && isShortExpiry && (
-        <Notice tone="warn">{texts.shortOnBitcoin}</Notice>
-      )}
-    </>
+        {expiry === "date" && (
+          <Field
+            name="expiresAt"
+            label={texts.expiryAt}
+            isRequired
+            errorMessage={formError === "pastDate" ? texts.pastDate : undefined}
+            onChange={(expiresAt) => {
+              setShortExpiry(isShortExpiryOnBitcoin(expiresAt, new Date()));
+              onEdit();
+            }}
+            inputProps={{ type: "datetime-local" }}
+          />
+        )}
+        {isOnBitcoin && expiry === "date" && isShortExpiry && (
+          <Notice tone="warn">{texts.shortOnBitcoin}</Notice>
+        )}
+        <Field
+          name="maxUsage"
+          label={texts.maxUsage}
+          hint={texts.maxUsageHint}
+          type="number"
+          defaultValue={String(maxUsage ?? "")}
+          inputProps={{ min: 1, max: 2_147_483_647, step: 1 }}
+        />
+      </div>
+    </details>
   );
 };

@@ -1,128 +1,110 @@
-import { useState } from "react";
+import { plus } from "@payment-links/design/icons";
 import { Link } from "react-router";
-import type { Overview as OverviewData, OwnPaymentData } from "../../api/operations.ts";
+import type { Overview as OverviewData } from "../../api/operations.ts";
 import { useOperationQuery } from "../../api/query.ts";
 import { useAccount } from "../../frame/session.ts";
-import { Select } from "../../ui/field.tsx";
-import { formatAmount, formatDateTime } from "../../ui/format.ts";
-import { QueryView } from "../../ui/query-view.tsx";
+import { ButtonLink } from "../../ui/button.tsx";
+import { formatCount } from "../../ui/format.ts";
 import { Card, Page } from "../../ui/page.tsx";
-import { Table } from "../../ui/table.tsx";
-import uiStyles from "../../ui/ui.module.css";
-import { Chart } from "./chart.tsx";
-import { Health } from "./health.tsx";
+import { QueryView } from "../../ui/query-view.tsx";
+import { Skeleton } from "../../ui/skeleton.tsx";
+import { listAttention } from "./attention.ts";
+import { AttentionStrip } from "./attention-strip.tsx";
 import styles from "./overview.module.css";
-import { summarizeReceived } from "./received.ts";
-import { Setup } from "./setup.tsx";
+import { ReceivedCard } from "./received-card.tsx";
+import { dayCounts } from "./received.ts";
+import { RecentPayments } from "./recent-payments.tsx";
+import { DeveloperSetup, Setup, isFirstLoad, useSetup } from "./setup.tsx";
 import { texts } from "./texts.ts";
-import { UnmatchedDeposits } from "./unmatched-deposits.tsx";
 
 const refetchIntervalMs = 30_000;
-const dayCount = 30;
 
-/**
- * The account's overview: unapplied payments, unmatched deposits, setup steps, received amounts and
- * integration health.
- */
+/** Two of the longest periods, so that each range can be compared with the one before it. */
+const queriedDayCount = 2 * Math.max(...dayCounts);
+
+/** The account's overview: what needs attention, received amounts, payments and setup steps. */
 const Overview = () => {
   const account = useAccount();
-  const query = { days: dayCount };
-  const options = { isEnabled: account.isReady, refetchIntervalMs };
-  const overview = useOperationQuery("getOverview", { query }, options);
+  const setup = useSetup();
+  const { overview, ...data } = useOverviewData();
+  const newLinkButton = (
+    <ButtonLink to="/links/new" variant="primary" icon={plus}>
+      {texts.newLink}
+    </ButtonLink>
+  );
   return (
-    <Page title={texts.title}>
-      {overview.data !== undefined && overview.data.unapplied.count > 0 && (
-        <Unapplied unapplied={overview.data.unapplied} />
-      )}
-      {account.isReady && <UnmatchedDeposits refetchIntervalMs={refetchIntervalMs} />}
-      <Setup />
-      {account.isReady && (
-        <QueryView query={overview}>
-          {(data) => (
-            <>
-              <Received data={data} now={overview.dataUpdatedAt} />
-              <LinkCounts links={data.links} />
-            </>
+    <Page title={texts.title} {...(account.isReady ? { actions: newLinkButton } : {})}>
+      {/* Nothing is shown until all of it is known, so that nothing moves down later. */}
+      {data.isFirstLoad || setup.isFirstLoad ? (
+        <Skeleton height="30rem" />
+      ) : (
+        <>
+          <AttentionStrip items={data.attentionItems} setup={setup} />
+          <Setup setup={setup} />
+          {account.isReady && (
+            <QueryView query={overview}>
+              {(figures) => <Figures data={figures} now={overview.dataUpdatedAt} />}
+            </QueryView>
           )}
-        </QueryView>
+          <DeveloperSetup setup={setup} />
+        </>
       )}
-      <Health />
     </Page>
   );
 };
 export default Overview;
 
-type BoundedCount = { count: number; hasMore: boolean };
+const useOverviewData = () => {
+  const { isReady } = useAccount();
+  const options = { isEnabled: isReady, refetchIntervalMs };
+  const query = { days: queriedDayCount };
+  const overview = useOperationQuery("getOverview", { query }, options);
+  const deposits = useOperationQuery("listDeposits", { query: {} }, options);
+  const endpoints = useOperationQuery("listWebhookEndpoints", {}, { refetchIntervalMs });
+  const keys = useOperationQuery("listApiKeys", {});
+  const attentionItems = listAttention({
+    unapplied: overview.data?.unapplied,
+    deposits: deposits.data,
+    endpoints: endpoints.data?.data,
+    keys: keys.data?.data,
+    now: keys.dataUpdatedAt,
+  });
+  const queries = isReady ? [overview, deposits, endpoints, keys] : [endpoints, keys];
+  return { attentionItems, isFirstLoad: isFirstLoad(queries), overview };
+};
 
-const formatBoundedCount = ({ count, hasMore }: BoundedCount): string =>
-  hasMore ? texts.moreThan(count) : formatAmount(String(count));
-
-const Unapplied = ({ unapplied }: Pick<OverviewData, "unapplied">) => (
-  <Card title={texts.unapplied}>
-    <p>{texts.unappliedText(formatBoundedCount(unapplied))}</p>
-    <Table
-      rows={unapplied.payments}
-      columns={[
-        [texts.amount, ({ amount }) => formatAmount(amount)],
-        [texts.reason, (payment) => <Reason payment={payment} />],
-        [texts.timeColumn, ({ dateCreated }) => formatDateTime(dateCreated)],
-      ]}
-    />
-  </Card>
-);
-
-const Reason = ({ payment: { reason, paymentLinkId } }: { payment: OwnPaymentData }) => (
+const Figures = ({ data, now }: { data: OverviewData; now: number }) => (
   <>
-    {reason !== null && texts.reasons[reason]}{" "}
-    <Link to={`/links/${paymentLinkId}`}>{texts.viewLink}</Link>
+    <ReceivedCard data={data} now={now} />
+    <div className={styles["columns"]}>
+      {data.recentPayments.length > 0 && <RecentPayments payments={data.recentPayments} />}
+      <LinkCounts links={data.links} />
+    </div>
   </>
 );
-
-const Received = ({ data, now }: { data: OverviewData; now: number }) => {
-  const tokens = summarizeReceived(data, { now: new Date(now), dayCount });
-  const [tokenId, setTokenId] = useState("");
-  const selectedToken = tokens.find((token) => token.tokenId === tokenId) ?? tokens[0];
-  return (
-    <Card title={texts.received}>
-      {selectedToken === undefined ? (
-        <p className={uiStyles["quiet"]}>{texts.nothingReceived}</p>
-      ) : (
-        <>
-          {tokens.length > 1 && (
-            <Select
-              label={texts.token}
-              value={selectedToken.tokenId}
-              onValueChange={setTokenId}
-              options={tokens.map((token) => ({
-                value: token.tokenId,
-                text: `${token.symbol} · ${token.chain}`,
-              }))}
-            />
-          )}
-          <p>
-            <strong>
-              {formatAmount(selectedToken.total)} {selectedToken.symbol}
-            </strong>{" "}
-            <span className={uiStyles["quiet"]}>{selectedToken.chain}</span>
-          </p>
-          <Chart token={selectedToken} />
-        </>
-      )}
-    </Card>
-  );
-};
 
 const LinkCounts = ({ links }: Pick<OverviewData, "links">) => (
   <Card title={texts.links}>
     <dl className={styles["counts"]}>
-      {(["active", "completed", "inactive"] as const).map((status) => (
-        <div key={status}>
-          <dt>
-            <Link to={`/links?status=${status}`}>{texts.statuses[status]}</Link>
-          </dt>
-          <dd>{formatBoundedCount(links[status])}</dd>
-        </div>
-      ))}
+      <div>
+        <dt>
+          <Link to="/links?status=open">{texts.open}</Link>
+        </dt>
+        <dd>{formatBoundedCount(links.active)}</dd>
+      </div>
+      <div>
+        <dt>
+          <Link to="/links?status=paid">{texts.paid}</Link>
+        </dt>
+        <dd>{formatBoundedCount(links.completed)}</dd>
+      </div>
+      <div>
+        <dt>{texts.ended}</dt>
+        <dd>{formatBoundedCount(links.inactive)}</dd>
+      </div>
     </dl>
   </Card>
 );
+
+const formatBoundedCount = ({ count, hasMore }: OverviewData["links"]["active"]): string =>
+  hasMore ? texts.moreThan(count) : formatCount(count);

@@ -1,45 +1,66 @@
 import type { Overview } from "../../api/operations.ts";
+import { fromUnits, toUnits } from "../../ui/decimal.ts";
+
+/** The ranges of the overview, in days. */
+export const dayCounts = [7, 30, 90] as const;
+
+type Token = Overview["tokens"][number]["token"];
+
+/** The amount of one day, which starts at midnight UTC. */
+export type ReceivedDay = { day: string; amount: string; paymentCount: number };
 
 /** The amounts received in one token, for each day of the period, oldest first. */
 export type ReceivedToken = {
   tokenId: string;
-  symbol: string;
-  chain: string;
+  token: Token;
   total: string;
-  days: readonly { day: string; amount: string; paymentCount: number }[];
+  /**
+   * The change against the previous period of the same length, in percent. Undefined if nothing was
+   * received then.
+   */
+  changePercent: bigint | undefined;
+  days: readonly ReceivedDay[];
 };
 
 const dayMs = 86_400_000;
 
-/** Groups received amounts by token and fills in days without payments. Totals are exact. */
+/**
+ * Groups received amounts by token and fills in days without payments. `received` contains at least
+ * two periods of `dayCount` days, so that they can be compared. Omits tokens that were received in
+ * neither of them. Totals are exact.
+ */
 export const summarizeReceived = (
   { received, tokens }: Pick<Overview, "received" | "tokens">,
   { now, dayCount }: { now: Date; dayCount: number },
 ): ReceivedToken[] =>
-  tokens.map(({ id, token }) => {
-    const tokenRows = received.filter(({ tokenId }) => tokenId === id);
-    const days = Array.from({ length: dayCount }, (_none, index) => {
-      const day = new Date(now.getTime() - (dayCount - 1 - index) * dayMs)
-        .toISOString()
-        .slice(0, 10);
-      const dayRow = tokenRows.find((row) => row.day === day);
-      return { day, amount: dayRow?.amount ?? "0", paymentCount: dayRow?.paymentCount ?? 0 };
+  tokens.flatMap(({ id, token }) => {
+    const rows = received.filter(({ tokenId }) => tokenId === id);
+    const days = Array.from({ length: dayCount }, (_none, index): ReceivedDay => {
+      const day = getDay(now, dayCount - 1 - index);
+      const row = rows.find((candidate) => candidate.day === day);
+      return { day, amount: row?.amount ?? "0", paymentCount: row?.paymentCount ?? 0 };
     });
-    const total = sumAmounts(tokenRows.map(({ amount }) => amount));
-    return { tokenId: id, symbol: token.symbol, chain: token.chain.name, total, days };
+    const total = sumAmounts(days);
+    const firstDay = getDay(now, dayCount - 1);
+    const previousFirstDay = getDay(now, 2 * dayCount - 1);
+    const previousRows = rows.filter(({ day }) => day >= previousFirstDay && day < firstDay);
+    const previousTotal = sumAmounts(previousRows);
+    if (total === 0n && previousTotal === 0n) return [];
+    const changePercent = computeChangePercent(total, previousTotal);
+    return [{ tokenId: id, token, total: fromUnits(total), changePercent, days }];
   });
 
-const decimalPlacesMax = 78;
+const getDay = (now: Date, daysAgo: number): string =>
+  new Date(now.getTime() - daysAgo * dayMs).toISOString().slice(0, 10);
 
-/** Adds plain decimals exactly. */
-const sumAmounts = (amounts: readonly string[]): string => {
-  const scaledTotal = amounts.reduce((sum, amount) => {
-    const [whole = "0", fraction = ""] = amount.split(".");
-    return sum + BigInt(whole + fraction.padEnd(decimalPlacesMax, "0"));
-  }, 0n);
-  const digits = scaledTotal.toString().padStart(decimalPlacesMax + 1, "0");
-  const fraction = digits.slice(-decimalPlacesMax).replace(/0+$/, "");
-  return fraction === ""
-    ? digits.slice(0, -decimalPlacesMax)
-    : `${digits.slice(0, -decimalPlacesMax)}.${fraction}`;
+const sumAmounts = (rows: readonly { amount: string }[]): bigint =>
+  rows.reduce((sum, { amount }) => sum + toUnits(amount), 0n);
+
+/** Returns the change in whole percent, rounded half away from zero. */
+export const computeChangePercent = (total: bigint, previousTotal: bigint): bigint | undefined => {
+  if (previousTotal === 0n) return undefined;
+  const difference = total - previousTotal;
+  const size = difference < 0n ? -difference : difference;
+  const percent = (size * 200n + previousTotal) / (previousTotal * 2n);
+  return difference < 0n ? -percent : percent;
 };

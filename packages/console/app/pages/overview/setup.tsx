@@ -1,29 +1,34 @@
+import { arrowRight, check } from "@payment-links/design/icons";
 import { useState } from "react";
 import { useOperationQuery } from "../../api/query.ts";
 import { useAccount } from "../../frame/session.ts";
-import { Badge } from "../../ui/badge.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
+import { Icon } from "../../ui/icon.tsx";
 import { Card } from "../../ui/page.tsx";
 import uiStyles from "../../ui/ui.module.css";
 import styles from "./overview.module.css";
+import { type SetupStep, type SetupSteps, listSetupSteps } from "./setup-steps.ts";
 import { texts } from "./texts.ts";
-
-const steps = [
-  { name: "handle", to: "/account/profile", isRequired: true },
-  { name: "wallet", to: "/account/wallets", isRequired: true },
-  { name: "link", to: "/links/new", isRequired: false },
-  { name: "key", to: "/keys", isRequired: false },
-  { name: "endpoint", to: "/webhooks", isRequired: false },
-] as const;
 
 /** All accounts in this browser share this key, so that it does not reveal who signs in here. */
 const hiddenKey = "set-up hidden";
 
-/**
- * The setup steps of a new account. They are shown until all are done. When the user hides them,
- * the number of remaining steps stays visible.
- */
-export const Setup = () => {
+/** The state of the setup. `steps` is undefined until it is known. */
+export type SetupState = {
+  steps: SetupSteps | undefined;
+  isFirstLoad: boolean;
+  isHidden: boolean;
+  toggleHidden: () => void;
+};
+
+type QueryState = { isPending: boolean; failureCount: number };
+
+/** Returns whether any of these queries waits for its first response. */
+export const isFirstLoad = (queries: readonly QueryState[]): boolean =>
+  queries.some(({ isPending, failureCount }) => isPending && failureCount === 0);
+
+/** Returns the setup steps of the account, and whether the user has hidden them. */
+export const useSetup = (): SetupState => {
   const account = useAccount();
   const [isHidden, setHidden] = useState(localStorage.getItem(hiddenKey) !== null);
   const wallets = useOperationQuery("listWallets", {});
@@ -34,60 +39,94 @@ export const Setup = () => {
     { query: {} },
     { isEnabled: account.isReady },
   );
-  const completedSteps = {
-    handle: account.handle !== null,
-    wallet: wallets.data?.data.some(({ isDefault }) => isDefault) ?? false,
-    link: (links.data?.data.length ?? 0) > 0,
-    key: (keys.data?.data.length ?? 0) > 0,
-    endpoint: (endpoints.data?.data.length ?? 0) > 0,
-  };
-  const isLoaded =
-    [wallets, keys, endpoints].every((query) => query.data !== undefined) &&
-    !(account.isReady && links.isPending);
-  if (!isLoaded || Object.values(completedSteps).every(Boolean)) return null;
   const toggleHidden = (): void => {
     if (isHidden) localStorage.removeItem(hiddenKey);
     else localStorage.setItem(hiddenKey, "1");
     setHidden(!isHidden);
   };
-  if (isHidden) {
-    const remainingCount = Object.values(completedSteps).filter((isDone) => !isDone).length;
-    return (
-      <Card>
-        <div className={`${uiStyles["row"]} ${uiStyles["spread"]}`}>
-          <span>{texts.remainingSteps(remainingCount)}</span>
-          <Button onPress={toggleHidden}>{texts.showSteps}</Button>
-        </div>
-      </Card>
-    );
-  }
+  const queries = account.isReady ? [wallets, keys, endpoints, links] : [wallets, keys, endpoints];
+  const isLoaded = queries.every(({ data }) => data !== undefined);
+  const steps = listSetupSteps({
+    handle: account.handle !== null,
+    wallet: wallets.data?.data.some(({ isDefault }) => isDefault) ?? false,
+    link: (links.data?.data.length ?? 0) > 0,
+    key: (keys.data?.data.length ?? 0) > 0,
+    endpoint: (endpoints.data?.data.length ?? 0) > 0,
+  });
+  return {
+    steps: isLoaded ? steps : undefined,
+    isFirstLoad: isFirstLoad(queries),
+    isHidden,
+    toggleHidden,
+  };
+};
+
+type SetupProps = { setup: SetupState };
+
+/** The setup steps of a shop. They are shown until all are done, or the user hides them. */
+export const Setup = ({ setup: { steps, isHidden, toggleHidden } }: SetupProps) => {
+  if (steps === undefined || steps.isShopDone || isHidden) return null;
   return (
-    <Card title={texts.setup}>
-      <p className={uiStyles["quiet"]}>{texts.setupIntro}</p>
+    <Card title={texts.setup} actions={<HideButton onPress={toggleHidden} />}>
+      <div className={styles["setupProgress"]}>
+        <progress aria-label={texts.setup} max={steps.shop.length} value={steps.doneCount} />
+        <span className={uiStyles["quiet"]}>
+          {texts.stepCount(steps.doneCount, steps.shop.length)}
+        </span>
+      </div>
       <ol className={styles["steps"]}>
-        {steps.map(({ name, to, isRequired }) => (
-          <li key={name}>
-            <span>
-              {completedSteps[name] ? (
-                <Badge tone="good">{texts.done}</Badge>
-              ) : (
-                <Badge tone={isRequired ? "bad" : "quiet"}>
-                  {isRequired ? texts.requiredStep : texts.optionalStep}
-                </Badge>
-              )}
-            </span>
-            <span>{texts.steps[name]}</span>
-            {completedSteps[name] ? (
-              <span />
-            ) : (
-              <ButtonLink to={to}>{texts.stepActions[name]}</ButtonLink>
-            )}
-          </li>
+        {steps.shop.map((step) => (
+          <StepItem key={step.name} step={step} hasButton={step.isNext} />
         ))}
       </ol>
-      <div>
-        <Button onPress={toggleHidden}>{texts.hideSteps}</Button>
-      </div>
     </Card>
   );
 };
+
+/** The optional steps of a shop with its own software. They come last. */
+export const DeveloperSetup = ({ setup: { steps, isHidden, toggleHidden } }: SetupProps) => {
+  if (steps === undefined || steps.isDeveloperDone || isHidden) return null;
+  const actions = steps.isShopDone ? { actions: <HideButton onPress={toggleHidden} /> } : {};
+  return (
+    <Card title={texts.developers} {...actions}>
+      <p className={uiStyles["quiet"]}>{texts.developersIntro}</p>
+      <ul className={styles["steps"]}>
+        {steps.developer.map((step) => (
+          <StepItem key={step.name} step={step} hasButton={!step.isDone} />
+        ))}
+      </ul>
+    </Card>
+  );
+};
+
+const HideButton = ({ onPress }: { onPress: () => void }) => (
+  <Button variant="quiet" onPress={onPress}>
+    {texts.hideSteps}
+  </Button>
+);
+
+const StepItem = ({
+  step: { name, to, isDone, isNext },
+  hasButton,
+}: {
+  step: SetupStep<keyof typeof texts.steps>;
+  hasButton: boolean;
+}) => (
+  <li>
+    <span className={styles["stepMark"]} data-done={isDone}>
+      {isDone && <Icon node={check} size={14} />}
+    </span>
+    <span className={styles["stepText"]}>
+      <strong>{texts.steps[name].title}</strong>
+      <span className={uiStyles["quiet"]}>
+        {isDone ? texts.done : texts.steps[name].description}
+      </span>
+    </span>
+    {hasButton && (
+      <ButtonLink to={to} variant={isNext ? "primary" : "plain"}>
+        {texts.steps[name].action}
+        <Icon node={arrowRight} />
+      </ButtonLink>
+    )}
+  </li>
+);

@@ -1,0 +1,81 @@
+import type { OwnPaymentLink } from "../../api/operations.ts";
+import { CopyButton } from "../../ui/copy-button.tsx";
+import { formatDateTime, truncateMiddle } from "../../ui/format.ts";
+import { Card } from "../../ui/page.tsx";
+import styles from "./links.module.css";
+import { GapLimitHelp } from "./gap-limit-help.tsx";
+import { texts } from "./texts.ts";
+
+/**
+ * The gap limit of most Bitcoin wallets: how many unused addresses in a row they check for
+ * payments.
+ */
+export const addressGapMax = 20;
+
+/** The properties of a link. */
+export const LinkFacts = ({ link }: { link: OwnPaymentLink }) => (
+  <Card title={texts.details}>
+    <dl className={styles["facts"]}>
+      {link.description !== null && (
+        <div>
+          <dt>{texts.description}</dt>
+          <dd>
+            <bdi>{link.description}</bdi>
+          </dd>
+        </div>
+      )}
+      <div>
+        <dt>{texts.network}</dt>
+        <dd>{link.token.chain.name}</dd>
+      </div>
+      <div>
+        <dt>{texts.destinationAddress}</dt>
+        <dd>
+          <Copyable text={link.destinationAddress} label={texts.copyAddress} />
+        </dd>
+      </div>
+      <div>
+        <dt>{texts.created}</dt>
+        <dd>{formatDateTime(link.dateCreated)}</dd>
+      </div>
+      <div>
+        <dt>{texts.expires}</dt>
+        <dd>{link.expirationDate === null ? texts.never : formatDateTime(link.expirationDate)}</dd>
+      </div>
+      <div>
+        <dt>{texts.maxUsage}</dt>
+        <dd>{link.maxUsage ?? texts.unlimited}</dd>
+      </div>
+      {link.addressGap !== null && (
+        <div>
+          <dt>{texts.addressGap}</dt>
+          <dd>
+            {texts.addressGapCount(String(link.addressGap), String(addressGapMax))}
+            <GapLimitHelp />
+          </dd>
+        </div>
+      )}
+      <div>
+        <dt>{texts.id}</dt>
+        <dd>
+          <Copyable text={link.id} label={texts.copyId} />
+        </dd>
+      </div>
+      {link.transactionUrl !== null && (
+        <div>
+          <dt>{texts.receipt}</dt>
+          <dd>
+            <a href={link.transactionUrl}>{texts.viewReceipt}</a>
+          </dd>
+        </div>
+      )}
+    </dl>
+  </Card>
+);
+
+/** A long text with its middle left out, and a button that copies all of it. */
+const Copyable = ({ text, label }: { text: string; label: string }) => (
+  <>
+    <code title={text}>{truncateMiddle(text)}</code> <CopyButton text={text} label={label} />
+  </>
+);
