@@ -109,6 +109,7 @@ CREATE TABLE deliveries (
   lease_until timestamp with time zone,
   abandoned_as text,
   failed_attempts jsonb,
+  sent_body text,
   CONSTRAINT deliveries_event_id_endpoint_id_key UNIQUE (event_id, endpoint_id),
   CONSTRAINT deliveries_check CHECK (num_nonnulls(next_attempt_at, lease_until) = 1)
 ) WITH (
@@ -131,6 +132,7 @@ CREATE TABLE delivery_log (
   payment_id text COLLATE "C",
   failed_attempts jsonb,
   duration_ms integer,
+  sent_body text,
   CONSTRAINT delivery_log_pkey PRIMARY KEY (event_id, endpoint_id, occurred_on),
   CONSTRAINT delivery_log_status_check CHECK (status = ANY (ARRAY['Delivered'::text, 'Failed'::text]))
 ) PARTITION BY RANGE (occurred_on);

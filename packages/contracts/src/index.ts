@@ -90,6 +90,7 @@ export {
   type DeliveryAttempt,
   type DeliveryData,
   type DeliveryDetail,
+  type DeliveryRequest,
   CreateEndpointBody,
   EndpointChange,
   LinkDeliveriesQuery,

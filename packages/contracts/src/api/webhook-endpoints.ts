@@ -145,11 +145,27 @@ export const DeliveryAttempt = z
   .meta({ id: "DeliveryAttempt" });
 export type DeliveryAttempt = z.output<typeof DeliveryAttempt>;
 
+/** The request of an attempt, as it was sent. */
+export const DeliveryRequest = z
+  .object({
+    url: z.string(),
+    headers: z
+      .array(z.object({ name: z.string(), value: z.string() }))
+      .meta({ description: "All headers except `traceparent`." }),
+    body: z.string(),
+  })
+  .meta({ id: "DeliveryRequest" });
+export type DeliveryRequest = z.output<typeof DeliveryRequest>;
+
 /** A delivery log entry with its attempts. */
 export const DeliveryDetail = DeliveryData.extend({
   attemptLog: z.array(DeliveryAttempt).meta({
     description:
       "The completed attempts, in order. For older deliveries, only the last attempt is available.",
+  }),
+  request: DeliveryRequest.nullable().meta({
+    description:
+      "The request of the last completed attempt. Null if no attempt was completed, or for older deliveries.",
   }),
 }).meta({ id: "DeliveryDetail" });
 export type DeliveryDetail = z.output<typeof DeliveryDetail>;
@@ -229,7 +245,7 @@ export const webhookEndpointOperations = {
     path: `${itemOperation.path}/deliveries/:deliveryId`,
     method: "get",
     operationId: "getDelivery",
-    summary: "Get a delivery with all its attempts",
+    summary: "Get a delivery with all its attempts and its last request",
     responses: { 200: DeliveryDetail },
   },
   listLinkDeliveries: {

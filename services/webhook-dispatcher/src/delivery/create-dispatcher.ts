@@ -21,6 +21,7 @@ import {
   updateSchedule,
 } from "../domain/schedule/schedule.ts";
 import type { Destination, SlotLimits } from "../domain/schedule/slots.ts";
+import { serializeWebhookBody } from "../domain/webhook-body.ts";
 import type { HostOverrides } from "../guard/host-overrides.ts";
 import type { Resolve } from "../guard/resolver.ts";
 import { claimDeliveries, listWaitingEndpoints } from "../store/deliveries.ts";
@@ -235,13 +236,15 @@ const runAttempt = async (
   const startedAt = clock.now();
   const startedMs = clock.elapsedMs();
   if (attempts === 1) metrics.observeFirstAttemptDelay(occurredAt);
-  const outcome = await (link === undefined || target === undefined
+  const sentBody = link === undefined ? null : serializeWebhookBody(delivery, link, startedAt);
+  const outcome = await (sentBody === null || target === undefined
     ? outcomeFromError(undefined)
-    : makeAttempt({ delivery, link, target, leaseUntil }));
+    : makeAttempt({ delivery, body: sentBody, target, startedAt, leaseUntil }));
   metrics.countAttempt(outcome.kind);
   const durationMs = Math.round(clock.elapsedMs() - startedMs);
   const attemptTimes = { startedAt, endedAt: clock.now(), durationMs, leaseUntil };
-  const ended = { id, eventId, endpointId, occurredAt, attempts, ...attemptTimes, outcome };
+  const key = { id, eventId, endpointId, occurredAt, attempts };
+  const ended = { ...key, ...attemptTimes, sentBody, outcome };
   const written = writer.write(ended);
   applyInput({ kind: "ended", destination, hasResponse: outcome.httpStatus !== null });
   await written;

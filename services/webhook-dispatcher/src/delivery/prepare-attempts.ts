@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import type { Pool, Transaction } from "@payment-links/postgres";
+import type { Db, Pool, Transaction } from "@payment-links/postgres";
 import { ConfigError, type Log } from "@payment-links/runtime";
 import type { Attempt, Delivery, Target } from "../domain/attempt.ts";
 import type { Link } from "../domain/link.ts";
@@ -14,7 +14,7 @@ import { type EndpointTarget, findTargets, listSecretKeyNames } from "../store/e
  */
 export type Targets = {
   /** Returns the targets of the endpoints. Omits endpoints whose secret cannot be decrypted. */
-  get(tx: Transaction, endpointIds: readonly string[]): Promise<ReadonlyMap<string, Target>>;
+  get(db: Db, endpointIds: readonly string[]): Promise<ReadonlyMap<string, Target>>;
 };
 
 const cachedMax = 1_000;
@@ -40,7 +40,7 @@ export const createTargets = ({ keys, rules, log }: TargetsOptions): Targets => 
     }
   };
   return {
-    get: async (tx, endpointIds) => {
+    get: async (db, endpointIds) => {
       const targetsByEndpoint = new Map<string, Target>();
       for (const id of endpointIds) {
         const cached = cache.get(id);
@@ -48,7 +48,7 @@ export const createTargets = ({ keys, rules, log }: TargetsOptions): Targets => 
       }
       const missing = endpointIds.filter((id) => !targetsByEndpoint.has(id));
       if (missing.length === 0) return targetsByEndpoint;
-      for (const row of await findTargets(tx, missing)) {
+      for (const row of await findTargets(db, missing)) {
         const target = openTarget(row);
         if (target === undefined) continue;
         cache.set(row.id, target);

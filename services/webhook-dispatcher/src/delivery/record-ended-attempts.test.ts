@@ -29,6 +29,7 @@ const createEndedAttempt = async () => {
     startedAt: now,
     endedAt: now,
     durationMs: 5,
+    sentBody: "{}",
     leaseUntil,
     outcome: interruptedOutcome,
   };

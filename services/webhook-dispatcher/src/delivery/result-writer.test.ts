@@ -18,6 +18,7 @@ const createEndedAttempt = (id: string): EndedAttempt => ({
   startedAt: start,
   endedAt: start,
   durationMs: 0,
+  sentBody: "{}",
   leaseUntil,
   outcome: outcomeFromStatus(200),
 });

@@ -41,6 +41,7 @@ export const startLeaseExpiry = (options: LeaseExpiryOptions): Loop => {
           // The real end time is unknown, but it was not later than the expiry of the lease.
           endedAt: attempt.leaseUntil,
           durationMs: null,
+          sentBody: null,
           outcome: interruptedOutcome,
         }));
         await recordEndedAttempts(tx, endedAttempts, { schedule, random });

@@ -1,3 +1,4 @@
+import { createHmac } from "node:crypto";
 import { describe, expect, test } from "@jest/globals";
 import {
   type DetailedDelivery,
@@ -23,8 +24,14 @@ const createDelivery = (overrides: Partial<DetailedDelivery> = {}): DetailedDeli
   failedAttempts: [],
   durationMs: null,
   isUnderWay: false,
+  sentBody: null,
   ...overrides,
 });
+
+const requestOptions = {
+  target: { url: new URL("https://shop.com/hook"), secret: "whsec_x" },
+  headerPrefix: "Acme",
+};
 
 /** An attempt with a 500 response, in both its stored and its serialized form. */
 const failedAttempt = (number: number) => ({
@@ -50,7 +57,7 @@ const lastAttemptFields = ({
 });
 
 const serializeAttempts = (overrides: Partial<DetailedDelivery>) =>
-  serializeDetailedDelivery(createDelivery(overrides)).attemptLog;
+  serializeDetailedDelivery(createDelivery(overrides), requestOptions).attemptLog;
 
 const delivered = { durationMs: 30, httpStatus: 200, error: null };
 
@@ -120,7 +127,7 @@ test("an entry has every field of its delivery", () => {
     paymentId: "tx_1",
     nextAttemptAt: atMinute(9),
   };
-  expect(serializeDetailedDelivery(createDelivery(pendingDelivery))).toEqual({
+  expect(serializeDetailedDelivery(createDelivery(pendingDelivery), requestOptions)).toEqual({
     id: "evt_1",
     eventType: "payment_link.completed",
     linkId: "plink_1",
@@ -133,11 +140,44 @@ test("an entry has every field of its delivery", () => {
     lastAttemptAt: "2026-11-21T10:01:00.000Z",
     nextAttemptAt: "2026-11-21T10:09:00.000Z",
     attemptLog: [failedAttempt(1)],
+    request: null,
   });
   const endpointFields = { endpointId: "whe_1", endpointName: "shop" };
   expect(serializeLinkDelivery({ ...createDelivery(), ...endpointFields })).toMatchObject({
     id: "evt_1",
     ...endpointFields,
+  });
+});
+
+describe("serializeDetailedDelivery returns the last request", () => {
+  const sentDelivery = createDelivery({
+    ...lastAttemptFields(failedAttempt(1)),
+    sentBody: '{"id":"evt_1"}',
+  });
+
+  test("with the signature that the attempt sent, and without the secret (rule HOOK-16)", () => {
+    const { request } = serializeDetailedDelivery(sentDelivery, requestOptions);
+    expect(request).toMatchObject({ url: "https://shop.com/hook", body: '{"id":"evt_1"}' });
+    const timestamp = String(atMinute(1).getTime() / 1000);
+    const mac = createHmac("sha256", "whsec_x").update(`${timestamp}.{"id":"evt_1"}`);
+    expect(request?.headers).toEqual([
+      { name: "Content-Type", value: "application/json" },
+      { name: "User-Agent", value: "PaymentLinks-Webhooks/1.0" },
+      { name: "Accept-Encoding", value: "identity" },
+      { name: "Acme-Signature", value: `v1=${mac.digest("hex")}` },
+      { name: "Acme-Timestamp", value: timestamp },
+      { name: "Acme-Event-Id", value: "evt_1" },
+    ]);
+    expect(JSON.stringify(request)).not.toContain("whsec_x");
+  });
+
+  test("as null if the body or the target is unknown", () => {
+    const unknownTarget = { ...requestOptions, target: undefined };
+    const forbiddenTarget = { ...requestOptions, target: { url: null, secret: "whsec_x" } };
+    for (const options of [unknownTarget, forbiddenTarget])
+      expect(serializeDetailedDelivery(sentDelivery, options).request).toBeNull();
+    const interrupted = { ...sentDelivery, sentBody: null };
+    expect(serializeDetailedDelivery(interrupted, requestOptions).request).toBeNull();
   });
 });
 

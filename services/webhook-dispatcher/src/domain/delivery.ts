@@ -3,10 +3,13 @@ import type {
   DeliveryAttempt,
   DeliveryData,
   DeliveryDetail,
+  DeliveryRequest,
   LinkDeliveryData,
   WebhookType,
   deliveryStatuses,
 } from "@payment-links/contracts";
+import type { Target } from "./attempt.ts";
+import { createWebhookHeaders } from "./signature.ts";
 
 /** The status of a delivery. */
 export type DeliveryStatus = (typeof deliveryStatuses)[number];
@@ -49,6 +52,8 @@ export type DetailedDelivery = LoggedDelivery & {
   durationMs: number | null;
   /** Whether attempt number `attempts` is in progress. */
   isUnderWay: boolean;
+  /** The body that the last ended attempt sent. Null for attempts before this column existed. */
+  sentBody: string | null;
 };
 
 /** The error of a delivery whose endpoint was disabled or deleted (rule HOOK-6). */
@@ -79,11 +84,36 @@ export const serializeLinkDelivery = (delivery: LinkDelivery): LinkDeliveryData 
   endpointName: delivery.endpointName,
 });
 
-/** Serializes a log entry with its attempts for the console API (rule HOOK-16). */
-export const serializeDetailedDelivery = (delivery: DetailedDelivery): DeliveryDetail => ({
+type RequestOptions = { target: Target | undefined; headerPrefix: string };
+
+/**
+ * Serializes a log entry with its attempts and the last request for the console API (rule HOOK-16).
+ * The request is null if the endpoint has no usable target.
+ */
+export const serializeDetailedDelivery = (
+  delivery: DetailedDelivery,
+  options: RequestOptions,
+): DeliveryDetail => ({
   ...serializeDelivery(delivery),
   attemptLog: listEndedAttempts(delivery),
+  request: serializeRequest(delivery, options),
 });
+
+/** Serializes the request of the last ended attempt. Its signature is computed again. */
+const serializeRequest = (
+  { id, lastAttemptAt, sentBody }: DetailedDelivery,
+  { target, headerPrefix: prefix }: RequestOptions,
+): DeliveryRequest | null => {
+  if (lastAttemptAt === null || sentBody === null || !target?.url) return null;
+  const { secret, url } = target;
+  const signatureInput = { prefix, secret, eventId: id, body: sentBody };
+  const headers = createWebhookHeaders({ ...signatureInput, now: lastAttemptAt });
+  return {
+    url: url.href,
+    headers: Object.entries(headers).map(([name, value]) => ({ name, value })),
+    body: sentBody,
+  };
+};
 
 /**
  * Lists the ended attempts in order. The last one comes from the entry's own fields, unless it is

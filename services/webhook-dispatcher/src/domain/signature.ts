@@ -19,3 +19,11 @@ export const createSignatureHeaders = (input: SignatureInput): Record<string, st
     [`${prefix}-Event-Id`]: eventId,
   };
 };
+
+/** Returns all headers of one attempt except `traceparent`, which is not part of the log. */
+export const createWebhookHeaders = (input: SignatureInput): Record<string, string> => ({
+  "Content-Type": "application/json",
+  "User-Agent": "PaymentLinks-Webhooks/1.0",
+  "Accept-Encoding": "identity",
+  ...createSignatureHeaders(input),
+});

@@ -114,6 +114,36 @@ describe("GET /console/api/webhook-endpoints/{id}/deliveries/{deliveryId}", () =
     return { number, startedAt, durationMs, httpStatus, error };
   };
 
+  test("returns the last request exactly as the receiver got it, even after the link changed (rule HOOK-16)", async () => {
+    receiver.respondWith(respondWithStatus(500));
+    await rig.service.start();
+    const link = sampleLink({ userId: person.userId });
+    await publishPayment(link);
+    await waitForAttempts(1);
+    receiver.respondWith(respondWithStatus(200));
+    rig.clock.advance(31_000);
+    await waitForAttempts(2);
+    const received = receiver.received.at(-1);
+    await publishPayment({ ...link, version: 3, currentUsage: 2 });
+    const { data } = (await get(`${endpoint.path}/deliveries`)).json;
+    const { json } = await get(`${endpoint.path}/deliveries/${String(received?.body.id)}`);
+    expect(data).toHaveLength(2);
+    const { headers, ...request } = RequestResponse.parse(json).request;
+    expect(request).toEqual({ url: "https://receiver.test/hook", body: received?.raw });
+    expect(headers).toHaveLength(6);
+    for (const { name, value } of headers) {
+      expect([name, received?.headers[name.toLowerCase()]]).toEqual([name, value]);
+    }
+    expect(JSON.stringify(json)).not.toContain(endpoint.secret);
+  });
+  const RequestResponse = z.object({
+    request: z.object({
+      url: z.string(),
+      headers: z.array(z.object({ name: z.string(), value: z.string() })),
+      body: z.string(),
+    }),
+  });
+
   test("returns all six attempts of a delivery that failed permanently", async () => {
     receiver.respondWith(respondWithStatus(500));
     await rig.service.start();

@@ -10,10 +10,10 @@ import { parseEndpointId } from "./parse-endpoint-id.ts";
 
 /**
  * GET /console/api/webhook-endpoints/{id}/deliveries/{deliveryId}: returns one log entry with its
- * attempts.
+ * attempts and its last request. The signature is computed again, and the secret is not returned.
  */
 export const getDelivery =
-  ({ pool }: Dependencies) =>
+  ({ headerPrefix, pool, targets }: Dependencies) =>
   async (req: Request, res: Response, { account }: Caller): Promise<void> => {
     const endpointId = parseEndpointId(req);
     const id = parsePathParameter(req, "deliveryId");
@@ -21,5 +21,6 @@ export const getDelivery =
       isId("evt", id) && (await hadEndpoint(pool, { userId: account.id, id: endpointId }));
     const delivery = hasEndpoint ? await findDelivery(pool, { endpointId, id }) : null;
     if (delivery === null) throw createApiError("NOT_FOUND");
-    sendJson(res, 200, serializeDetailedDelivery(delivery));
+    const target = (await targets.get(pool, [endpointId])).get(endpointId);
+    sendJson(res, 200, serializeDetailedDelivery(delivery, { target, headerPrefix }));
   };

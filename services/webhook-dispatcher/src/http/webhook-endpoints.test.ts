@@ -305,6 +305,7 @@ describe("GET /console/api/webhook-endpoints", () => {
     startedAt: endedAt,
     endedAt,
     durationMs: 1,
+    sentBody: "{}",
     leaseUntil: endedAt,
   });
 });

@@ -67,6 +67,7 @@ const runLifecycle = async (
     eventId,
     startedAt: now,
     durationMs: 7,
+    sentBody: "{}",
     isDelivered: index > 0,
     httpStatus: index > 0 ? 200 : 500,
     error: index > 0 ? null : "status 500",

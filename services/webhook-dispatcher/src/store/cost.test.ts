@@ -138,6 +138,7 @@ test("recording results with 100000 deliveries of one endpoint reads only their 
     attempts: 1,
     startedAt: rig.clock.now(),
     durationMs: 7,
+    sentBody: "{}",
     isDelivered: index % 2 === 0,
     httpStatus: index % 2 === 0 ? 200 : 500,
     error: index % 2 === 0 ? null : "status 500",

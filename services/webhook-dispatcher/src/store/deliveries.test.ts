@@ -65,6 +65,7 @@ const recordResultIn = (
     attempts,
     startedAt: rig.clock.now(),
     durationMs: 5,
+    sentBody: `body ${attempts}`,
     isDelivered,
     httpStatus: isDelivered ? 200 : null,
     error: isDelivered ? null : `attempt ${attempts}`,
@@ -106,7 +107,29 @@ const AttemptsResponse = z.object({
   ),
 });
 
+/** Returns the stored body of the endpoint's only delivery. */
+const readSentBody = async ({ id }: RegisteredEndpoint) =>
+  rig.pool.oneFirst(sql.type(z.object({ body: z.string().nullable() }))`
+    SELECT sent_body AS body FROM deliveries WHERE endpoint_id = ${id}
+    UNION ALL SELECT sent_body FROM delivery_log WHERE endpoint_id = ${id}
+  `);
+
 describe("recordResults", () => {
+  test("stores the body of the last attempt, also when the delivery ends or is abandoned", async () => {
+    const endpoint = await rig.register(person, "https://shop.com/");
+    const claimed = await claimNewDelivery(endpoint);
+    expect(await readSentBody(endpoint)).toBeNull();
+    await recordResult(claimed, { isDelivered: false });
+    expect(await readSentBody(endpoint)).toBe("body 1");
+    await claim(endpoint);
+    await recordResult(claimed, { attempts: 2, isDelivered: true });
+    expect(await readSentBody(endpoint)).toBe("body 2");
+    const otherEndpoint = await rig.register(person, "https://shop.com/other");
+    await recordResult(await claimNewDelivery(otherEndpoint), { isDelivered: false });
+    await rig.call(person, "PATCH", otherEndpoint.path, { enabled: false });
+    expect(await readSentBody(otherEndpoint)).toBe("body 1");
+  });
+
   test("ignores a failure after the lease expired, but still applies a 2xx (rule HOOK-15)", async () => {
     const endpoint = await rig.register(person, "https://shop.com/");
     const claimed = await claimNewDelivery(endpoint);

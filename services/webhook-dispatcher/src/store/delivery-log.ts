@@ -29,15 +29,19 @@ export const correctToDelivered = async (
   tx: Transaction,
   results: readonly (LogKey & {
     attempts: number;
+    startedAt: Date;
     httpStatus: number | null;
     durationMs: number | null;
+    sentBody: string | null;
   })[],
 ): Promise<void> => {
-  for (const { eventId, endpointId, occurredAt, attempts, httpStatus, durationMs } of results) {
+  for (const result of results) {
+    const { eventId, endpointId, occurredAt, attempts, startedAt, sentBody } = result;
     await tx.query(sqlVoid`
       UPDATE delivery_log
-      SET status = 'Delivered', http_status = ${httpStatus}, error = NULL,
-          duration_ms = ${durationMs}
+      SET status = 'Delivered', http_status = ${result.httpStatus}, error = NULL,
+          last_attempt_at = ${sql.timestamp(startedAt)}, duration_ms = ${result.durationMs},
+          sent_body = ${sentBody}
       WHERE event_id = ${eventId} AND endpoint_id = ${endpointId}
         AND occurred_on = ${toUtcDay(occurredAt)}::date AND attempts = ${attempts}
     `);

@@ -23,6 +23,8 @@ export type AttemptResult = LogKey & {
   startedAt: Date;
   /** Null if the duration is unknown. */
   durationMs: number | null;
+  /** Null if the body is unknown. */
+  sentBody: string | null;
   isDelivered: boolean;
   httpStatus: number | null;
   error: string | null;
@@ -93,6 +95,7 @@ const ResultRow = z.object({
   endpointId: z.string(),
   attempts: z.int(),
   startedAt: z.date(),
+  sentBody: z.string().nullable(),
   httpStatus: z.int().nullable(),
   error: z.string().nullable(),
   facts: z.string().nullable(),
@@ -202,6 +205,7 @@ const postpone = async (
     )
     UPDATE deliveries
     SET http_status = results.http_status, error = results.error, last_attempt_at = results.started_at,
+        sent_body = results.sent_body,
         failed_attempts = ${appendFailedAttempt(sql.fragment`deliveries`)},
         next_attempt_at = results.next_attempt_at, lease_until = NULL
     FROM results
@@ -252,6 +256,7 @@ const moveToLog = async (
           THEN ${appendFailedAttempt(sql.fragment`ended`)} ELSE failed_attempts END
       `,
       durationMs: sql.fragment`results.duration_ms`,
+      sentBody: sql.fragment`results.sent_body`,
     })}
     RETURNING id, attempts
   `);
@@ -265,7 +270,8 @@ type LogColumns = Record<
   | "httpStatus"
   | "error"
   | "failedAttempts"
-  | "durationMs",
+  | "durationMs"
+  | "sentBody",
   Fragment
 >;
 
@@ -275,6 +281,7 @@ const unchangedColumns = {
   httpStatus: sql.fragment`ended.http_status`,
   failedAttempts: sql.fragment`failed_attempts`,
   durationMs: sql.fragment`NULL::int`,
+  sentBody: sql.fragment`ended.sent_body`,
 };
 
 /** Inserts deliveries that were just removed from the queue (the rows of `ended`) into the log. */
@@ -285,11 +292,13 @@ const insertIntoLog = (
   return sql.fragment`
     INSERT INTO delivery_log
       (id, event_id, endpoint_id, occurred_on, event_type, link_id, payment_id, date_created,
-       status, error, attempts, last_attempt_at, http_status, failed_attempts, duration_ms)
+       status, error, attempts, last_attempt_at, http_status, failed_attempts, duration_ms,
+       sent_body)
     SELECT ended.id, event_id, endpoint_id, (occurred_at AT TIME ZONE 'utc')::date, event_type,
            link_id, transaction ->> 'id', date_created,
            ${status}, ${error}, ${attemptColumns.attempts}, ${attemptColumns.lastAttemptAt},
-           ${attemptColumns.httpStatus}, ${attemptColumns.failedAttempts}, ${attemptColumns.durationMs}
+           ${attemptColumns.httpStatus}, ${attemptColumns.failedAttempts}, ${attemptColumns.durationMs},
+           ${attemptColumns.sentBody}
     FROM ${rows}
     ON CONFLICT DO NOTHING
   `;

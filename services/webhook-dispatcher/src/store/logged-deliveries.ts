@@ -36,6 +36,7 @@ const detailedRow = sql.type(
     failedAttempts: z.array(StoredAttempt),
     durationMs: z.int().nullable(),
     isUnderWay: z.boolean(),
+    sentBody: z.string().nullable(),
   }),
 );
 
@@ -138,10 +139,10 @@ export const findDelivery = (
   // statistics about the rows of a new day.
   return pool.maybeOne(detailedRow`
     (SELECT ${pendingColumns}, ${failedAttempts}, NULL::int AS "durationMs",
-            lease_until IS NOT NULL AS "isUnderWay"
+            lease_until IS NOT NULL AS "isUnderWay", sent_body AS "sentBody"
      FROM deliveries WHERE endpoint_id = ${endpointId} AND id = ${id})
     UNION ALL
-    (SELECT ${endedColumns}, ${failedAttempts}, duration_ms, false
+    (SELECT ${endedColumns}, ${failedAttempts}, duration_ms, false, sent_body
      FROM (SELECT * FROM delivery_log WHERE id = ${id} OFFSET 0) AS found
      WHERE endpoint_id = ${endpointId})
     LIMIT 1

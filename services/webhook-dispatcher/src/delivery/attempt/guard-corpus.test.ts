@@ -58,7 +58,7 @@ const attemptUrl = async (url: string) => {
   const parsedUrl = parseWebhookUrl(url, rules);
   const deadlines = createDeadlines(clock, timeoutMs);
   const outcome = await makeAttempt(
-    { transport, clock, log, deadlines, headerPrefix: "Service" },
+    { transport, log, deadlines, headerPrefix: "Service" },
     sampleAttempt(
       typeof parsedUrl === "string" ? null : parsedUrl,
       clock.now(),

@@ -23,7 +23,6 @@ const attemptWithLease = async (leaseMs: number) => {
   const outcome = await makeAttempt(
     {
       transport,
-      clock,
       log,
       deadlines: createDeadlines(clock, timeoutMs),
       headerPrefix: "Acme",

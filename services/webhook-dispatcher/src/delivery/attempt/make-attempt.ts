@@ -1,15 +1,12 @@
 import { ROOT_CONTEXT, SpanKind, context, trace } from "@opentelemetry/api";
 import {
-  type Clock,
   type Log,
   getActiveTraceparent,
   extractTraceContext,
   tracer,
 } from "@payment-links/runtime";
 import type { Attempt, Target } from "../../domain/attempt.ts";
-import type { Link } from "../../domain/link.ts";
-import { createSignatureHeaders } from "../../domain/signature.ts";
-import { serializeWebhookBody } from "../../domain/webhook-body.ts";
+import { createWebhookHeaders } from "../../domain/signature.ts";
 import { BlockedAddressError } from "../../guard/resolve-public.ts";
 import {
   type AttemptOutcome,
@@ -21,11 +18,15 @@ import {
 import type { Deadlines } from "./deadlines.ts";
 import type { Transport } from "./transport.ts";
 
-type CompleteAttempt = Pick<Attempt, "delivery" | "leaseUntil"> & { link: Link; target: Target };
+/** An attempt that has everything it needs. It is signed at `startedAt`. */
+type CompleteAttempt = Pick<Attempt, "delivery" | "leaseUntil"> & {
+  target: Target;
+  body: string;
+  startedAt: Date;
+};
 
 type AttemptOptions = {
   transport: Transport;
-  clock: Clock;
   log: Log;
   deadlines: Deadlines;
   headerPrefix: string;
@@ -96,21 +97,17 @@ const runInAttemptSpan = async (
 };
 
 const send = async (
-  { transport, clock, headerPrefix }: AttemptOptions,
-  { delivery, link, target: { url, secret } }: CompleteAttempt,
+  { transport, headerPrefix }: AttemptOptions,
+  { delivery, target: { url, secret }, body, startedAt }: CompleteAttempt,
   signal: AbortSignal,
 ): Promise<AttemptOutcome> => {
   if (url === null) throw new BlockedAddressError();
-  const now = clock.now();
-  const body = serializeWebhookBody(delivery, link, now);
+  const signatureInput = { prefix: headerPrefix, secret, eventId: delivery.id, body };
   const traceparent = getActiveTraceparent();
   const status = await transport.post({
     url,
     headers: {
-      "Content-Type": "application/json",
-      "User-Agent": "PaymentLinks-Webhooks/1.0",
-      "Accept-Encoding": "identity",
-      ...createSignatureHeaders({ prefix: headerPrefix, secret, eventId: delivery.id, body, now }),
+      ...createWebhookHeaders({ ...signatureInput, now: startedAt }),
       ...(traceparent === undefined ? {} : { traceparent }),
     },
     body,
