@@ -26,6 +26,8 @@ type RouteExpectation = {
   /** The response to an authorized caller: the status, and the error codes. */
   expectedResponse: string;
   body?: unknown;
+  /** The response to the last caller, if the stale session's call has ended its session. */
+  ownResponse?: string;
   /** Creates the object that a path refers to, for one test. */
   createParameters?: (owner: Merchant) => PathParameters | Promise<PathParameters>;
   /** Whether only the owner is allowed to see the object. For other users, it does not exist. */
@@ -172,6 +174,11 @@ const expectations: Record<string, RouteExpectation> = {
   },
   "GET /console/api/session/oidc/callback": unavailableRule,
   "GET /console/api/sessions": sessionRule,
+  "DELETE /console/api/sessions": {
+    ...sessionRule,
+    expectedResponse: "204",
+    ownResponse: "401 UNAUTHENTICATED",
+  },
   "DELETE /console/api/sessions/:id": {
     ...ownedRule,
     expectedResponse: "204",
@@ -612,12 +619,17 @@ const getExpectedForAnyone = (
 ): string => (isCrossSite(callerName) ? crossSiteResponse : expectedResponse);
 
 const getExpectedForSession = (
-  { expectedResponse, isOwnerOnly, needsPresence = false }: RouteExpectation,
+  {
+    expectedResponse,
+    isOwnerOnly,
+    needsPresence = false,
+    ownResponse = expectedResponse,
+  }: RouteExpectation,
   callerName: string,
 ): string => {
   if (callerName === staleCallerName)
     return needsPresence ? "401 REAUTHENTICATION_REQUIRED" : expectedResponse;
-  if (callerName === "session: own") return expectedResponse;
+  if (callerName === "session: own") return ownResponse;
   if (callerName === "suspended account: session") return "403 ACCOUNT_SUSPENDED";
   if (callerName === "session: another account's")
     return isOwnerOnly ? "404 NOT_FOUND" : expectedResponse;

@@ -51,6 +51,7 @@ import { provePresence } from "./http/prove-presence.ts";
 import { removePasskey } from "./http/remove-passkey.ts";
 import { revokeApiKey } from "./http/revoke-api-key.ts";
 import { revokeEverything } from "./http/revoke-everything.ts";
+import { revokeOtherSessions } from "./http/revoke-other-sessions.ts";
 import { revokeSession } from "./http/revoke-session.ts";
 import { rotateApiKey } from "./http/rotate-api-key.ts";
 import { sendFormError, signInByForm } from "./http/sign-in-by-form.ts";
@@ -77,6 +78,7 @@ export const createPublicRoutes = (dependencies: Dependencies): readonly Route[]
     sessionRoute({ ...sessionOperations.provePresence, handle: provePresence(dependencies) }),
     sessionRoute({ ...sessionOperations.list, handle: listSessions(dependencies) }),
     sessionRoute({ ...sessionOperations.revoke, handle: revokeSession(dependencies) }),
+    sessionRoute({ ...sessionOperations.revokeOthers, handle: revokeOtherSessions(dependencies) }),
     sessionRoute({ ...identityOperations.list, handle: listIdentities(dependencies) }),
     sessionRoute({ ...identityOperations.link, handle: linkIdentity(dependencies) }),
     sessionRoute({ ...identityOperations.unlink, handle: unlinkIdentity(dependencies) }),

@@ -24,7 +24,7 @@ export type SignInMethods = { methods: ("link" | "siwe" | "oidc" | "passkey")[] 
 export type Nonce = { nonce: string; message?: string };
 export type PasskeyRequest = { challenge: string; rpId: string; timeout: number; userVerification: "required" };
 export type SessionList = { data: (SessionData)[] };
-export type SessionData = { id: string; method: "link" | "siwe" | "oidc" | "passkey"; dateCreated: string; lastSeenAt: string; expiresAt: string; isCurrent: boolean };
+export type SessionData = { id: string; method: "link" | "siwe" | "oidc" | "passkey"; dateCreated: string; lastSeenAt: string; expiresAt: string; device: string | null; isCurrent: boolean };
 export type IdentityList = { data: (IdentityData)[] };
 export type IdentityData = { id: string; method: "siwe" | "oidc"; issuer: string; subject: string; dateCreated: string };
 export type PasskeyList = { data: (PasskeyData)[] };
@@ -88,6 +88,7 @@ export type Operations = {
   finishOidc: { input: {}; response: undefined };
   provePresence: { input: { body: PresenceProof }; response: undefined };
   listSessions: { input: {}; response: SessionList };
+  revokeOtherSessions: { input: {}; response: undefined };
   revokeSession: { input: { path: { "id": string } }; response: undefined };
   listIdentities: { input: {}; response: IdentityList };
   linkIdentity: { input: { body: IdentityProof }; response: IdentityData };
@@ -146,6 +147,7 @@ export const operations = {
   finishOidc: ["GET", "/console/api/session/oidc/callback"],
   provePresence: ["POST", "/console/api/session/presence"],
   listSessions: ["GET", "/console/api/sessions"],
+  revokeOtherSessions: ["DELETE", "/console/api/sessions"],
   revokeSession: ["DELETE", "/console/api/sessions/{id}"],
   listIdentities: ["GET", "/console/api/identities"],
   linkIdentity: ["POST", "/console/api/identities"],

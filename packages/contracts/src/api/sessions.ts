@@ -83,6 +83,13 @@ export const SessionData = z
     dateCreated: wireInstant,
     lastSeenAt: wireInstant,
     expiresAt: wireInstant.meta({ description: "When the session ends, regardless of activity." }),
+    device: z
+      .string()
+      .nullable()
+      .meta({
+        description: "The browser and operating system at sign-in. Null if unknown.",
+        examples: ["Chrome on macOS"],
+      }),
     isCurrent: z.boolean(),
   })
   .meta({ id: "SessionData" });
@@ -276,6 +283,15 @@ export const sessionOperations = {
     tag,
     operationId: "revokeSession",
     summary: "End one of the account's sessions",
+    responses: { 204: null },
+  },
+  revokeOthers: {
+    method: "delete",
+    path: "/console/api/sessions",
+    caller: "session",
+    tag,
+    operationId: "revokeOtherSessions",
+    summary: "End all sessions of the account except the current one",
     responses: { 204: null },
   },
 } as const satisfies Record<string, Operation>;

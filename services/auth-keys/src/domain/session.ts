@@ -21,6 +21,7 @@ export type Session = {
   dateCreated: Date;
   lastSeenAt: Date;
   expiresAt: Date;
+  device: string | null;
 };
 
 /** Serializes a session for its user. `expiresAt` is its absolute expiry. */
@@ -30,6 +31,7 @@ export const serializeSession = (session: Session, currentId: string): SessionDa
   dateCreated: session.dateCreated.toISOString(),
   lastSeenAt: session.lastSeenAt.toISOString(),
   expiresAt: session.expiresAt.toISOString(),
+  device: session.device,
   isCurrent: session.id === currentId,
 });
 

@@ -97,6 +97,7 @@ const changeCases: ChangeCase[] = [
   ],
   ["changes a wallet", "PATCH", ({ walletId }) => `wallets/${walletId}`, { isDefault: false }],
   ["deletes a wallet", "DELETE", ({ walletId }) => `wallets/${walletId}`, undefined],
+  ["ends other sessions", "DELETE", () => "sessions", undefined],
 ];
 
 describe("a call whose session ends after authentication", () => {

@@ -1,4 +1,6 @@
 import { describe, expect, test } from "@jest/globals";
+import { sql } from "slonik";
+import * as z from "zod";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { sessionIdleMs, sessionLifetimeMs } from "../domain/session.ts";
 import { createRig, summarizeResponse, parseToken } from "../testing/create-rig.ts";
@@ -40,6 +42,7 @@ describe("GET /console/api/sessions", () => {
         dateCreated: startedAt.toISOString(),
         lastSeenAt: startedAt.toISOString(),
         expiresAt: new Date(startedAt.getTime() + sessionLifetimeMs).toISOString(),
+        device: null,
         isCurrent: true,
       },
     ]);
@@ -55,6 +58,20 @@ describe("GET /console/api/sessions", () => {
     expect(await listSessions(cookie)).toMatchObject([{ method: "siwe", isCurrent: true }]);
   });
 
+  test("names the device of each session, and stores nothing else of its user agent", async () => {
+    const { token, userId } = await rig.createAccount();
+    const userAgent =
+      "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Safari/537.36";
+    const headers = { "user-agent": userAgent };
+    const cookie = await rig.signIn(token, { headers });
+    expect(await listSessions(cookie)).toMatchObject([{ device: "Chrome on macOS" }]);
+    const rows = await rig.pool.any(sql.type(z.object({ row: z.string() }))`
+      SELECT row_to_json(sessions)::text AS row FROM sessions WHERE account_id = ${userId}
+    `);
+    expect(rows).toHaveLength(1);
+    expect(JSON.stringify(rows)).not.toContain("156");
+  });
+
   test("includes when each session was last seen, and omits sessions that have ended", async () => {
     const { userId, cookie } = await rig.signUp();
     await signInAgain(userId);
@@ -66,6 +83,21 @@ describe("GET /console/api/sessions", () => {
     expect(await listSessions(cookie)).toHaveLength(2);
     rig.clock.advance(1);
     expect(await listSessions(cookie)).toMatchObject([{ isCurrent: true, lastSeenAt: seenAt }]);
+  });
+});
+
+describe("DELETE /console/api/sessions", () => {
+  test("ends all sessions of the account except the current one, and no other account's", async () => {
+    const { userId, cookie } = await rig.signUp();
+    const otherCookies = [await signInAgain(userId), await signInAgain(userId)];
+    const { cookie: unrelatedCookie } = await rig.signUp();
+    const response = await rig.call("DELETE", path, { cookie });
+    expect([response.status, response.text]).toEqual([204, ""]);
+    for (const otherCookie of otherCookies) expect(await isAlive(otherCookie)).toBe(false);
+    expect(await isAlive(unrelatedCookie)).toBe(true);
+    expect(await listSessions(cookie)).toMatchObject([{ isCurrent: true }]);
+    const actions = await rig.readAudit(userId);
+    expect(actions.filter((action) => action === "session.revoked")).toHaveLength(2);
   });
 });
 

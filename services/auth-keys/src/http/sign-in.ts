@@ -11,6 +11,7 @@ import { createSessionActor, readSessionToken, serializeSessionCookies } from "@
 import { type Transaction, transact } from "@payment-links/postgres";
 import type { Dependencies } from "../dependencies.ts";
 import { buildAccount } from "../domain/account.ts";
+import { describeDevice } from "../domain/device.ts";
 import type { ProvenIdentity } from "../domain/identity.ts";
 import type { ClaimedAccount } from "../domain/rejected-sign-ins.ts";
 import { type SignInMethod, sessionLifetimeMs } from "../domain/session.ts";
@@ -86,6 +87,7 @@ export const signIn = async (
       hashes,
       method,
       identityId,
+      device: describeDevice(actor.userAgent),
       now,
       provenAt,
       expiresAt,

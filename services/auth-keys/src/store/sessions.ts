@@ -21,6 +21,7 @@ const ListedSessionRow = z.object({
   dateCreated: z.date(),
   lastSeenAt: z.date(),
   expiresAt: z.date(),
+  device: z.string().nullable(),
 });
 
 /** The SHA-256 of the session's token for each service. */
@@ -33,6 +34,7 @@ type NewSession = {
   method: SignInMethod;
   /** The identity or the passkey that signed in, if any. */
   identityId: string | undefined;
+  device: string | null;
   now: Date;
   /** When the user authenticated. This can be earlier than the sign-in. */
   provenAt: Date;
@@ -45,16 +47,16 @@ type NewSession = {
  */
 export const insertSession = async (
   tx: Transaction,
-  { id, accountId, hashes, method, identityId, now, provenAt, expiresAt }: NewSession,
+  { id, accountId, hashes, method, identityId, device, now, provenAt, expiresAt }: NewSession,
 ): Promise<readonly string[]> => {
   await tx.query(sqlVoid`
     INSERT INTO sessions (
       id, account_id, hash, links_api_hash, webhook_dispatcher_hash, method, identity_id,
-      date_created, last_seen_at, presence_at, expires_at
+      device, date_created, last_seen_at, presence_at, expires_at
     ) VALUES (
       ${id}, ${accountId}, ${sql.binary(hashes["auth-keys"])}, ${sql.binary(hashes["links-api"])},
       ${sql.binary(hashes["webhook-dispatcher"])}, ${method}, ${identityId ?? null},
-      ${sql.timestamp(now)}, ${sql.timestamp(now)}, ${sql.timestamp(provenAt)},
+      ${device}, ${sql.timestamp(now)}, ${sql.timestamp(now)}, ${sql.timestamp(provenAt)},
       ${sql.timestamp(expiresAt)}
     )
   `);
@@ -123,6 +125,15 @@ export const deleteSessionsOfIdentity = (
     DELETE FROM sessions WHERE identity_id = ${identityId} AND id <> ${exceptId} RETURNING id
   `);
 
+/** Deletes all sessions of an account except one. Returns their ids. */
+export const deleteOtherSessions = (
+  tx: Transaction,
+  { accountId, exceptId }: { accountId: string; exceptId: string },
+): Promise<readonly string[]> =>
+  tx.anyFirst(sql.type(SessionIdRow)`
+    DELETE FROM sessions WHERE account_id = ${accountId} AND id <> ${exceptId} RETURNING id
+  `);
+
 /** Deletes all sessions of an account. Returns their ids. */
 export const deleteSessionsOfAccount = (
   tx: Transaction,
@@ -165,7 +176,7 @@ export const listSessions = (
   const idleSince = new Date(now.getTime() - sessionIdleMs);
   return db.any(sql.type(ListedSessionRow)`
     SELECT id, method, date_created AS "dateCreated", last_seen_at AS "lastSeenAt",
-      expires_at AS "expiresAt"
+      expires_at AS "expiresAt", device
     FROM sessions
     WHERE account_id = ${accountId} AND expires_at > ${sql.timestamp(now)}
       AND last_seen_at > ${sql.timestamp(idleSince)}
