@@ -79,7 +79,7 @@ describe("a deposit", () => {
     await tab.click("Dismiss", "Dismiss this payment?");
     await tab.page.getByRole("dialog").getByRole("button", { name: "Dismiss" }).click();
     await tab.waitForText("Transfers without a link will appear here.");
-    await tab.page.getByLabel("Status").selectOption("assigned");
+    await tab.page.getByRole("link", { name: "Assigned" }).click();
     await tab.page.getByRole("link", { name: "View link" }).click();
     await tab.waitForText("Payments");
     const { rows } = await system.queryLinksDatabase(

@@ -1,3 +1,4 @@
+import { inbox } from "@payment-links/design/icons";
 import { useState } from "react";
 import { Link, useSearchParams } from "react-router";
 import { buildOperationUrl } from "../../api/call.ts";
@@ -6,13 +7,16 @@ import { useOperationQuery, useOperationMutation } from "../../api/query.ts";
 import { Badge, type Tone } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { ConfirmDialog } from "../../ui/dialog.tsx";
+import { Copyable } from "../../ui/copyable.tsx";
 import { DownloadButton } from "../../ui/download-button.tsx";
-import { Select } from "../../ui/field.tsx";
+import { EmptyState } from "../../ui/empty-state.tsx";
 import { formatDateTime, truncateMiddle } from "../../ui/format.ts";
 import { QueryView } from "../../ui/query-view.tsx";
 import { Card, Page } from "../../ui/page.tsx";
 import { Pager, useOffset } from "../../ui/pager.tsx";
+import { SkeletonTable } from "../../ui/skeleton.tsx";
 import { Table } from "../../ui/table.tsx";
+import { Tabs } from "../../ui/tabs.tsx";
 import styles from "../../ui/ui.module.css";
 import { AssignDialog, formatTokenAmount } from "./assign-dialog.tsx";
 import { texts } from "./texts.ts";
@@ -27,7 +31,7 @@ const refetchIntervalMs = 15_000;
  * link or dismiss it.
  */
 const Deposits = () => {
-  const [searchParams, setSearchParams] = useSearchParams();
+  const [searchParams] = useSearchParams();
   const decision =
     decisions.find((candidate) => candidate === searchParams.get("decision")) ?? "unmatched";
   const offset = useOffset();
@@ -36,19 +40,19 @@ const Deposits = () => {
     { query: { decision, offset } },
     { refetchIntervalMs },
   );
-  const selectDecision = (value: string): void =>
-    setSearchParams(value === "unmatched" ? {} : { decision: value });
   return (
     <Page title={texts.title}>
+      <p className={styles["quiet"]}>{texts.intro}</p>
+      <Tabs
+        label={texts.filterLabel}
+        tabs={decisions.map((value) => ({
+          to: value === "unmatched" ? "/deposits" : `/deposits?decision=${value}`,
+          label: texts.decisions[value],
+          isCurrent: value === decision,
+        }))}
+      />
       <Card>
-        <p>{texts.intro}</p>
-        <Select
-          label={texts.filterLabel}
-          value={decision}
-          onValueChange={selectDecision}
-          options={decisions.map((value) => ({ value, text: texts.decisions[value] }))}
-        />
-        <QueryView query={deposits}>
+        <QueryView query={deposits} placeholder={<SkeletonTable rows={3} />}>
           {(page) => (
             <>
               <DepositTable deposits={page.data} decision={decision} />
@@ -56,8 +60,11 @@ const Deposits = () => {
             </>
           )}
         </QueryView>
-        <DownloadButton label={texts.downloadCsv} href={buildOperationUrl("exportDeposits")} />
       </Card>
+      {/* It appears with the data, so that the data does not move it. */}
+      {deposits.data !== undefined && (
+        <DownloadButton label={texts.downloadCsv} href={buildOperationUrl("exportDeposits")} />
+      )}
     </Page>
   );
 };
@@ -71,25 +78,29 @@ const tones: Record<DepositData["status"], Tone> = {
 
 type TableProps = { deposits: readonly DepositData[]; decision: Decision };
 
-const DepositTable = ({ deposits, decision }: TableProps) => (
-  <Table
-    rows={deposits}
-    emptyText={decision === "unmatched" ? texts.emptyUnmatched : texts.emptyDecided}
-    columns={[
-      [texts.amount, (deposit) => <DepositAmount deposit={deposit} />],
-      [texts.state, ({ status }) => <Badge tone={tones[status]}>{texts.states[status]}</Badge>],
-      [texts.timeColumn, ({ dateOnChain }) => formatDateTime(dateOnChain)],
-      [texts.sender, ({ sender }) => (sender === null ? "" : <TruncatedCode text={sender} />)],
-      [texts.transactionLabel, (deposit) => <Transaction deposit={deposit} />],
-      [texts.actions, (deposit) => <DepositActions deposit={deposit} />],
-    ]}
-  />
-);
+const DepositTable = ({ deposits, decision }: TableProps) =>
+  deposits.length === 0 ? (
+    <EmptyState icon={inbox} title={texts.emptyTitles[decision]}>
+      {texts.emptyTexts[decision]}
+    </EmptyState>
+  ) : (
+    <Table
+      rows={deposits}
+      columns={[
+        [texts.amount, (deposit) => <DepositAmount deposit={deposit} />],
+        [texts.state, ({ status }) => <Badge tone={tones[status]}>{texts.states[status]}</Badge>],
+        [texts.timeColumn, ({ dateOnChain }) => formatDateTime(dateOnChain)],
+        [texts.sender, ({ sender }) => sender !== null && <Sender address={sender} />],
+        [texts.transactionLabel, (deposit) => <Transaction deposit={deposit} />],
+        [texts.actions, (deposit) => <DepositActions deposit={deposit} />],
+      ]}
+    />
+  );
 
 /** Shows which token a lookalike token imitates. */
 const DepositAmount = ({ deposit }: { deposit: DepositData }) => (
   <>
-    {formatTokenAmount(deposit)}
+    <strong className={styles["numeric"]}>{formatTokenAmount(deposit)}</strong>
     {deposit.lookalikeOf !== null && (
       <>
         <br />
@@ -97,6 +108,12 @@ const DepositAmount = ({ deposit }: { deposit: DepositData }) => (
       </>
     )}
   </>
+);
+
+const Sender = ({ address }: { address: string }) => (
+  <Copyable text={address} copyLabel={texts.copySender(truncateMiddle(address))}>
+    <TruncatedCode text={address} />
+  </Copyable>
 );
 
 const TruncatedCode = ({ text }: { text: string }) => (
@@ -138,13 +155,16 @@ const DepositActions = ({ deposit }: { deposit: DepositData }) => {
           <Button onPress={() => setOpenDialog("assign")}>{texts.assign}</Button>
         )}
       {deposit.decision === "unmatched" && (
-        <Button onPress={() => setOpenDialog("dismiss")}>{texts.dismiss}</Button>
+        <Button variant="quiet" onPress={() => setOpenDialog("dismiss")}>
+          {texts.dismiss}
+        </Button>
       )}
       {openDialog === "assign" && <AssignDialog deposit={deposit} onClose={close} />}
       {openDialog === "dismiss" && (
         <ConfirmDialog
           title={texts.dismissTitle}
           confirmLabel={texts.dismiss}
+          confirmVariant="primary"
           onConfirm={() => dismissDeposit.mutateAsync({ path: { id: deposit.id } })}
           onClose={close}
         >

@@ -8,8 +8,17 @@ export const texts = pickTranslation({
       "Transfers to your address that don't belong to a link, such as from an exchange. Assign each to a link or dismiss it. The money is already in your wallet.",
     decisions: { unmatched: "To review", assigned: "Assigned", dismissed: "Dismissed" },
     filterLabel: "Status",
-    emptyUnmatched: "Transfers without a link will appear here.",
-    emptyDecided: "None.",
+    emptyTitles: {
+      unmatched: "Nothing to review",
+      assigned: "No assigned payments",
+      dismissed: "No dismissed payments",
+    },
+    emptyTexts: {
+      unmatched: "Transfers without a link will appear here.",
+      assigned: "Payments that you assigned to a link will appear here.",
+      dismissed: "Payments that you dismissed will appear here.",
+    },
+    copySender: (address: string) => `Copy sender ${address}`,
     amount: "Amount",
     wrongToken: (symbol: string) =>
       `Wrong token: this is not ${symbol}. It can't pay a link. The money is in your wallet.`,
@@ -55,8 +64,17 @@ export const texts = pickTranslation({
       "Überweisungen an Ihre Adresse, die zu keinem Link gehören, etwa von einer Börse. Ordnen Sie jede einem Link zu oder verwerfen Sie sie. Das Geld ist bereits in Ihrer Wallet.",
     decisions: { unmatched: "Zu prüfen", assigned: "Zugeordnet", dismissed: "Verworfen" },
     filterLabel: "Status",
-    emptyUnmatched: "Hier erscheinen Überweisungen ohne Link.",
-    emptyDecided: "Keine.",
+    emptyTitles: {
+      unmatched: "Nichts zu prüfen",
+      assigned: "Keine zugeordneten Zahlungen",
+      dismissed: "Keine verworfenen Zahlungen",
+    },
+    emptyTexts: {
+      unmatched: "Hier erscheinen Überweisungen ohne Link.",
+      assigned: "Hier erscheinen Zahlungen, die Sie einem Link zugeordnet haben.",
+      dismissed: "Hier erscheinen Zahlungen, die Sie verworfen haben.",
+    },
+    copySender: (address: string) => `Absender ${address} kopieren`,
     amount: "Betrag",
     wrongToken: (symbol: string) =>
       `Falscher Token: Das ist kein ${symbol}. Damit kann kein Link bezahlt werden. Das Geld ist in Ihrer Wallet.`,
