@@ -64,7 +64,7 @@ export default defineConfig({
         "deploy/**",
         "test/**",
         "packages/console/ensure.ts",
-        "packages/console/app/pages/webhooks/samples/**",
+        "packages/console/app/pages/developers/samples/**",
         "packages/postgres/src/testing.ts",
       ],
       rules: { "node/no-process-env": "off", "no-console": "off" },

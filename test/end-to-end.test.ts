@@ -71,16 +71,20 @@ const completeSetup = async (tab: Tab) => {
   await getField("Name").fill("Tea house");
   await tab.click("Save profile", "Saved");
   await openSetupStep(tab, "Add wallet");
+  await tab.click("Add wallet");
   await getField("Address").fill(shopAddress);
-  await tab.click("Add wallet", "Default on Local devnet");
+  await tab.clickInDialog("Continue", "Check the address");
+  await tab.clickInDialog("Add wallet", "Default on Local devnet");
   await openSetupStep(tab, "Add endpoint");
+  await tab.click("Add endpoint");
   await getField("Name").fill("till");
   await getField("URL").fill("https://receiver.test/hook");
-  await tab.click("Create endpoint");
+  await tab.clickInDialog("Add endpoint");
   const secret = await storeSecret(tab);
   await openSetupStep(tab, "Create API key");
-  await getField("Name").fill("till");
   await tab.click("Create API key");
+  await getField("Name").fill("till");
+  await tab.clickInDialog("Create API key");
   await storeSecret(tab);
   await openSetupStep(tab, "Create link");
   await getField("Amount").fill("25");
@@ -131,11 +135,15 @@ describe("npm start with its development chain, end to end", () => {
     }
     await followLink(shopTab, "till");
     await shopTab.waitForText("Delivery log");
-    const deliveredRows = shopTab.page.getByRole("row").filter({ hasText: "Delivered" });
+    const logEntries = shopTab.page.getByRole("list", { name: "Delivery log" }).getByRole("link");
+    const deliveredEntries = logEntries.filter({ hasText: "Delivered" });
     await waitUntil(
       "the page shows two deliveries",
-      async () => (await deliveredRows.count()) === 2,
+      async () => (await deliveredEntries.count()) === 2,
     );
+    await deliveredEntries.first().click();
+    await shopTab.waitForText("https://receiver.test/hook");
+    await shopTab.waitForText("HTTP 204");
     await openSetupStep(shopTab, "Completed");
     await shopTab.waitForText("Order 7");
     await followLink(shopTab, "Overview");

@@ -17,7 +17,7 @@ import { projectRoot } from "./rig/child.ts";
 import { findTool } from "./rig/find-tool.ts";
 import { readBlocks } from "./rig/read-blocks.ts";
 
-const samplesDirectory = join(projectRoot, "packages/console/app/pages/webhooks/samples");
+const samplesDirectory = join(projectRoot, "packages/console/app/pages/developers/samples");
 const driversDirectory = join(projectRoot, "test/receiver-samples");
 
 type ReceiverSample = {

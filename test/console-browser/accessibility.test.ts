@@ -24,13 +24,14 @@ const views = sampleCases<[path: string, expectedText: string]>(
     ["/links/new", "Create link"],
     ["/keys", "till key"],
     ["/webhooks", "Verify signatures"],
+    ["/developers", "Check a signature"],
     ["/account/profile", "Preview"],
     ["/account/wallets", "Default on Base"],
     ["/account/sign-in", "Passkeys"],
     ["/account/sessions", "Active sessions"],
     ["/account/log", "Sign-in link created"],
   ],
-  ([path]) => ["/links/new", "/keys", "/webhooks"].includes(path),
+  ([path]) => ["/links/new", "/keys", "/webhooks", "/developers"].includes(path),
 );
 
 /** Signs up an account with a wallet, a link, an API key and a webhook endpoint. */
@@ -88,14 +89,16 @@ describe("a user without a mouse", () => {
     const { goTo, tab } = await signUpShop("cleo");
     await goTo("/webhooks");
     await tab.page.getByRole("link", { name: "till" }).click();
-    const renameButton = tab.page.getByRole("button", { name: "Rename" });
-    await renameButton.focus();
+    const menuButton = tab.page.getByRole("button", { name: "Actions: till" });
+    await menuButton.focus();
+    await tab.page.keyboard.press("Enter");
+    await tab.page.getByRole("menuitem", { name: "Rename" }).waitFor();
     await tab.page.keyboard.press("Enter");
     await tab.page.getByRole("dialog").waitFor();
     expect(await walkByKeyboard(tab.page)).toEqual([]);
     await tab.page.keyboard.press("Escape");
     await tab.page.getByRole("dialog").waitFor({ state: "detached" });
-    const isFocusRestored = () => renameButton.evaluate((element) => element.matches(":focus"));
+    const isFocusRestored = () => menuButton.evaluate((element) => element.matches(":focus"));
     await waitUntil("the focus is restored", isFocusRestored);
   });
 });

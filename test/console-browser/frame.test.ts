@@ -20,9 +20,9 @@ const signUpWithStalePresence = async (handle: string): Promise<ConsoleUser> => 
   const user = await system.signUp(handle);
   await user.goTo("/keys");
   system.clock.advance(presenceMsMax);
-  await user.tab.type("Create API key", "shop");
   await user.tab.click("Create API key");
-  await user.tab.waitForText("Confirm it's you");
+  await user.tab.type("Create API key", "shop");
+  await user.tab.clickInDialog("Create API key", "Confirm it's you");
   return user;
 };
 
@@ -139,15 +139,16 @@ describe("sessions and errors:", () => {
       const response = route.request().method() === "POST" ? responses.shift() : undefined;
       return response === undefined ? route.continue() : route.fulfill(response);
     });
+    await tab.click("Create API key");
     await tab.type("Create API key", "shop");
-    await tab.click("Create API key", "Try again in 7 s.");
-    await tab.click("Create API key", "Something went wrong on our side.");
+    await tab.clickInDialog("Create API key", "Try again in 7 s.");
+    await tab.clickInDialog("Create API key", "Something went wrong on our side.");
     await context.setOffline(true);
     await tab.waitForText("You are offline.");
-    await tab.click("Create API key", "We couldn't reach the server.");
+    await tab.clickInDialog("Create API key", "We couldn't reach the server.");
     await context.setOffline(false);
     await tab.page.getByText("You are offline.").waitFor({ state: "hidden" });
-    await tab.click("Create API key", "Your new API key");
+    await tab.clickInDialog("Create API key", "Your new API key");
   });
 });
 
@@ -156,8 +157,9 @@ describeSoak("sessions and errors:", () => {
     const { context, goTo, tab } = await system.signUp("ida");
     await goTo("/keys", "Your API keys will appear here.");
     await context.clearCookies();
+    await tab.click("Create API key");
     await tab.type("Create API key", "shop");
-    await tab.click("Create API key", "Sign in to Payment Links");
+    await tab.clickInDialog("Create API key", "Sign in to Payment Links");
   });
 
   test("a view that cannot load shows the reason and can be loaded again", async () => {

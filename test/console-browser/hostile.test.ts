@@ -95,7 +95,8 @@ const readLayoutScript = `(() => {
   });
   const broken = [...document.querySelectorAll("th")].filter((title) => {
     const range = document.createRange();
-    range.selectNodeContents(title);
+    // A title that is only for screen readers has an element of its own.
+    range.selectNodeContents(title.firstElementChild ?? title);
     const lines = new Set([...range.getClientRects()].map(({ top }) => top));
     return lines.size > title.textContent.split(" ").length;
   });
@@ -158,7 +159,7 @@ describe("hostile text in every user-supplied field", () => {
     for (const text of Object.values(sampledTexts)) {
       const name = truncate(text, 100);
       for (const action of ["Edit limits", "Rotate", "Revoke"]) {
-        await tab.page.getByRole("button", { name: `${action}: ${name}`, exact: true }).click();
+        await tab.chooseInMenu(`Actions: ${name}`, action);
         const dialog = tab.page.getByRole("dialog");
         expect(await dialog.locator("h2 bdi").textContent()).toBe(name);
         expect(await measureOverflow(tab.page)).toBe(0);
@@ -169,7 +170,7 @@ describe("hostile text in every user-supplied field", () => {
     for (const [index, id] of endpoints.entries()) {
       const name = truncate(Object.values(sampledTexts)[index] ?? "", 100);
       await goTo(`/webhooks/${id}`);
-      await tab.click("Delete");
+      await tab.chooseInMenu(`Actions: ${name}`, "Delete");
       const dialog = tab.page.getByRole("dialog");
       expect(await dialog.locator("h2 bdi").textContent()).toBe(name);
       expect(await tab.page.title()).toBe(`\u2068${name}\u2069 · Payment Links`);

@@ -26,6 +26,10 @@ const views: [string, string][] = [
   ["/links", "Order 7"],
   ["/keys", "till key"],
   ["/webhooks", "till hook"],
+  ["/developers", "Check a signature"],
+  ["/account/wallets", "Default on Base"],
+  ["/account/sessions", "This device"],
+  ["/account/log", "Sign-in link created"],
 ];
 
 const signUpShop = async (handle: string, width: number) => {

@@ -43,8 +43,9 @@ const signUpWithAuthenticator = async (handle: string) => {
 
 const addPasskey = async (tab: Tab, name: string): Promise<void> => {
   await tab.goTo(`${system.origin}/console/account/sign-in`);
+  await tab.click("Add passkey");
   await tab.type("Add passkey", name);
-  await tab.click("Add passkey", "Rename");
+  await tab.clickInDialog("Add passkey", "Never used");
   expect(await tab.readText()).toContain(name);
 };
 
@@ -59,14 +60,16 @@ describe("a passkey in a real Chromium", () => {
     await addPasskey(tab, "my laptop");
     const [createdPasskey] = await listCredentials();
     expect(createdPasskey).toMatchObject({ isResidentCredential: true, rpId: "localhost" });
-    await tab.click("Rename: my laptop");
+    await tab.chooseInMenu("Actions: my laptop", "Rename");
     await tab.type("Rename", "my old laptop");
-    await tab.click("Rename", "my old laptop");
+    await tab.clickInDialog("Rename", "my old laptop");
     await signOut(tab);
     await tab.click("Sign in with passkey", "Signed in as paula");
     await tab.goTo(`${system.origin}/console/account/sessions`, "Passkey");
     await tab.goTo(`${system.origin}/console/account/sign-in`);
-    await tab.click("Remove: my old laptop", "This is the account's last sign-in method");
+    await tab.chooseInMenu("Actions: my old laptop", "Remove");
+    await tab.clickInDialog("Remove", "This is the account's last sign-in method");
+    await tab.clickInDialog("Cancel");
     await tab.waitForText("my old laptop");
   });
 
@@ -75,8 +78,9 @@ describe("a passkey in a real Chromium", () => {
     await addPasskey(tab, "my phone");
     system.clock.advance(presenceMsMax);
     await tab.goTo(`${system.origin}/console/keys`);
+    await tab.click("Create API key");
     await tab.type("Create API key", "shop");
-    await tab.click("Create API key", "Confirm it's you");
+    await tab.clickInDialog("Create API key", "Confirm it's you");
     expect(await tab.readText()).not.toContain("Your new API key");
     await tab.click("Confirm with passkey", "Your new API key");
     await tab.waitForText("Signed in as petra");
@@ -111,8 +115,9 @@ describe("a passkey in a real Chromium", () => {
   test("that this machine already has is not created twice", async () => {
     const { tab, listCredentials } = await signUpWithAuthenticator("prue");
     await addPasskey(tab, "once");
+    await tab.click("Add passkey");
     await tab.type("Add passkey", "twice");
-    await tab.click("Add passkey", "This device already has a passkey for this account.");
+    await tab.clickInDialog("Add passkey", "This device already has a passkey for this account.");
     expect(await listCredentials()).toHaveLength(1);
   });
 });

@@ -115,6 +115,9 @@ const goTo = async (tab: Tab, path: string): Promise<void> => {
   await tab.goTo(`${system.origin}/console${path}`, "Signed in as racer");
 };
 
+const findButtonInDialog = (tab: Tab, name: string): Locator =>
+  tab.page.getByRole("dialog").getByRole("button", { name, exact: true });
+
 /** A user's goal: how to open the form, which button to click, and how to detect success. */
 type UserAction = {
   openForm: (tab: Tab) => Promise<void>;
@@ -159,9 +162,10 @@ const actions: Record<string, (name: string, random: Random) => Promise<UserActi
     createAction(name, "key true own", {
       openForm: async (tab) => {
         await goTo(tab, "/keys");
+        await tab.click("Create API key");
         await tab.type("Create API key", name);
       },
-      findButton: (tab) => findButtonByName(tab, "Create API key"),
+      findButton: (tab) => findButtonInDialog(tab, "Create API key"),
     }),
   "create an endpoint": async (name) => {
     for (const { id = "" } of (await readList("webhook-endpoints")).slice(0, -(endpointsMax - 1))) {
@@ -170,10 +174,11 @@ const actions: Record<string, (name: string, random: Random) => Promise<UserActi
     return createAction(name, "endpoint true", {
       openForm: async (tab) => {
         await goTo(tab, "/webhooks");
+        await tab.click("Add endpoint");
         await tab.page.getByLabel("Name").fill(name);
         await tab.page.getByLabel("URL").fill("https://shop.com/hook");
       },
-      findButton: (tab) => findButtonByName(tab, "Create endpoint"),
+      findButton: (tab) => findButtonInDialog(tab, "Add endpoint"),
     });
   },
   "rotate a key": async (name) => {
@@ -181,9 +186,9 @@ const actions: Record<string, (name: string, random: Random) => Promise<UserActi
     return {
       openForm: async (tab) => {
         await goTo(tab, "/keys");
-        await findButtonByName(tab, `Rotate: ${name}`).click();
+        await tab.chooseInMenu(`Actions: ${name}`, "Rotate");
       },
-      findButton: (tab) => findButtonByName(tab, "Rotate"),
+      findButton: (tab) => findButtonInDialog(tab, "Rotate"),
       isFulfilled: (items) =>
         items.some((item) => item.id === id && item.state.endsWith("replaced")),
       expectedItems: (itemsBefore, itemsAfter) => {
@@ -201,9 +206,9 @@ const actions: Record<string, (name: string, random: Random) => Promise<UserActi
     return {
       openForm: async (tab) => {
         await goTo(tab, "/keys");
-        await tab.waitForText(name);
+        await tab.click(`Actions: ${name}`);
       },
-      findButton: (tab) => findButtonByName(tab, `Deactivate: ${name}`),
+      findButton: (tab) => tab.page.getByRole("menuitem", { name: "Deactivate" }),
       isFulfilled: (items) =>
         items.some((item) => item.id === id && item.state === "key false own"),
       expectedItems: (itemsBefore) =>
@@ -215,9 +220,9 @@ const actions: Record<string, (name: string, random: Random) => Promise<UserActi
     return createRemoval(id, {
       openForm: async (tab) => {
         await goTo(tab, "/keys");
-        await findButtonByName(tab, `Revoke: ${name}`).click();
+        await tab.chooseInMenu(`Actions: ${name}`, "Revoke");
       },
-      findButton: (tab) => findButtonByName(tab, "Revoke"),
+      findButton: (tab) => findButtonInDialog(tab, "Revoke"),
     });
   },
   "deactivate a link": async (name) => {
@@ -228,7 +233,7 @@ const actions: Record<string, (name: string, random: Random) => Promise<UserActi
         await findButtonByName(tab, "More actions").click();
         await tab.page.getByRole("menuitem", { name: "Deactivate" }).click();
       },
-      findButton: (tab) => tab.page.getByRole("dialog").getByRole("button", { name: "Deactivate" }),
+      findButton: (tab) => findButtonInDialog(tab, "Deactivate"),
       isFulfilled: (items) =>
         items.some((item) => item.id === id && item.state === "link inactive"),
       expectedItems: (itemsBefore) =>
@@ -250,9 +255,9 @@ const actions: Record<string, (name: string, random: Random) => Promise<UserActi
     return createRemoval(id, {
       openForm: async (tab) => {
         await goTo(tab, `/webhooks/${id}`);
-        await findButtonByName(tab, "Delete").click();
+        await tab.chooseInMenu(/^Actions: /, "Delete");
       },
-      findButton: (tab) => tab.page.getByRole("dialog").getByRole("button", { name: "Delete" }),
+      findButton: (tab) => findButtonInDialog(tab, "Delete"),
     });
   },
 };

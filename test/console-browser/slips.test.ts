@@ -11,16 +11,18 @@ describe("a slip of the hand changes nothing:", () => {
   test("pressing Enter twice does not revoke an API key", async () => {
     const { goTo, tab } = await system.signUp("slip_erna");
     await goTo("/keys");
-    await tab.type("Create API key", "till");
     await tab.click("Create API key");
+    await tab.type("Create API key", "till");
+    await tab.clickInDialog("Create API key");
     await tab.page.getByLabel("I have saved it").check();
     await tab.click("Close");
-    await tab.page.getByRole("button", { name: "Revoke: till" }).focus();
+    await tab.page.getByRole("button", { name: "Actions: till" }).click();
+    await tab.page.getByRole("menuitem", { name: "Revoke" }).focus();
     await tab.page.keyboard.press("Enter");
     await tab.page.getByRole("dialog").waitFor();
     await tab.page.keyboard.press("Enter");
     await tab.page.getByRole("dialog").waitFor({ state: "detached" });
-    await tab.page.getByRole("button", { name: "Revoke: till" }).waitFor();
+    await tab.page.getByRole("button", { name: "Actions: till" }).waitFor();
   });
 
   test("an amount with a currency sign and a thousands separator is understood and shown before it is used", async () => {

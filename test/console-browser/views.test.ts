@@ -17,9 +17,11 @@ const views: [string, string][] = [
   ["/webhooks", "Your webhook endpoints will appear here."],
   ["/account/profile", "Preview"],
   ["/account/wallets", "Your wallets will appear here."],
-  ["/account/sign-in", "None"],
+  ["/account/sign-in", "No linked accounts"],
   ["/account/sessions", "Active sessions"],
   ["/account/log", "Sign-in link created"],
+  ["/developers", "Check a signature"],
+  ["/deposits", "Transfers without a link will appear here."],
   ["/nowhere", "Page not found"],
 ];
 
@@ -31,9 +33,10 @@ const germanViews: [string, string][] = [
   ["/webhooks", "Hier erscheinen Ihre Webhook-Endpunkte."],
   ["/account/profile", "Vorschau"],
   ["/account/wallets", "Hier erscheinen Ihre Wallets."],
-  ["/account/sign-in", "Keine"],
+  ["/account/sign-in", "Keine verbundenen Konten"],
   ["/account/sessions", "Aktive Sitzungen"],
   ["/account/log", "Anmeldelink erstellt"],
+  ["/developers", "Eine Signatur prüfen"],
 ];
 
 describe("sign-in by a link", () => {
@@ -107,9 +110,10 @@ describe("the console in German", () => {
       ["/account/wallets", "Standard auf Base"],
     ]);
     await goTo("/webhooks");
+    await tab.click("Endpunkt hinzufügen");
     await tab.page.getByLabel("Name").fill("Laden");
-    await tab.page.getByLabel("URL").fill("http://laden.test/");
-    await tab.click("Endpunkt erstellen");
+    await tab.page.getByLabel("URL", { exact: true }).fill("http://laden.test/");
+    await tab.clickInDialog("Endpunkt hinzufügen");
     await tab.waitForText("Die URL muss eine öffentliche https-Adresse ohne Port sein.");
     const errors = [
       { code: "enum", message: "The value is not one of the allowed values." },
@@ -120,7 +124,7 @@ describe("the console in German", () => {
         ? route.fulfill({ status: 422, json: { errors } })
         : route.continue(),
     );
-    await tab.click("Endpunkt erstellen");
+    await tab.clickInDialog("Endpunkt hinzufügen");
     await tab.waitForText("Wählen Sie eine der verfügbaren Optionen. Supplied by the service.");
   });
 });

@@ -106,6 +106,11 @@ const createTab = async (page: Page, hasScript = true) => {
       await page.getByRole("button", { name, exact: true }).first().click();
       if (expectedText !== undefined) await waitForText(expectedText);
     },
+    /** Clicks the button with that name in the open dialog, as {@link click} does. */
+    clickInDialog: async (name: string, expectedText?: string): Promise<void> => {
+      await page.getByRole("dialog").getByRole("button", { name, exact: true }).click();
+      if (expectedText !== undefined) await waitForText(expectedText);
+    },
     /** Opens the menu of the button with that name, and chooses an entry. */
     chooseInMenu: async (menuName: string | RegExp, entryName: string): Promise<void> => {
       await page.getByRole("button", { name: menuName, exact: true }).first().click();

@@ -79,11 +79,13 @@ const captureConsole = async (chromium: Chromium, shop: Shop) => {
   const overview = await takeScreenshot(user, tab);
   await tab.goTo(`${shop.baseUrl}/console/webhooks/${shop.endpointId}`);
   // The webhook that was rejected on the last day is pending. All earlier webhooks are delivered.
-  const rows = tab.page.getByRole("row");
-  const countRows = (status: string) => rows.filter({ hasText: status }).count();
-  const hasExpectedRows = async () =>
-    (await countRows("Delivered")) === 9 && (await countRows("Pending")) === 1;
-  await waitUntil("the log has its rows", hasExpectedRows);
+  const entries = tab.page.getByRole("list", { name: "Delivery log" }).getByRole("link");
+  const countEntries = (status: string) => entries.filter({ hasText: status }).count();
+  const hasExpectedEntries = async () =>
+    (await countEntries("Delivered")) === 9 && (await countEntries("Pending")) === 1;
+  await waitUntil("the log has its entries", hasExpectedEntries);
+  await entries.filter({ hasText: "Pending" }).click();
+  await tab.waitForText("Response bodies aren't stored.");
   await tab.page.setViewportSize({ ...computerOptions.viewport, height: 900 });
   return { overview, "webhook-log": await takeScreenshot(user, tab) };
 };

@@ -19,6 +19,7 @@ const views: Readonly<Record<string, ComponentType>> = {
   "/keys": createLazyComponent(() => import("./pages/keys/keys.tsx")),
   "/webhooks": createLazyComponent(() => import("./pages/webhooks/webhooks.tsx")),
   "/webhooks/:id": createLazyComponent(() => import("./pages/webhooks/endpoint-details.tsx")),
+  "/developers": createLazyComponent(() => import("./pages/developers/developers.tsx")),
   "/account/:part?": createLazyComponent(() => import("./pages/account/account.tsx")),
   // For developers of the console. No view links to it.
   "/design": createLazyComponent(() => import("./pages/design/design.tsx")),

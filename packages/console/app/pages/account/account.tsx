@@ -1,8 +1,8 @@
 import type { ComponentType } from "react";
-import { Link, Navigate, useParams } from "react-router";
+import { Navigate, useParams } from "react-router";
 import { createLazyComponent } from "../../ui/lazy-component.tsx";
 import { Page } from "../../ui/page.tsx";
-import styles from "./account.module.css";
+import { Tabs } from "../../ui/tabs.tsx";
 import { texts } from "./texts.ts";
 
 const sections: Readonly<Record<string, ComponentType>> = {
@@ -20,20 +20,14 @@ const Account = () => {
   if (Section === undefined) return <Navigate to="/account/profile" replace />;
   return (
     <Page title={texts.title}>
-      <nav aria-label={texts.title}>
-        <ul className={styles["parts"]}>
-          {Object.entries(texts.sections).map(([name, text]) => (
-            <li key={name}>
-              <Link
-                to={`/account/${name}`}
-                {...(name === section ? { "aria-current": "page" } : {})}
-              >
-                {text}
-              </Link>
-            </li>
-          ))}
-        </ul>
-      </nav>
+      <Tabs
+        label={texts.title}
+        tabs={Object.entries(texts.sections).map(([name, label]) => ({
+          to: `/account/${name}`,
+          label,
+          isCurrent: name === section,
+        }))}
+      />
       <Section />
     </Page>
   );

@@ -37,21 +37,23 @@ const AuditLog = () => {
           <>
             <EntryTable entries={page.data} />
             <Pager page={page} />
+            <DownloadButton
+              label={texts.downloadCsv}
+              href={buildOperationUrl("exportAuditLog", { query: { ...filter, format: "csv" } })}
+            />
+            <div className={styles["row"]}>
+              <a
+                href={buildOperationUrl("exportAuditLog", {
+                  query: { ...filter, format: "jsonl" },
+                })}
+                download
+              >
+                {texts.downloadJsonLines}
+              </a>
+            </div>
           </>
         )}
       </QueryView>
-      <DownloadButton
-        label={texts.downloadCsv}
-        href={buildOperationUrl("exportAuditLog", { query: { ...filter, format: "csv" } })}
-      />
-      <div className={styles["row"]}>
-        <a
-          href={buildOperationUrl("exportAuditLog", { query: { ...filter, format: "jsonl" } })}
-          download
-        >
-          {texts.downloadJsonLines}
-        </a>
-      </div>
     </Card>
   );
 };

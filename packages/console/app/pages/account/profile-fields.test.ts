@@ -1,6 +1,6 @@
 import { expect, test } from "@jest/globals";
 import type { OwnAccount } from "../../api/operations.ts";
-import { getProfileChanges, toProfileFields } from "./profile-fields.ts";
+import { getInitial, getProfileChanges, toProfileFields } from "./profile-fields.ts";
 
 const account: OwnAccount = {
   id: "user_1",
@@ -35,4 +35,8 @@ test("each line is one link", () => {
   expect(getProfileChanges(fields, account)).toEqual({
     links: ["https://c.example", "https://d.example"],
   });
+});
+
+test("the initial of a name is its first character in upper case", () => {
+  expect([" ada", "Ärzte", "🍵 tea", ""].map(getInitial)).toEqual(["A", "Ä", "🍵", ""]);
 });

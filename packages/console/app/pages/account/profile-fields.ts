@@ -54,3 +54,9 @@ export const splitLines = (text: string): string[] =>
     .split("\n")
     .map((line) => line.trim())
     .filter((line) => line !== "");
+
+/** Returns the first character of a name in upper case, or nothing for an empty name. */
+export const getInitial = (name: string): string => {
+  const [first = ""] = name.trim();
+  return first.toLocaleUpperCase();
+};

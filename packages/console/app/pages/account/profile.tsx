@@ -12,8 +12,9 @@ import uiStyles from "../../ui/ui.module.css";
 import styles from "./account.module.css";
 import {
   type ProfileFields,
-  splitLines,
+  getInitial,
   getProfileChanges,
+  splitLines,
   toProfileFields,
 } from "./profile-fields.ts";
 import { texts as allTexts } from "./texts.ts";
@@ -87,22 +88,26 @@ const ProfileForm = ({ account }: { account: OwnAccount }) => {
           {isSaved && <Notice tone="good">{texts.saved}</Notice>}
         </Form>
       </Card>
-      <Card title={texts.preview}>
-        <Preview fields={fields} />
-      </Card>
+      <div className={styles["previewCard"]}>
+        <Card title={texts.preview}>
+          <Preview fields={fields} />
+        </Card>
+      </div>
     </div>
   );
 };
 
 const Preview = ({ fields }: { fields: ProfileFields }) => (
   <>
-    <div
-      className={styles["preview"]}
-      style={
-        fields.backgroundColour === "" ? {} : { borderBlockStartColor: fields.backgroundColour }
-      }
-    >
-      <strong>
+    <div className={styles["preview"]}>
+      <div
+        className={styles["banner"]}
+        style={fields.backgroundColour === "" ? {} : { background: fields.backgroundColour }}
+      />
+      <span className={styles["avatar"]} aria-hidden="true">
+        {getInitial(fields.username)}
+      </span>
+      <strong className={styles["previewName"]}>
         <bdi>{fields.username}</bdi>
       </strong>
       <span className={uiStyles["quiet"]}>

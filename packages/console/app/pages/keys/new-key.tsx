@@ -1,10 +1,13 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { useRef, useState } from "react";
+import { useState } from "react";
 import { callOperation } from "../../api/call.ts";
-import { createDuplicateGuard } from "../../api/duplicate-guard.ts";
+import type { createDuplicateGuard } from "../../api/duplicate-guard.ts";
 import { invalidateOperations } from "../../api/query.ts";
+import { Button } from "../../ui/button.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
 import { Checkbox, Field, Select } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
+import { texts as uiTexts } from "../../ui/texts.ts";
 import styles from "../../ui/ui.module.css";
 import { LimitFields, parseLimits } from "./limit-fields.tsx";
 import { texts } from "./texts.ts";
@@ -12,10 +15,15 @@ import { texts } from "./texts.ts";
 const scopes = ["payment_link:create", "payment_link:read"] as const;
 const dayMs = 86_400_000;
 
+type Props = {
+  duplicateGuard: ReturnType<typeof createDuplicateGuard>;
+  onSecret: (secret: string) => void;
+  onClose: () => void;
+};
+
 /** Creates a key and passes its secret to `onSecret`, which shows it once. */
-export const NewKey = ({ onSecret }: { onSecret: (secret: string) => void }) => {
+export const NewKeyDialog = ({ duplicateGuard, onSecret, onClose }: Props) => {
   const client = useQueryClient();
-  const duplicateGuard = useRef(createDuplicateGuard());
   const [hasNoScope, setNoScope] = useState(false);
   const create = async (fields: Readonly<Record<string, string>>, formData: FormData) => {
     const selectedScopes = scopes.filter((scope) => formData.getAll("scope").includes(scope));
@@ -30,52 +38,59 @@ export const NewKey = ({ onSecret }: { onSecret: (secret: string) => void }) => 
       ...parseLimits(fields),
     };
     try {
-      const { key } = await duplicateGuard.current({
+      const { key } = await duplicateGuard({
         name,
         list: async () => (await callOperation("listApiKeys")).data,
         create: () => callOperation("createApiKey", { body }),
       });
       onSecret(key);
+      onClose();
     } finally {
       // Not awaited, because an offline browser delays the refetch until it is online again.
       void invalidateOperations(client, ["listApiKeys"]);
     }
   };
   return (
-    <Form submitLabel={texts.create} onSubmit={create} resetsOnSuccess>
-      <Field name="name" label={texts.name} hint={texts.nameHint} isRequired maxLength={100} />
-      <fieldset className={styles["field"]}>
-        <legend className={styles["label"]}>{texts.scopes}</legend>
-        {scopes.map((scope) => (
-          <Checkbox
-            key={scope}
-            name="scope"
-            value={scope}
-            defaultChecked
-            label={texts.scopeNames[scope]}
-          />
-        ))}
-        {hasNoScope && <p className={styles["fault"]}>{texts.noScope}</p>}
-      </fieldset>
-      <Select
-        name="expiry"
-        label={texts.expiry}
-        defaultValue=""
-        options={[
-          { value: "", text: texts.expiryNever },
-          { value: "30", text: texts.expiry30 },
-          { value: "90", text: texts.expiry90 },
-          { value: "365", text: texts.expiry365 },
-        ]}
-      />
-      <details>
-        <summary>{texts.moreRestrictions}</summary>
-        <div className={styles["form"]}>
-          <Field name="cidrs" label={texts.cidrs} hint={texts.cidrsHint} />
-          <LimitFields requestsPerMinute={null} burst={null} />
-        </div>
-      </details>
-    </Form>
+    <Dialog title={texts.create} onClose={onClose}>
+      <Form
+        submitLabel={texts.create}
+        onSubmit={create}
+        cancelButton={<Button onPress={onClose}>{uiTexts.cancel}</Button>}
+      >
+        <Field name="name" label={texts.name} hint={texts.nameHint} isRequired maxLength={100} />
+        <fieldset className={styles["field"]}>
+          <legend className={styles["label"]}>{texts.scopes}</legend>
+          {scopes.map((scope) => (
+            <Checkbox
+              key={scope}
+              name="scope"
+              value={scope}
+              defaultChecked
+              label={texts.scopeNames[scope]}
+            />
+          ))}
+          {hasNoScope && <p className={styles["fault"]}>{texts.noScope}</p>}
+        </fieldset>
+        <Select
+          name="expiry"
+          label={texts.expiry}
+          defaultValue=""
+          options={[
+            { value: "", text: texts.expiryNever },
+            { value: "30", text: texts.expiry30 },
+            { value: "90", text: texts.expiry90 },
+            { value: "365", text: texts.expiry365 },
+          ]}
+        />
+        <details>
+          <summary>{texts.moreRestrictions}</summary>
+          <div className={styles["form"]}>
+            <Field name="cidrs" label={texts.cidrs} hint={texts.cidrsHint} />
+            <LimitFields requestsPerMinute={null} burst={null} />
+          </div>
+        </details>
+      </Form>
+    </Dialog>
   );
 };
 

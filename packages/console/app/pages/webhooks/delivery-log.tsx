@@ -1,36 +1,113 @@
-import { Fragment } from "react";
+import { eye, webhook } from "@payment-links/design/icons";
+import { useEffect, useRef } from "react";
 import { Link, useSearchParams } from "react-router";
 import type { DeliveryData } from "../../api/operations.ts";
 import { useOperationQuery } from "../../api/query.ts";
-import { Badge, type Tone } from "../../ui/badge.tsx";
+import { EmptyState } from "../../ui/empty-state.tsx";
 import { Select } from "../../ui/field.tsx";
-import { formatDateTime } from "../../ui/format.ts";
-import { QueryView } from "../../ui/query-view.tsx";
 import { Card } from "../../ui/page.tsx";
 import { Pager, useOffset } from "../../ui/pager.tsx";
-import { Table } from "../../ui/table.tsx";
-import styles from "../../ui/ui.module.css";
-import { AttemptsButton } from "./attempts.tsx";
+import { QueryView } from "../../ui/query-view.tsx";
+import { Skeleton } from "../../ui/skeleton.tsx";
+import { DeliveryDetails } from "./delivery-details.tsx";
+import { DeliveryStatus } from "./delivery-status.tsx";
+import { describeResponse } from "./describe-response.ts";
+import { EventType } from "./event-type.tsx";
+import { formatExactTime } from "./format-exact-time.ts";
 import { texts } from "./texts.ts";
+import styles from "./webhooks.module.css";
 
 const refetchIntervalMs = 5_000;
 
 const statuses = ["Pending", "Delivered", "Failed"] as const;
 const eventTypes = ["payment_link.transaction.succeeded", "payment_link.completed"] as const;
 
-const tones: Readonly<Record<DeliveryData["status"], Tone>> = {
-  Pending: "warn",
-  Delivered: "good",
-  Failed: "bad",
-};
-
-/** The deliveries to an endpoint, newest first. Refreshes while it is visible. */
+/**
+ * The deliveries to an endpoint, newest first, and the selected one. Refreshes while it is visible.
+ * The URL holds the selection and the filter.
+ */
 export const DeliveryLog = ({ endpointId }: { endpointId: string }) => {
   const offset = useOffset();
-  const [searchParams, setSearchParams] = useSearchParams();
+  const [searchParams] = useSearchParams();
+  const selectedId = searchParams.get("delivery") ?? undefined;
   const status = statuses.find((candidate) => candidate === searchParams.get("status"));
   const eventType = eventTypes.find((candidate) => candidate === searchParams.get("eventType"));
+  const isFiltered = status !== undefined || eventType !== undefined;
   const input = { path: { id: endpointId }, query: { offset, status, eventType } };
+  const deliveries = useOperationQuery("listDeliveries", input, { refetchIntervalMs });
+  const container = useRef<HTMLDivElement>(null);
+  useRestoreFocus(container, selectedId);
+  const isEmpty = deliveries.data?.data.length === 0 && selectedId === undefined;
+  return (
+    <div className={styles["split"]} ref={container} data-selected={selectedId !== undefined}>
+      <Card title={texts.deliveryLog}>
+        <DeliveryFilter status={status} eventType={eventType} />
+        <QueryView query={deliveries} placeholder={<Skeleton height="20rem" />}>
+          {(page) => (
+            <>
+              {page.data.length === 0 ? (
+                <EmptyState icon={webhook} title={texts.emptyDeliveryLogTitle}>
+                  {isFiltered ? texts.noMatchingDelivery : texts.emptyDeliveryLog}
+                </EmptyState>
+              ) : (
+                <DeliveryList deliveries={page.data} selectedId={selectedId} />
+              )}
+              <Pager page={page} />
+            </>
+          )}
+        </QueryView>
+      </Card>
+      {!isEmpty && (
+        <div className={styles["detail"]}>
+          {selectedId === undefined ? (
+            <Card>
+              <EmptyState icon={eye} title={texts.noSelectionTitle}>
+                {texts.noSelection}
+              </EmptyState>
+            </Card>
+          ) : (
+            <DeliveryDetails
+              key={selectedId}
+              endpointId={endpointId}
+              deliveryId={selectedId}
+              backTo={{ search: withoutSelection(searchParams) }}
+            />
+          )}
+        </div>
+      )}
+    </div>
+  );
+};
+
+const withoutSelection = (searchParams: URLSearchParams): string => {
+  const params = new URLSearchParams(searchParams);
+  params.delete("delivery");
+  return params.toString();
+};
+
+/** Focuses the last selected delivery in the list when the list replaces it. */
+const useRestoreFocus = (
+  container: { current: HTMLElement | null },
+  selectedId: string | undefined,
+): void => {
+  const lastSelectedId = useRef(selectedId);
+  useEffect(() => {
+    const previousId = lastSelectedId.current;
+    lastSelectedId.current = selectedId;
+    if (selectedId !== undefined || previousId === undefined) return;
+    container.current
+      ?.querySelector<HTMLElement>(`[data-delivery="${CSS.escape(previousId)}"]`)
+      ?.focus();
+  }, [container, selectedId]);
+};
+
+type FilterProps = {
+  status: (typeof statuses)[number] | undefined;
+  eventType: (typeof eventTypes)[number] | undefined;
+};
+
+const DeliveryFilter = ({ status, eventType }: FilterProps) => {
+  const [searchParams, setSearchParams] = useSearchParams();
   const applyFilter = (name: string) => (value: string) => {
     const nextParams = new URLSearchParams(searchParams);
     nextParams.delete("offset");
@@ -38,78 +115,61 @@ export const DeliveryLog = ({ endpointId }: { endpointId: string }) => {
     else nextParams.set(name, value);
     setSearchParams(nextParams);
   };
-  const deliveries = useOperationQuery("listDeliveries", input, {
-    refetchIntervalMs,
-  });
   return (
-    <Card title={texts.deliveryLog}>
-      <p className={styles["quiet"]}>{texts.deliveryLogHint}</p>
-      <div className={styles["filters"]}>
-        <Select
-          label={texts.state}
-          value={status ?? ""}
-          onValueChange={applyFilter("status")}
-          options={[
-            { value: "", text: texts.all },
-            ...statuses.map((value) => ({ value, text: texts.statuses[value] })),
-          ]}
-        />
-        <Select
-          label={texts.event}
-          value={eventType ?? ""}
-          onValueChange={applyFilter("eventType")}
-          options={[
-            { value: "", text: texts.all },
-            ...eventTypes.map((value) => ({ value, text: value })),
-          ]}
-        />
-      </div>
-      <QueryView query={deliveries}>
-        {(page) => (
-          <>
-            <DeliveryTable deliveries={page.data} endpointId={endpointId} />
-            <Pager page={page} />
-          </>
-        )}
-      </QueryView>
-    </Card>
+    <div className={styles["filter"]}>
+      <Select
+        label={texts.state}
+        value={status ?? ""}
+        onValueChange={applyFilter("status")}
+        options={[
+          { value: "", text: texts.all },
+          ...statuses.map((value) => ({ value, text: texts.statuses[value] })),
+        ]}
+      />
+      <Select
+        label={texts.event}
+        value={eventType ?? ""}
+        onValueChange={applyFilter("eventType")}
+        options={[
+          { value: "", text: texts.all },
+          ...eventTypes.map((value) => ({ value, text: value })),
+        ]}
+      />
+    </div>
   );
 };
 
-type TableProps = { deliveries: readonly DeliveryData[]; endpointId: string };
+type ListProps = { deliveries: readonly DeliveryData[]; selectedId: string | undefined };
 
-const DeliveryTable = ({ deliveries, endpointId }: TableProps) => (
-  <Table
-    rows={deliveries}
-    emptyText={texts.emptyDeliveryLog}
-    columns={[
-      [texts.event, (delivery) => <DeliveryEvent delivery={delivery} />],
-      [texts.state, ({ status }) => <Badge tone={tones[status]}>{texts.statuses[status]}</Badge>],
-      [texts.attempts, ({ attempts }) => attempts],
-      [texts.response, ({ error, httpStatus }) => error ?? httpStatus ?? texts.noValue],
-      [texts.lastAttempt, ({ lastAttemptAt }) => formatOptionalTime(lastAttemptAt)],
-      [texts.nextAttempt, ({ nextAttemptAt }) => formatOptionalTime(nextAttemptAt)],
-      [
-        texts.attemptDetails,
-        (delivery) => <AttemptsButton endpointId={endpointId} delivery={delivery} />,
-      ],
-    ]}
-  />
-);
-
-/** The event type, with line break opportunities for narrow columns. */
-const DeliveryEvent = ({ delivery: { eventType, linkId } }: { delivery: DeliveryData }) => (
-  <>
-    {eventType.split(".").map((word, index) => (
-      <Fragment key={word}>
-        {index > 0 && "."}
-        <wbr />
-        {word}
-      </Fragment>
-    ))}{" "}
-    {linkId !== null && <Link to={`/links/${linkId}`}>{texts.paymentLink}</Link>}
-  </>
-);
-
-const formatOptionalTime = (instant: string | null): string =>
-  instant === null ? texts.noValue : formatDateTime(instant);
+const DeliveryList = ({ deliveries, selectedId }: ListProps) => {
+  const [searchParams] = useSearchParams();
+  const select = (id: string) => {
+    const params = new URLSearchParams(searchParams);
+    params.set("delivery", id);
+    return { search: params.toString() };
+  };
+  return (
+    <ol className={styles["list"]} aria-label={texts.deliveryLog}>
+      {deliveries.map((delivery) => (
+        <li key={delivery.id}>
+          <Link
+            to={select(delivery.id)}
+            data-delivery={delivery.id}
+            {...(delivery.id === selectedId ? { "aria-current": true } : {})}
+          >
+            <span className={styles["entryLine"]}>
+              <strong>
+                <EventType eventType={delivery.eventType} />
+              </strong>
+              <DeliveryStatus status={delivery.status} />
+            </span>
+            <span className={`${styles["entryLine"]} ${styles["meta"]}`}>
+              <span>{formatExactTime(delivery.dateCreated)}</span>
+              <span>{describeResponse(delivery)}</span>
+            </span>
+          </Link>
+        </li>
+      ))}
+    </ol>
+  );
+};

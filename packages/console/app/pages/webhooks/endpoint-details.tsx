@@ -1,42 +1,46 @@
-import { useState } from "react";
 import { useNavigate, useParams } from "react-router";
 import type { WebhookEndpointData } from "../../api/operations.ts";
-import { useOperationQuery, useOperationMutation } from "../../api/query.ts";
-import { Button } from "../../ui/button.tsx";
-import { ConfirmDialog, Dialog } from "../../ui/dialog.tsx";
-import { Field } from "../../ui/field.tsx";
-import { AsyncButton, Form } from "../../ui/form.tsx";
+import { useOperationQuery } from "../../api/query.ts";
+import { Copyable } from "../../ui/copyable.tsx";
 import { formatDateTime } from "../../ui/format.ts";
-import { QueryView } from "../../ui/query-view.tsx";
 import { Notice } from "../../ui/notice.tsx";
 import { Card, Page } from "../../ui/page.tsx";
-import { Sentence } from "../../ui/sentence.tsx";
-import { texts as uiTexts } from "../../ui/texts.ts";
+import { QueryView } from "../../ui/query-view.tsx";
 import styles from "../../ui/ui.module.css";
 import { DeliveryLog } from "./delivery-log.tsx";
+import { EndpointMenu } from "./endpoint-menu.tsx";
 import { EndpointState, LastOutcome } from "./endpoint-state.tsx";
 import { texts } from "./texts.ts";
+
+const back = { to: "/webhooks", label: texts.title };
 
 /** One endpoint with its delivery log. The log stays available after the endpoint is deleted. */
 const EndpointDetails = () => {
   const { id = "" } = useParams();
   const endpoints = useOperationQuery("listWebhookEndpoints", {});
+  const navigate = useNavigate();
   return (
     <QueryView query={endpoints} pageTitle={texts.deliveryLog}>
       {({ data }) => {
         const endpoint = data.find((candidate) => candidate.id === id);
+        if (endpoint === undefined) {
+          return (
+            <Page title={texts.deliveryLog} back={back}>
+              <Notice>{texts.endpointMissing}</Notice>
+              <DeliveryLog endpointId={id} />
+            </Page>
+          );
+        }
         return (
           <Page
-            title={endpoint?.name ?? texts.deliveryLog}
-            actions={endpoint === undefined ? undefined : <EndpointActions endpoint={endpoint} />}
+            title={endpoint.name}
+            back={back}
+            status={<EndpointState endpoint={endpoint} />}
+            actions={<EndpointMenu endpoint={endpoint} onDeleted={() => navigate("/webhooks")} />}
           >
-            {endpoint === undefined ? (
-              <Notice>{texts.endpointMissing}</Notice>
-            ) : (
-              <Card>
-                <EndpointProperties endpoint={endpoint} />
-              </Card>
-            )}
+            <Card>
+              <EndpointProperties endpoint={endpoint} />
+            </Card>
             <DeliveryLog endpointId={id} />
           </Page>
         );
@@ -50,11 +54,7 @@ const EndpointProperties = ({ endpoint }: { endpoint: WebhookEndpointData }) => 
   <dl className={styles["facts"]}>
     <dt>{texts.url}</dt>
     <dd>
-      <bdi>{endpoint.url}</bdi>
-    </dd>
-    <dt>{texts.state}</dt>
-    <dd>
-      <EndpointState endpoint={endpoint} />
+      <Copyable text={endpoint.url} copyLabel={texts.copyUrl} />
     </dd>
     <dt>{texts.lastOutcome}</dt>
     <dd>
@@ -68,78 +68,9 @@ const EndpointProperties = ({ endpoint }: { endpoint: WebhookEndpointData }) => 
     <dd>{formatDateTime(endpoint.dateCreated)}</dd>
     <dt>{texts.id}</dt>
     <dd>
-      <code>{endpoint.id}</code>
+      <Copyable text={endpoint.id} copyLabel={texts.copyId}>
+        <code>{endpoint.id}</code>
+      </Copyable>
     </dd>
   </dl>
 );
-
-const EndpointActions = ({ endpoint }: { endpoint: WebhookEndpointData }) => {
-  const [openDialog, setOpenDialog] = useState<"rename" | "disable" | "remove">();
-  const navigate = useNavigate();
-  const changeEndpoint = useOperationMutation(
-    "changeWebhookEndpoint",
-    "listWebhookEndpoints",
-    "listDeliveries",
-  );
-  const deleteEndpoint = useOperationMutation("deleteWebhookEndpoint", "listWebhookEndpoints");
-  const path = { id: endpoint.id };
-  const close = () => setOpenDialog(undefined);
-  return (
-    <>
-      <Button onPress={() => setOpenDialog("rename")}>{texts.rename}</Button>
-      {endpoint.enabled ? (
-        <Button onPress={() => setOpenDialog("disable")}>{texts.disable}</Button>
-      ) : (
-        <AsyncButton onPress={() => changeEndpoint.mutateAsync({ path, body: { enabled: true } })}>
-          {texts.enable}
-        </AsyncButton>
-      )}
-      <Button variant="danger" onPress={() => setOpenDialog("remove")}>
-        {texts.remove}
-      </Button>
-      {openDialog === "rename" && (
-        <Dialog title={texts.rename} onClose={close}>
-          <Form
-            submitLabel={texts.rename}
-            cancelButton={<Button onPress={close}>{uiTexts.cancel}</Button>}
-            onSubmit={async ({ name = "" }) => {
-              await changeEndpoint.mutateAsync({ path, body: { name } });
-              close();
-            }}
-          >
-            <Field
-              name="name"
-              label={texts.newName}
-              isRequired
-              maxLength={100}
-              defaultValue={endpoint.name}
-            />
-          </Form>
-        </Dialog>
-      )}
-      {openDialog === "disable" && (
-        <ConfirmDialog
-          title={<Sentence template={texts.disableTitle} name={endpoint.name} />}
-          confirmLabel={texts.disable}
-          onConfirm={() => changeEndpoint.mutateAsync({ path, body: { enabled: false } })}
-          onClose={close}
-        >
-          {texts.disableText}
-        </ConfirmDialog>
-      )}
-      {openDialog === "remove" && (
-        <ConfirmDialog
-          title={<Sentence template={texts.removeTitle} name={endpoint.name} />}
-          confirmLabel={texts.remove}
-          onConfirm={async () => {
-            await deleteEndpoint.mutateAsync({ path });
-            await navigate("/webhooks");
-          }}
-          onClose={close}
-        >
-          {texts.removeText}
-        </ConfirmDialog>
-      )}
-    </>
-  );
-};

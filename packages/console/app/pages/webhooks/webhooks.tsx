@@ -1,65 +1,62 @@
-import { useQueryClient } from "@tanstack/react-query";
-import { useRef } from "react";
+import { plus, webhook } from "@payment-links/design/icons";
+import { useState } from "react";
 import { Link } from "react-router";
-import { callOperation } from "../../api/call.ts";
 import { createDuplicateGuard } from "../../api/duplicate-guard.ts";
 import type { ListedWebhookEndpoint } from "../../api/operations.ts";
-import { invalidateOperations, useOperationQuery } from "../../api/query.ts";
-import { Field } from "../../ui/field.tsx";
-import { Form } from "../../ui/form.tsx";
-import { QueryView } from "../../ui/query-view.tsx";
+import { useOperationQuery } from "../../api/query.ts";
+import { Button } from "../../ui/button.tsx";
+import { Copyable } from "../../ui/copyable.tsx";
+import { EmptyState } from "../../ui/empty-state.tsx";
 import { Card, Page } from "../../ui/page.tsx";
+import { QueryView } from "../../ui/query-view.tsx";
+import { SkeletonTable } from "../../ui/skeleton.tsx";
 import { Table } from "../../ui/table.tsx";
 import styles from "../../ui/ui.module.css";
 import { useSecretDialog } from "../../ui/use-secret-dialog.tsx";
+import { EndpointMenu } from "./endpoint-menu.tsx";
 import { EndpointState, LastOutcome } from "./endpoint-state.tsx";
+import { NewEndpointDialog } from "./new-endpoint.tsx";
 import { Sparkline } from "./sparkline.tsx";
 import { texts } from "./texts.ts";
-import { VerifyCode } from "./verify-code.tsx";
 
 const refetchIntervalMs = 10_000;
 
 /** The webhook endpoints and their health. The secret of a new endpoint is shown once. */
 const Webhooks = () => {
   const endpoints = useOperationQuery("listWebhookEndpoints", {}, { refetchIntervalMs });
-  const client = useQueryClient();
-  const duplicateGuard = useRef(createDuplicateGuard());
+  const [isCreating, setCreating] = useState(false);
+  // It outlives the dialog, because its user may close it after a lost response.
+  const [duplicateGuard] = useState(createDuplicateGuard);
   const [secretDialog, showSecret] = useSecretDialog(texts.secretTitle);
-  const create = async ({ url = "", name = "" }): Promise<void> => {
-    try {
-      const createdEndpoint = await duplicateGuard.current({
-        name,
-        list: async () => (await callOperation("listWebhookEndpoints")).data,
-        create: () => callOperation("createWebhookEndpoint", { body: { url, name } }),
-      });
-      showSecret(createdEndpoint.secret);
-    } finally {
-      // Not awaited, because an offline browser delays the refetch until it is online again.
-      void invalidateOperations(client, ["listWebhookEndpoints"]);
-    }
-  };
+  const createButton = (
+    <Button variant="primary" icon={plus} onPress={() => setCreating(true)}>
+      {texts.create}
+    </Button>
+  );
   return (
-    <Page title={texts.title}>
-      <p className={styles["quiet"]}>{texts.intro}</p>
+    <Page title={texts.title} actions={createButton}>
+      <p className={styles["quiet"]}>
+        {texts.intro} <Link to="/developers#webhooks">{texts.verifySignatures}</Link>
+      </p>
       <Card>
-        <QueryView query={endpoints}>{({ data }) => <EndpointTable endpoints={data} />}</QueryView>
+        <QueryView query={endpoints} placeholder={<SkeletonTable rows={2} />}>
+          {({ data }) =>
+            data.length === 0 ? (
+              <EmptyState icon={webhook} title={texts.emptyTitle} action={createButton}>
+                {texts.empty}
+              </EmptyState>
+            ) : (
+              <EndpointTable endpoints={data} />
+            )
+          }
+        </QueryView>
       </Card>
-      <Card title={texts.createTitle}>
-        <Form submitLabel={texts.create} onSubmit={create} resetsOnSuccess>
-          <Field name="name" label={texts.name} hint={texts.nameHint} isRequired maxLength={100} />
-          <Field
-            name="url"
-            label={texts.url}
-            hint={texts.urlHint}
-            isRequired
-            inputProps={{ placeholder: "https://", inputMode: "url" }}
-          />
-        </Form>
-      </Card>
-      {endpoints.data !== undefined && (
-        <Card title={texts.verifySignatures}>
-          <VerifyCode headerPrefix={endpoints.data.headerPrefix} />
-        </Card>
+      {isCreating && (
+        <NewEndpointDialog
+          duplicateGuard={duplicateGuard}
+          onSecret={showSecret}
+          onClose={() => setCreating(false)}
+        />
       )}
       {secretDialog}
     </Page>
@@ -70,7 +67,6 @@ export default Webhooks;
 const EndpointTable = ({ endpoints }: { endpoints: readonly ListedWebhookEndpoint[] }) => (
   <Table
     rows={endpoints}
-    emptyText={texts.empty}
     columns={[
       [
         texts.name,
@@ -80,10 +76,11 @@ const EndpointTable = ({ endpoints }: { endpoints: readonly ListedWebhookEndpoin
           </Link>
         ),
       ],
-      [texts.url, ({ url }) => <bdi>{url}</bdi>],
+      [texts.url, ({ name, url }) => <Copyable text={url} copyLabel={texts.copyUrlOf(name)} />],
       [texts.state, (endpoint) => <EndpointState endpoint={endpoint} />],
       [texts.lastOutcome, (endpoint) => <LastOutcome endpoint={endpoint} />],
       [texts.last24Hours, ({ recent }) => <Sparkline hours={recent} />],
+      [texts.actions, (endpoint) => <EndpointMenu endpoint={endpoint} />, "actions"],
     ]}
   />
 );

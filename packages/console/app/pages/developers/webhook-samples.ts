@@ -6,7 +6,7 @@ import node from "./samples/read-webhook.mjs?raw";
 import { withHeaderPrefix } from "./with-header-prefix.ts";
 
 /** Returns the code with which a receiver verifies webhooks, by language (rule HOOK-20). */
-export const getCodeSamples = (headerPrefix: string): Readonly<Record<string, string>> => ({
+export const getWebhookSamples = (headerPrefix: string): Readonly<Record<string, string>> => ({
   "Node.js": withHeaderPrefix(node, headerPrefix),
   Python: withHeaderPrefix(python, headerPrefix),
   PHP: withHeaderPrefix(php, headerPrefix),
