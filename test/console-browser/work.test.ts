@@ -1,10 +1,7 @@
 import { expect } from "@jest/globals";
 import { countSecretOccurrences } from "../rig/find-secret.ts";
 import { type ConsoleUser, useConsole } from "../rig/use-console.ts";
-import type {
-  LinkStory,
-  OwnPaymentData,
-} from "../../packages/console/app/api/operations.ts";
+import type { LinkStory, OwnPaymentData } from "../../packages/console/app/api/operations.ts";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { walletAddress } from "../rig/create-console.ts";
 import { findAxeViolations, findLayoutFaults } from "../rig/find-axe-violations.ts";

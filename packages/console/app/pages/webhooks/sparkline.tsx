@@ -27,7 +27,13 @@ export const Sparkline = ({ hours }: { hours: readonly RecentHour[] }) => {
         const x = index * barWidth;
         return (
           <g key={hour}>
-            <rect x={x} y={height - 1} width={barWidth - 1} height={1} fill="var(--border-strong)" />
+            <rect
+              x={x}
+              y={height - 1}
+              width={barWidth - 1}
+              height={1}
+              fill="var(--border-strong)"
+            />
             <rect
               x={x}
               y={height - 1 - failedHeight}
