@@ -123,15 +123,15 @@ describe("npm start with its development chain, end to end", () => {
 
     // The owner's tab still shows the link. It updates without a reload.
     const expectedTexts = [
-      "Payment seen",
-      "Payment settled",
-      "Succeeded",
-      "25 / 25 USDC",
-      "Completed",
+      "Payment detected",
+      "Payment succeeded",
+      "Link paid",
+      "25.00 of 25.00 USDC",
     ];
     for (const expectedText of expectedTexts) await shopTab.waitForText(expectedText);
     for (const type of ["payment_link.transaction.succeeded", "payment_link.completed"]) {
-      await shopTab.waitForText(`${type} Delivered`);
+      const entry = shopTab.page.getByRole("listitem").filter({ hasText: type });
+      await entry.filter({ hasText: "Delivered" }).waitFor();
     }
     await followLink(shopTab, "till");
     await shopTab.waitForText("Delivery log");
@@ -144,11 +144,11 @@ describe("npm start with its development chain, end to end", () => {
     await deliveredEntries.first().click();
     await shopTab.waitForText("https://receiver.test/hook");
     await shopTab.waitForText("HTTP 204");
-    await openSetupStep(shopTab, "Completed");
+    await openSetupStep(shopTab, "Paid");
     await shopTab.waitForText("Order 7");
     await followLink(shopTab, "Overview");
     await shopTab.waitForText("Received in the last 30 days");
-    await shopTab.waitForText("25 USDC");
+    await shopTab.waitForText("25.00 USDC");
     expect(await shopTab.readText()).not.toContain("Finish setup");
     expect(receiver.received.map(({ body }) => body.type).sort()).toEqual([
       "payment_link.completed",

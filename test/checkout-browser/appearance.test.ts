@@ -476,7 +476,7 @@ describe("the checkout on a phone", () => {
   test("groups the digits of an amount by the reader's locale without rounding (rule API-28)", async () => {
     const toAmount = "12345678901234567890.123456";
     const payer = await rig.createPayer({ toAmount }, { locale: "pt-BR" });
-    await payer.open("Pay 12.345.678.901.234.567.890,123456 USDC");
+    await payer.open("Pagar 12.345.678.901.234.567.890,123456 USDC");
   });
 
   test.each<[string, boolean]>([

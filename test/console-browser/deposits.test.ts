@@ -81,7 +81,7 @@ describe("a deposit", () => {
     await tab.waitForText("Transfers without a link will appear here.");
     await tab.page.getByRole("link", { name: "Assigned" }).click();
     await tab.page.getByRole("link", { name: "View link" }).click();
-    await tab.waitForText("Payments");
+    await tab.waitForText("Payment succeeded");
     const { rows } = await system.queryLinksDatabase(
       "SELECT status, received_amount FROM links_api.links ORDER BY seq DESC LIMIT 1",
     );

@@ -61,6 +61,9 @@ const rejectedCalls: readonly [call: string, answer: string, body: () => unknown
   ["DELETE /identities/none", "404 NOT_FOUND", noBody],
 ];
 
+/** Calls without a body or an id, which always succeed for a signed-in user. */
+const neverRejectedLines = new Set(["DELETE /sessions"]);
+
 describe("200 rejected requests", () => {
   test("with wrong sign-in tokens open no new connection in the pool", async () => {
     const newSessionCount = await rig.countNewSessions(async () => {
@@ -98,7 +101,7 @@ describe("200 rejected requests", () => {
     const testedLines = new Set(rejectedCalls.map(([requestLine]) => requestLine.split("?")[0]));
     for (const { method, path } of changingRoutes) {
       const requestLine = `${method.toUpperCase()} ${path.replace(apiPrefix, "").replace(":id", "none")}`;
-      expect(testedLines).toContain(requestLine);
+      if (!neverRejectedLines.has(requestLine)) expect(testedLines).toContain(requestLine);
     }
   });
 });

@@ -85,6 +85,7 @@ describe("applySettlements", () => {
         chainId: usdcOnBase.chainId,
         sourceTransaction: "0xabc",
         dateCreated: firstSeenAt.toISOString(),
+        transactionUrl: null,
       },
     ]);
   });

@@ -393,7 +393,8 @@ describe("the checkout of a suspended account", () => {
     const { instructions, reason, status } = (await fetchCheckout(id)).json;
     expect([instructions, reason, status]).toEqual([null, "account_suspended", "active"]);
     const page = await rig.call(`/@${account.handle}/pay/${id}`);
-    expect(page.text).toContain("This payment link is on hold. Do not send anything to it.");
+    expect(page.text).toContain("This payment link is on hold.");
+    expect(page.text).toContain("Do not send anything to this link.");
     expect(page.text).not.toContain("Payment contract");
     expect((await rig.retrieve(id)).status).toBe("active");
 

@@ -6,7 +6,7 @@ const quietZone = 4;
 const pngSizeMin = 1_024;
 
 /** Returns a QR code as an SVG file. */
-export const buildQrSvg = (text: string): string => {
+const buildQrSvg = (text: string): string => {
   const modules = encodeModules(text);
   const size = modules.length;
   const path = modules
