@@ -24,7 +24,8 @@ const sources = [
   "packages/console/app/ui",
   "packages/console/app/pages/overview",
   "packages/console/app/pages/webhooks",
-  "packages/console/app/tokens.css",
+  "packages/console/app/base.css",
+  "packages/design",
   "test/screenshots",
 ];
 
