@@ -8,6 +8,7 @@ export type Asset = { name: string; type: string; text: string; digest: string }
 const mediaTypes: Readonly<Record<string, string>> = {
   css: "text/css",
   js: "text/javascript",
+  svg: "image/svg+xml",
 };
 
 const importPattern = /^import (?:(\{[^}]*\}) from )?"(\.\/[\w-]+\.js)";$/gm;
@@ -53,9 +54,11 @@ const getAssetText = (name: string, extension: string): string => {
 
 const loadAsset = (name: string): Asset => {
   const extension = name.slice(name.lastIndexOf(".") + 1);
+  const type = mediaTypes[extension];
+  if (type === undefined) throw new Error(`unknown media type of ${name}`);
   const text = getAssetText(name, extension);
   const digest = createHash("sha256").update(text).digest("hex").slice(0, 16);
-  return { name, type: mediaTypes[extension] ?? "", text, digest };
+  return { name, type, text, digest };
 };
 
 /** The static files that pages refer to, read at startup. */

@@ -79,6 +79,11 @@ describe("GET /@:handle/pay/:id", () => {
       expect(page.text).toContain(expectedText);
     }
     expect(listScripts(page)).toEqual(["followed.js"]);
+    for (const [, source = ""] of page.text.matchAll(/src="([^"]+\.svg[^"]*)"/g)) {
+      const image = await rig.call(source);
+      expect([source, image.status]).toEqual([source, 200]);
+      expect(image.headers.get("content-type")).toMatch(/^image\/svg\+xml/);
+    }
   });
 
   test("given an active link with an expiry, includes the remaining time and the expired text for the script (rule API-29)", async () => {
