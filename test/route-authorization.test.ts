@@ -210,6 +210,19 @@ const expectations: Record<string, RouteExpectation> = {
     expectedResponse: "204",
     createParameters: createWallet,
   },
+  "GET /console/api/account/notifications": sessionRule,
+  "PATCH /console/api/account/notifications": { ...sessionRule, body: { new_wallet: false } },
+  "POST /console/api/account/notifications/address": {
+    ...sensitiveRule,
+    expectedResponse: "404 EMAIL_UNAVAILABLE",
+    body: { address: "owner@example.com" },
+  },
+  "POST /console/api/account/notifications/address/confirm": {
+    ...sessionRule,
+    expectedResponse: "422 INVALID_CONFIRMATION_TOKEN",
+    body: { token: "unknown" },
+  },
+  "DELETE /console/api/account/notifications/address": sensitiveRule,
   "GET /console/api/api-keys": sessionRule,
   "POST /console/api/api-keys": {
     ...sensitiveRule,

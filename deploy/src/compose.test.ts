@@ -22,6 +22,7 @@ const variableHolders: Record<string, readonly string[]> = {
   OPERATOR_TOKEN: ["auth-keys", "links-api", "settlement-listener", "webhook-dispatcher"],
   OIDC_CLIENT_SECRET: ["auth-keys"],
   SIGN_IN_RPC_URLS: ["auth-keys"],
+  SMTP_URL: ["auth-keys"],
   SETTLEMENT_PROVIDER_SECRETS: ["settlement-listener"],
   RPC_URLS: ["settlement-listener"],
   EVM_RPC_URLS: ["settlement-listener"],

@@ -146,6 +146,22 @@ CREATE TABLE discarded_letters (
   CONSTRAINT discarded_letters_pkey PRIMARY KEY (seq)
 );
 
+CREATE TABLE emails (
+  id text NOT NULL,
+  account_id text NOT NULL,
+  kind text NOT NULL,
+  content jsonb NOT NULL,
+  status text NOT NULL,
+  attempts integer DEFAULT 0 NOT NULL,
+  date_created timestamp with time zone NOT NULL,
+  next_attempt_at timestamp with time zone NOT NULL,
+  CONSTRAINT emails_pkey PRIMARY KEY (id),
+  CONSTRAINT emails_status_check CHECK (status = ANY (ARRAY['pending'::text, 'sent'::text, 'summarized'::text, 'dropped'::text, 'given_up'::text]))
+) WITH (
+  autovacuum_vacuum_scale_factor=0.02,
+  autovacuum_vacuum_threshold=1000
+);
+
 CREATE TABLE handles (
   handle text NOT NULL,
   account_id text NOT NULL,
@@ -191,6 +207,20 @@ CREATE TABLE migrations (
   checksum text NOT NULL,
   applied_at timestamp with time zone DEFAULT now() NOT NULL,
   CONSTRAINT migrations_pkey PRIMARY KEY (name)
+);
+
+CREATE TABLE notification_settings (
+  account_id text NOT NULL,
+  address text,
+  pending_address text,
+  confirmation_hash bytea,
+  confirmation_expires_at timestamp with time zone,
+  language text NOT NULL,
+  disabled_kinds text[] DEFAULT '{}'::text[] NOT NULL,
+  CONSTRAINT notification_settings_confirmation_hash_key UNIQUE (confirmation_hash),
+  CONSTRAINT notification_settings_pkey PRIMARY KEY (account_id),
+  CONSTRAINT notification_settings_confirmation_hash_check CHECK (length(confirmation_hash) = 32),
+  CONSTRAINT notification_settings_language_check CHECK (language = ANY (ARRAY['en'::text, 'de'::text]))
 );
 
 CREATE TABLE outbox (
@@ -354,6 +384,10 @@ CREATE UNIQUE INDEX audit_log_by_id ON audit_log USING btree (id);
 CREATE INDEX audit_log_of_account ON audit_log USING btree (account_id, seq);
 CREATE INDEX dead_letters_by_event ON dead_letters USING btree (consumer, event_id) WHERE event_id IS NOT NULL;
 CREATE INDEX dead_letters_by_key ON dead_letters USING btree (consumer, topic, key, seq);
+CREATE INDEX emails_by_date ON emails USING btree (date_created);
+CREATE INDEX emails_due ON emails USING btree (next_attempt_at) WHERE status = 'pending'::text;
+CREATE INDEX emails_of_account ON emails USING btree (account_id, kind, date_created);
+CREATE INDEX emails_with_confirmation ON emails USING btree (lower(content ->> 'address'::text), date_created) WHERE kind = 'address_confirmation'::text;
 CREATE INDEX identities_of_account ON identities USING btree (account_id, date_created);
 CREATE INDEX passkeys_of_account ON passkeys USING btree (account_id, date_created);
 CREATE INDEX pending_defaults_by_time ON pending_defaults USING btree (effective_at);
@@ -377,6 +411,8 @@ ALTER TABLE handles ADD CONSTRAINT handles_account_id_fkey
   FOREIGN KEY (account_id) REFERENCES accounts(id);
 ALTER TABLE identities ADD CONSTRAINT identities_account_id_fkey
   FOREIGN KEY (account_id) REFERENCES accounts(id);
+ALTER TABLE notification_settings ADD CONSTRAINT notification_settings_account_id_fkey
+  FOREIGN KEY (account_id) REFERENCES accounts(id);
 ALTER TABLE passkeys ADD CONSTRAINT passkeys_account_id_fkey
   FOREIGN KEY (account_id) REFERENCES accounts(id);
 ALTER TABLE pending_defaults ADD CONSTRAINT pending_defaults_account_id_fkey
@@ -393,6 +429,6 @@ ALTER TABLE wallets ADD CONSTRAINT wallets_account_id_fkey
 CREATE TRIGGER audit_log_append_only BEFORE UPDATE OR TRUNCATE ON audit_log FOR EACH STATEMENT EXECUTE FUNCTION refuse_rewriting();
 CREATE TRIGGER audit_log_kept BEFORE DELETE ON audit_log FOR EACH ROW WHEN (old.written_at > (now() - '30 days'::interval)) EXECUTE FUNCTION refuse_rewriting();
 
-GRANT DELETE, INSERT, SELECT, UPDATE ON accounts, api_keys, audit_log, dead_letters, discarded_letters, handles, heard_until, identities, inbox, inbox_other, outbox, passkeys, pending_defaults, positions, refused_sign_ins, relay_lead, republishes, sessions, sign_in_attempts, sign_in_tokens, wallets TO auth_keys;
+GRANT DELETE, INSERT, SELECT, UPDATE ON accounts, api_keys, audit_log, dead_letters, discarded_letters, emails, handles, heard_until, identities, inbox, inbox_other, notification_settings, outbox, passkeys, pending_defaults, positions, refused_sign_ins, relay_lead, republishes, sessions, sign_in_attempts, sign_in_tokens, wallets TO auth_keys;
 GRANT SELECT ON migrations TO auth_keys;
 GRANT USAGE ON SEQUENCE audit_log_seq_seq, dead_letters_seq_seq, outbox_seq_seq TO auth_keys;

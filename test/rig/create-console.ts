@@ -10,10 +10,13 @@ import { startServicesInProcess } from "./services-in-process.ts";
 export const walletAddress = getAddress("0xa0cf798816d4b9b9866b5330eea46a18382f251e");
 
 /** Starts the services and a browser for tests of the console. */
-export const createConsole = async (connectBrowser = connectChromium) => {
+export const createConsole = async (
+  connectBrowser = connectChromium,
+  additionalEnv: Readonly<Record<string, string>> = {},
+) => {
   const [port = 0] = await findFreePorts(1);
   const origin = `http://localhost:${port}`;
-  const system = await startServicesInProcess({ baseUrl: origin });
+  const system = await startServicesInProcess({ baseUrl: origin }, additionalEnv);
   const chromium = await connectBrowser();
   const users: BrowserUser[] = [];
 

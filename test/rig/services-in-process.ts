@@ -18,7 +18,6 @@ import {
 import { sealingKeyEntry } from "./shop-env.ts";
 
 const host = "127.0.0.1";
-const env = { WEBHOOK_SECRET_KEYS: sealingKeyEntry };
 
 /**
  * The external dependencies of these tests. Every host name resolves to the same public address.
@@ -33,8 +32,10 @@ const externalDependencies = { resolve: () => Promise.resolve(["93.184.216.34"])
  */
 export const startServicesInProcess = async (
   overrides: Partial<Pick<ServiceContext, "limits" | "baseUrl">> = {},
+  additionalEnv: Readonly<Record<string, string>> = {},
 ) => {
   const { baseUrl } = overrides;
+  const env = { WEBHOOK_SECRET_KEYS: sealingKeyEntry, ...additionalEnv };
   const authContext = await createTestContext({
     name: "auth-keys",
     migration: authKeysMigration,
@@ -104,6 +105,7 @@ export const startServicesInProcess = async (
     baseUrl: `http://${host}:${publicListener.port}`,
     internalUrl: `http://${host}:${internalListener.port}`,
     clock: authContext.clock,
+    authKeysContext: authContext.context,
     /** Returns the superuser's connection URL of a service's database. */
     getAdminUrl: (service: ServiceName) => contexts[service].database.adminUrl,
     /** Returns the services' log lines. */

@@ -114,7 +114,32 @@ const audit = {
 
 const reservedAddresses = { chainId: "bitcoin", addresses: ["bc1qone", "bc1qother"] };
 
+const receivedMoney = {
+  accountId: "user_1",
+  amount: new Decimal(largeAmount),
+  chainId: "8453",
+  tokenAddress: "0x2",
+};
+const notifications: Readonly<Record<string, object>> = {
+  "notification.payment_received": {
+    ...receivedMoney,
+    linkId: "plink_1",
+    description: null,
+    isLinkCompleted: true,
+  },
+  "notification.payment_not_applied": {
+    ...receivedMoney,
+    linkId: "plink_1",
+    description: "Order 7",
+    reason: "expired",
+  },
+  "notification.deposit_unmatched": receivedMoney,
+  "notification.endpoint_failing": { accountId: "user_1", endpointId: "whe_1", name: "shop" },
+};
+
 const sampleData = (type: string): object => {
+  const notification = notifications[type];
+  if (notification !== undefined) return notification;
   if (type.startsWith("audit.")) return audit;
   if (type.startsWith("account.")) return account;
   if (type.startsWith("owner_images.")) {
@@ -134,11 +159,15 @@ const exportedValues: readonly unknown[] = Object.values(events);
 const eventTypes = exportedValues.filter(isEventType);
 
 describe("event types", () => {
-  test("are exactly the eighteen of rule EVENT-2, each on its topic (rule EVENT-2)", () => {
+  test("are exactly the twenty-two of rule EVENT-2, each on its topic (rule EVENT-2)", () => {
     expect(eventTypes.map(({ topic, type }) => `${topic} ${type}`).sort()).toEqual([
       "accounts.v1 account.snapshot",
       "accounts.v1 account.updated",
       "audit.v1 audit.recorded",
+      "notifications.v1 notification.deposit_unmatched",
+      "notifications.v1 notification.endpoint_failing",
+      "notifications.v1 notification.payment_not_applied",
+      "notifications.v1 notification.payment_received",
       "owner-images.v1 owner_images.snapshot",
       "owner-images.v1 owner_images.updated",
       "payment-links.v1 bitcoin_addresses.reserved",
@@ -202,6 +231,10 @@ describe("topics", () => {
     ["owner-images.v1", { "cleanup.policy": "compact", "min.compaction.lag.ms": fortnightMs }],
     ["payment-links.v1", { "cleanup.policy": "compact", "min.compaction.lag.ms": fortnightMs }],
     ["audit.v1", { "cleanup.policy": "delete", "retention.ms": String(90 * 24 * 3600 * 1000) }],
+    [
+      "notifications.v1",
+      { "cleanup.policy": "delete", "retention.ms": String(7 * 24 * 3600 * 1000) },
+    ],
     [
       "settlements.v1",
       { "cleanup.policy": "delete", "retention.ms": String(90 * 24 * 3600 * 1000) },

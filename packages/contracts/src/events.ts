@@ -5,6 +5,12 @@ import { Id } from "./ids.ts";
 import { Instant } from "./instant.ts";
 import { LinkTexts } from "./link-texts.ts";
 import { Amount } from "./money.ts";
+import {
+  FailingEndpoint,
+  ReceivedPayment,
+  UnappliedPayment,
+  UnmatchedDeposit,
+} from "./notification.ts";
 
 /** The topics, one per aggregate and major version. The record key is the aggregate's id. */
 export const topics = {
@@ -13,6 +19,7 @@ export const topics = {
   audit: "audit.v1",
   settlements: "settlements.v1",
   paymentLinks: "payment-links.v1",
+  notifications: "notifications.v1",
 } as const;
 export type Topic = (typeof topics)[keyof typeof topics];
 
@@ -28,6 +35,8 @@ export const topicSettings: Record<Topic, { partitions: number; config: Record<s
     [topics.settlements]: createRetainedTopicSettings(90),
     // A stream. auth-keys stores its events permanently in its own table.
     [topics.audit]: createRetainedTopicSettings(90),
+    // A notification that is older than a day is not sent (rule MAIL-4).
+    [topics.notifications]: createRetainedTopicSettings(7),
   };
 
 type TopicUsage = { produces: readonly Topic[]; consumes: readonly Topic[] };
@@ -39,15 +48,15 @@ type TopicUsage = { produces: readonly Topic[]; consumes: readonly Topic[] };
 export const topicUsage = {
   "auth-keys": {
     produces: [topics.accounts, topics.ownerImages, topics.audit],
-    consumes: [topics.audit],
+    consumes: [topics.audit, topics.notifications],
   },
   "links-api": {
-    produces: [topics.paymentLinks, topics.audit],
+    produces: [topics.paymentLinks, topics.audit, topics.notifications],
     consumes: [topics.accounts, topics.settlements],
   },
   "settlement-listener": { produces: [topics.settlements], consumes: [topics.paymentLinks] },
   "webhook-dispatcher": {
-    produces: [topics.audit],
+    produces: [topics.audit, topics.notifications],
     consumes: [topics.ownerImages, topics.paymentLinks],
   },
 } as const satisfies Record<string, TopicUsage>;
@@ -294,6 +303,27 @@ export const depositOrphaned = defineEventType(
   topics.settlements,
   "deposit.orphaned",
   DepositState,
+);
+
+export const paymentReceived = defineEventType(
+  topics.notifications,
+  "notification.payment_received",
+  ReceivedPayment,
+);
+export const paymentNotApplied = defineEventType(
+  topics.notifications,
+  "notification.payment_not_applied",
+  UnappliedPayment,
+);
+export const depositUnmatched = defineEventType(
+  topics.notifications,
+  "notification.deposit_unmatched",
+  UnmatchedDeposit,
+);
+export const endpointFailing = defineEventType(
+  topics.notifications,
+  "notification.endpoint_failing",
+  FailingEndpoint,
 );
 
 function createCompactedTopicSettings() {

@@ -26,6 +26,13 @@ export {
   type likelyLinkReasons,
 } from "./api/deposits.ts";
 export { OwnPaymentsFilter, exportOperations } from "./api/exports.ts";
+export {
+  ConfirmAddressBody,
+  NotificationAddressBody,
+  NotificationsChange,
+  type NotificationSettingsData,
+  notificationOperations,
+} from "./api/notifications.ts";
 export { type Operation, listApiErrorCodes } from "./api/operation.ts";
 export {
   type Overview,
@@ -128,6 +135,7 @@ export {
 export { type CatalogueChain, CatalogueData } from "./catalogue-data.ts";
 export { devnetSeed } from "./catalogue-seed.ts";
 export { devnet } from "./devnet.ts";
+export { type EmailSender, SmtpFrom, isEmailAddress } from "./email-address.ts";
 export {
   type ChainAdvance,
   ConfirmationsByAmount,
@@ -150,7 +158,9 @@ export {
   depositOrphaned,
   depositSeen,
   depositSettled,
+  depositUnmatched,
   depositStatuses,
+  endpointFailing,
   linkCompleted,
   linkCreated,
   linkDeactivated,
@@ -159,6 +169,8 @@ export {
   bitcoinAddressesReserved,
   linkStatuses,
   linkTransactionSucceeded,
+  paymentNotApplied,
+  paymentReceived,
   paymentStatuses,
   settlementFailed,
   settlementProcessing,
@@ -183,6 +195,7 @@ export {
   type SessionService,
   sessionServices,
 } from "./introspection.ts";
+export { type NotificationKind, notificationKinds } from "./notification.ts";
 export { type RpcUrls, chainIdPattern, parseHosts, parseRpcUrls } from "./rpc-urls.ts";
 export { parseJson } from "./json.ts";
 export { LinkTexts, pickLinkTexts } from "./link-texts.ts";

@@ -183,3 +183,30 @@ describe("authKeysConfig", () => {
     }
   });
 });
+
+describe("SMTP_URL and SMTP_FROM", () => {
+  const url = "smtp://mailer:secret@mail.example.com";
+  test("are off by default, and on only together (rule MAIL-1)", () => {
+    expect(parseConfig(authKeysConfig, {}).email).toBeUndefined();
+    expect(
+      parseConfig(authKeysConfig, { SMTP_URL: url, SMTP_FROM: "Shop <a@example.com>" }).email,
+    ).toMatchObject({
+      server: { host: "mail.example.com", requiresTls: true },
+      from: { name: "Shop", address: "a@example.com" },
+    });
+    expect(() => parseConfig(authKeysConfig, { SMTP_URL: url })).toThrow(/SMTP_FROM: is missing/);
+    expect(() => parseConfig(authKeysConfig, { SMTP_FROM: "a@example.com" })).toThrow(
+      /SMTP_URL: is missing/,
+    );
+  });
+
+  test("are reported without the value if they are wrong (rule OPS-4)", () => {
+    const parse = () =>
+      parseConfig(authKeysConfig, {
+        SMTP_URL: "smtp://mailer:secret@mail.example.com/path",
+        SMTP_FROM: "a@example.com",
+      });
+    expect(parse).toThrow(/SMTP_URL: must be/);
+    expect(parse).not.toThrow(/secret/);
+  });
+});

@@ -1,12 +1,15 @@
 import * as z from "zod";
 import {
   SignUp,
+  SmtpFrom,
+  type EmailSender,
   getDefaultSignUp,
   parseHosts,
   parseRpcUrls,
   signInMethods,
 } from "@payment-links/contracts";
 import { readSecret } from "@payment-links/runtime";
+import { type EmailConfig, parseSmtpUrl } from "./domain/email-config.ts";
 import { type ScannerPublicKeys, parseScannerKeys } from "./domain/leaked-keys.ts";
 import type { SignInMethod } from "./domain/session.ts";
 
@@ -110,6 +113,9 @@ export const authKeysConfig = z
         error: `must be 0 (no limit) or at least ${auditLogDaysMin}`,
       })
       .default(0),
+    SMTP_URL: z.string().optional(),
+    SMTP_URL_FILE: z.string().optional(),
+    SMTP_FROM: SmtpFrom.optional(),
     NODE_ENV: z.string().default("development"),
   })
   .transform((environment, context) => {
@@ -137,6 +143,7 @@ export const authKeysConfig = z
     if ("fault" in hosts) return reportIssue("INDEPENDENT_RPC_HOSTS", hosts.fault);
     const rpcUrls = parseRpcUrls(urls ?? "", hosts);
     if ("fault" in rpcUrls) return reportIssue("SIGN_IN_RPC_URLS", rpcUrls.fault);
+    const email = parseEmail(environment, reportIssue);
     const walletDelayMs = environment.WALLET_CHANGE_DELAY * 1000;
     return {
       apiKeyMode,
@@ -147,6 +154,7 @@ export const authKeysConfig = z
       walletDelayMs,
       auditLogDays: environment.AUDIT_LOG_DAYS,
       rpcUrls,
+      email,
     };
   });
 export type AuthKeysConfig = z.output<typeof authKeysConfig>;
@@ -177,4 +185,24 @@ const parseOidc = (
   const path = [issuer === undefined ? "OIDC_ISSUER" : "OIDC_CLIENT_ID"];
   context.addIssue({ code: "custom", path, message: "is missing, but other OIDC_… are set" });
   return undefined;
+};
+
+type EmailEnvironment = {
+  SMTP_URL?: string | undefined;
+  SMTP_URL_FILE?: string | undefined;
+  SMTP_FROM?: EmailSender | undefined;
+};
+
+/** Emails are sent if both the server and the sender are set. */
+const parseEmail = (
+  { SMTP_URL, SMTP_URL_FILE, SMTP_FROM: from }: EmailEnvironment,
+  reportIssue: (variable: string, message: string) => never,
+): EmailConfig | undefined => {
+  const url = readSecret({ SMTP_URL, SMTP_URL_FILE }, "SMTP_URL");
+  if (url === undefined && from === undefined) return undefined;
+  if (url === undefined) return reportIssue("SMTP_URL", "is missing, but SMTP_FROM is set");
+  if (from === undefined) return reportIssue("SMTP_FROM", "is missing, but SMTP_URL is set");
+  const server = parseSmtpUrl(url);
+  if (server !== undefined) return { server, from };
+  return reportIssue("SMTP_URL", "must be smtp://[user:password@]host[:port] or smtps://…");
 };

@@ -9,6 +9,7 @@ import {
 import { type Identity, type RequestIntrospection, createIdentity } from "@payment-links/identity";
 import { type ServiceContext, createServiceExports } from "@payment-links/process";
 import type { AuthKeysConfig } from "./config.ts";
+import { type SendEmail, createEmailSender } from "./delivery/smtp.ts";
 import { type ActiveIssuers, getContractIssuer } from "./domain/identity.ts";
 import { type LastUses, createLastUses } from "./domain/last-uses.ts";
 import { getRelyingPartyId } from "./domain/passkey.ts";
@@ -18,7 +19,8 @@ import { type VerifyContractSignature, getSignInChainIds } from "./domain/siwe.t
 import { createIntrospect } from "./introspection/introspect.ts";
 import { createContractSignatureVerifier } from "./issuer/contract-wallets.ts";
 import { type OidcIssuer, createOidcIssuer } from "./issuer/oidc-issuer.ts";
-import { type Counters, createCounters } from "./metrics.ts";
+import { type Counters, createCounters, registerEmailQueue } from "./metrics.ts";
+import { findOldestDueAt } from "./store/emails.ts";
 
 /**
  * The dependencies of this service's handlers and jobs: parts of the `ServiceContext`, and the
@@ -56,6 +58,8 @@ export type Dependencies = Pick<
     rejectedSignIns: RejectedSignIns;
     deepPages: DeepPages;
     exports: Exports<ServiceContext["pool"]>;
+    /** Sends an email; undefined if email is not configured. */
+    sendEmail: SendEmail | undefined;
     /** Wakes the relay after a transaction with events has been committed. */
     wakeRelay: () => void;
   };
@@ -91,6 +95,7 @@ export const createDependencies = (
     oidc,
     verifyContractSignature: createContractSignatureVerifier({ rpcUrls: config.rpcUrls, log }),
     cookie: createCookiePolicy(baseUrl),
+    sendEmail: createSendEmail(context, config),
     wakeRelay,
   };
 };
@@ -119,6 +124,15 @@ const getAvailableMethods = (
     passkey: getRelyingPartyId(baseUrl) !== undefined,
   };
   return signInMethods.filter((method) => isAvailable[method]);
+};
+
+const createSendEmail = (
+  { clock, log, metrics, pool }: ServiceContext,
+  { email }: AuthKeysConfig,
+): SendEmail | undefined => {
+  if (email === undefined) return undefined;
+  registerEmailQueue({ metrics, clock, log, findOldestDueAt: (now) => findOldestDueAt(pool, now) });
+  return createEmailSender(email);
 };
 
 const createOidc = (

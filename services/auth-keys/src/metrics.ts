@@ -1,5 +1,5 @@
-import { Counter } from "prom-client";
-import type { Metrics } from "@payment-links/runtime";
+import { Counter, Gauge } from "prom-client";
+import type { Clock, Log, Metrics } from "@payment-links/runtime";
 import type { IntrospectionResult } from "./domain/introspection.ts";
 import type { SignInMethod } from "./domain/session.ts";
 
@@ -9,10 +9,14 @@ import type { SignInMethod } from "./domain/session.ts";
  */
 type SignInResult = "succeeded" | "refused" | "left" | "failed";
 
+/** How an attempt to send an email ended. A `failed` one is repeated. */
+type EmailOutcome = "sent" | "failed" | "given_up" | "dropped";
+
 /** The service's own counters. No label ever contains an account or a credential. */
 export type Counters = {
   countIntrospection(kind: "api-key" | "session", outcome: IntrospectionResult): void;
   countSignIn(method: SignInMethod, outcome: SignInResult): void;
+  countEmail(outcome: EmailOutcome): void;
 };
 
 /** Registers the service's own counters. */
@@ -29,8 +33,49 @@ export const createCounters = (metrics: Metrics): Counters => {
     labelNames: ["method", "outcome"] as const,
     registers: [metrics],
   });
+  const emailCounter = new Counter({
+    name: "payment_links_emails_total",
+    help: "Attempts to send an email, by outcome: sent, failed, given_up or dropped",
+    labelNames: ["outcome"] as const,
+    registers: [metrics],
+  });
   return {
     countIntrospection: (kind, outcome) => introspectionCounter.inc({ kind, outcome }),
     countSignIn: (method, outcome) => signInCounter.inc({ method, outcome }),
+    countEmail: (outcome) => emailCounter.inc({ outcome }),
   };
+};
+
+type QueueMetricsOptions = {
+  metrics: Metrics;
+  clock: Clock;
+  log: Log;
+  /** Returns since when the first due email has been due. */
+  findOldestDueAt: (now: Date) => Promise<Date | undefined>;
+};
+
+/**
+ * Registers the age of the email queue. Keeps the last value if the database is unavailable,
+ * because the scrape must still return the other metrics.
+ */
+export const registerEmailQueue = ({
+  metrics,
+  clock,
+  log,
+  findOldestDueAt,
+}: QueueMetricsOptions): void => {
+  const oldestDueAge = new Gauge({
+    name: "payment_links_email_oldest_due_age_seconds",
+    help: "Time since the oldest due email became due; 0 if none is due",
+    registers: [metrics],
+    collect: async () => {
+      try {
+        const now = clock.now();
+        const dueAt = (await findOldestDueAt(now)) ?? now;
+        oldestDueAge.set((now.getTime() - dueAt.getTime()) / 1000);
+      } catch (error) {
+        log.warn({ err: error }, "email queue could not be measured");
+      }
+    },
+  });
 };

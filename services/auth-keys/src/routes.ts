@@ -3,6 +3,7 @@ import {
   apiKeyOperations,
   auditLogOperations,
   identityOperations,
+  notificationOperations,
   passkeyOperations,
   sessionOperations,
   signInOperations,
@@ -23,8 +24,10 @@ import { introspectCredential } from "./http/introspect-credential.ts";
 import { sendSignInError } from "./http/send-sign-in-error.ts";
 import { changeAccount } from "./http/change-account.ts";
 import { changeApiKey } from "./http/change-api-key.ts";
+import { changeNotifications } from "./http/change-notifications.ts";
 import { changePasskey } from "./http/change-passkey.ts";
 import { changeWallet } from "./http/change-wallet.ts";
+import { confirmNotificationAddress } from "./http/confirm-notification-address.ts";
 import { createAccount } from "./http/create-account.ts";
 import { createApiKey } from "./http/create-api-key.ts";
 import { deleteWallet } from "./http/delete-wallet.ts";
@@ -33,6 +36,7 @@ import { endSession } from "./http/end-session.ts";
 import { exportAuditLog } from "./http/export-audit-log.ts";
 import { finishOidc } from "./http/finish-oidc.ts";
 import { getAccount } from "./http/get-account.ts";
+import { getNotifications } from "./http/get-notifications.ts";
 import { getNonce } from "./http/get-nonce.ts";
 import { getPasskeyCreation } from "./http/get-passkey-creation.ts";
 import { getPasskeyRequest } from "./http/get-passkey-request.ts";
@@ -49,11 +53,13 @@ import { listWallets } from "./http/list-wallets.ts";
 import { createSignInLink } from "./http/create-sign-in-link.ts";
 import { provePresence } from "./http/prove-presence.ts";
 import { removePasskey } from "./http/remove-passkey.ts";
+import { removeNotificationAddress } from "./http/remove-notification-address.ts";
 import { revokeApiKey } from "./http/revoke-api-key.ts";
 import { revokeEverything } from "./http/revoke-everything.ts";
 import { revokeOtherSessions } from "./http/revoke-other-sessions.ts";
 import { revokeSession } from "./http/revoke-session.ts";
 import { rotateApiKey } from "./http/rotate-api-key.ts";
+import { setNotificationAddress } from "./http/set-notification-address.ts";
 import { sendFormError, signInByForm } from "./http/sign-in-by-form.ts";
 import { startOidc } from "./http/start-oidc.ts";
 import { startSession } from "./http/start-session.ts";
@@ -92,6 +98,7 @@ export const createPublicRoutes = (dependencies: Dependencies): readonly Route[]
     sessionRoute({ ...passkeyOperations.remove, handle: removePasskey(dependencies) }),
     sessionRoute({ ...accountOperations.get, handle: getAccount(dependencies) }),
     sessionRoute({ ...accountOperations.change, handle: changeAccount(dependencies) }),
+    ...createNotificationRoutes(dependencies),
     sessionRoute({ ...walletOperationSet.listTokens, handle: listTokens(dependencies) }),
     sessionRoute({ ...walletOperationSet.list, handle: listWallets(dependencies) }),
     sessionRoute({ ...walletOperationSet.add, handle: addWallet(dependencies) }),
@@ -108,6 +115,18 @@ export const createPublicRoutes = (dependencies: Dependencies): readonly Route[]
       responseMsMax: exportMsMax,
       handle: exportAuditLog(dependencies),
     }),
+  ];
+};
+
+/** Builds the routes for the account's email notifications. */
+const createNotificationRoutes = (dependencies: Dependencies): readonly Route[] => {
+  const { change, confirmAddress, get, removeAddress, setAddress } = notificationOperations;
+  return [
+    sessionRoute({ ...get, handle: getNotifications(dependencies) }),
+    sessionRoute({ ...change, handle: changeNotifications(dependencies) }),
+    sessionRoute({ ...setAddress, handle: setNotificationAddress(dependencies) }),
+    sessionRoute({ ...confirmAddress, handle: confirmNotificationAddress(dependencies) }),
+    sessionRoute({ ...removeAddress, handle: removeNotificationAddress(dependencies) }),
   ];
 };
 

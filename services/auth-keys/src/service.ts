@@ -10,6 +10,7 @@ import { deleteExpiredRows } from "./jobs/delete-expired-rows.ts";
 import { deleteOldAuditEntries } from "./jobs/delete-old-audit-entries.ts";
 import { flushLastUses } from "./jobs/flush-last-uses.ts";
 import { flushRejectedSignIns } from "./jobs/flush-rejected-sign-ins.ts";
+import { sendEmails } from "./jobs/send-emails.ts";
 import { createInternalRoutes, createPublicRoutes } from "./routes.ts";
 import { republishAccounts } from "./store/accounts.ts";
 
@@ -33,18 +34,20 @@ export const createAuthKeys = (
 ): Service & { requestIntrospection: RequestIntrospection } =>
   createService(context, "auth-keys", (wakeRelay) => {
     const dependencies = createDependencies(context, config, wakeRelay);
+    const { sendEmail } = dependencies;
     const flushJobs = [flushLastUses(dependencies), flushRejectedSignIns(dependencies)];
     return {
       publicRoutes: createPublicRoutes(dependencies),
       internalRoutes: createInternalRoutes(dependencies),
       identity: dependencies.identity,
       republishSource: republishAccounts,
-      consumerOptions: { handlers: createEventHandlers() },
+      consumerOptions: { handlers: createEventHandlers(dependencies) },
       backgroundJobs: [
         ...flushJobs,
         applyDueDefaults(dependencies),
         deleteExpiredRows(dependencies),
         deleteOldAuditEntries(dependencies),
+        ...(sendEmail === undefined ? [] : [sendEmails({ ...dependencies, sendEmail })]),
       ],
       stop: () => dependencies.exports.close(),
       afterStop: () =>

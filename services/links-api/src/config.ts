@@ -3,6 +3,7 @@ import { getFamily } from "@payment-links/chains";
 import {
   type Catalogue,
   SignUp,
+  SmtpFrom,
   WebhookHeaderPrefix,
   getDefaultSignUp,
 } from "@payment-links/contracts";
@@ -21,6 +22,8 @@ const StreamCount = z.coerce.number().int().min(0).max(100_000);
  *   per process and per source IP.
  * - `SIGN_UP`: who can sign up. auth-keys reads the same variable. If anyone can sign up, the
  *   checkout warns about unverified sellers (rule CALLER-38).
+ * - `SMTP_FROM`: the sender of emails. auth-keys reads the same variable. If it is set, this service
+ *   publishes notifications (rule MAIL-3).
  */
 export const linksApiConfig = z
   .object({
@@ -30,6 +33,7 @@ export const linksApiConfig = z
     EVENT_STREAMS_MAX: StreamCount.default(10_000),
     EVENT_STREAMS_PER_IP_MAX: StreamCount.default(100),
     SIGN_UP: SignUp.optional(),
+    SMTP_FROM: SmtpFrom.optional(),
     NODE_ENV: z.string().default("development"),
   })
   .transform((environment) => ({
@@ -41,6 +45,7 @@ export const linksApiConfig = z
       perAddress: environment.EVENT_STREAMS_PER_IP_MAX,
     },
     isSignUpOpen: (environment.SIGN_UP ?? getDefaultSignUp(environment.NODE_ENV)) === "open",
+    hasNotifications: environment.SMTP_FROM !== undefined,
   }));
 export type LinksApiConfig = z.output<typeof linksApiConfig>;
 

@@ -49,7 +49,7 @@ export type Dependencies = Pick<
   | "baseUrl"
   | "checkoutUrl"
 > &
-  Pick<LinksApiConfig, "isSignUpOpen" | "webhookHeaderPrefix"> & {
+  Pick<LinksApiConfig, "hasNotifications" | "isSignUpOpen" | "webhookHeaderPrefix"> & {
     /**
      * Returns a token and its API representation. Throws if the catalogue no longer contains the
      * token.

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { WebhookHeaderPrefix } from "@payment-links/contracts";
+import { SmtpFrom, WebhookHeaderPrefix } from "@payment-links/contracts";
 import { CommaList, readSecret } from "@payment-links/runtime";
 import { attemptsMax } from "./domain/retry-schedule.ts";
 import { parseSecretKeys } from "./domain/secret-keys.ts";
@@ -16,7 +16,8 @@ const RetryScheduleSeconds = CommaList.transform((entries) => entries.map(Number
 
 /**
  * Parses the service's own environment variables (rule OPS-3). The secret keys can also come from
- * the file that `WEBHOOK_SECRET_KEYS_FILE` names. Error messages never contain a value.
+ * the file that `WEBHOOK_SECRET_KEYS_FILE` names. If `SMTP_FROM` is set, the service publishes
+ * notifications (rule MAIL-3). Error messages never contain a value.
  */
 export const webhookDispatcherConfig = z
   .object({
@@ -31,6 +32,7 @@ export const webhookDispatcherConfig = z
     WEBHOOK_ACCOUNT_CONCURRENCY: z.coerce.number().int().min(1).max(5_000).default(100),
     WEBHOOK_ORIGIN_CONCURRENCY: z.coerce.number().int().min(1).max(5_000).default(128),
     WEBHOOK_LOG_DAYS: z.coerce.number().int().min(1).max(3_650).default(30),
+    SMTP_FROM: SmtpFrom.optional(),
     NODE_ENV: z.string().default("development"),
   })
   .transform((environment, context) => {
@@ -51,6 +53,7 @@ export const webhookDispatcherConfig = z
       slotsPerAccountMax: environment.WEBHOOK_ACCOUNT_CONCURRENCY,
       slotsPerOriginMax: environment.WEBHOOK_ORIGIN_CONCURRENCY,
       logDays: environment.WEBHOOK_LOG_DAYS,
+      hasNotifications: environment.SMTP_FROM !== undefined,
     };
   });
 export type WebhookDispatcherConfig = z.output<typeof webhookDispatcherConfig>;

@@ -76,6 +76,8 @@ const de: TranslatedMessages = {
   INVALID_SIWE_MESSAGE: "Die Anmeldenachricht oder ihre Signatur ist ungültig oder abgelaufen.",
   INVALID_PASSKEY: "Die Antwort des Passkeys ist ungültig oder abgelaufen.",
   SIGN_UP_CLOSED: "Zu dieser Anmeldung gibt es kein Konto. Die Registrierung ist geschlossen.",
+  EMAIL_UNAVAILABLE: "Diese Installation versendet keine E-Mails.",
+  INVALID_CONFIRMATION_TOKEN: "Der Bestätigungslink ist ungültig oder abgelaufen.",
   SIGN_IN_METHOD_UNAVAILABLE: "Diese Anmeldemethode ist nicht verfügbar.",
   PAYMENT_LINK_ACCOUNT_NOT_READY: "Das Konto braucht zuerst einen Handle und eine Standard-Wallet.",
   PAYMENT_LINK_NOT_ACTIVE: "Der Zahlungslink ist nicht aktiv.",

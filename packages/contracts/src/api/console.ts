@@ -5,6 +5,7 @@ import { apiKeyOperations } from "./api-keys.ts";
 import { auditLogOperations } from "./audit-log.ts";
 import { depositOperations } from "./deposits.ts";
 import { exportOperations } from "./exports.ts";
+import { notificationOperations } from "./notifications.ts";
 import type { Operation } from "./operation.ts";
 import { overviewOperations } from "./overview.ts";
 import { passkeyOperations } from "./passkeys.ts";
@@ -26,6 +27,7 @@ export const consoleOperations = ({
     identityOperations,
     passkeyOperations,
     accountOperations,
+    notificationOperations,
     auditLogOperations,
     walletOperations(catalogue),
     apiKeyOperations(now),

@@ -1,8 +1,8 @@
 import type { Request, Response } from "express";
-import { newId, createWalletBody } from "@payment-links/contracts";
+import { type CatalogueToken, newId, createWalletBody } from "@payment-links/contracts";
 import { sendJson, createSessionActor, readJsonBody } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
-import { transact } from "@payment-links/postgres";
+import { type Transaction, transact } from "@payment-links/postgres";
 import type { Dependencies } from "../dependencies.ts";
 import {
   getAuditedAddress,
@@ -10,9 +10,11 @@ import {
   buildWallet,
   serializeWallet,
 } from "../domain/wallet.ts";
+import { describeToken } from "../domain/email-content.ts";
 import { deriveFirstAddresses, parseWalletAddress } from "../domain/wallet-address.ts";
 import { publishAccount } from "../store/accounts.ts";
 import { insertAudit } from "../store/audit-log.ts";
+import { queueNotification } from "../store/emails.ts";
 import { lockCallerAccount } from "../store/sessions.ts";
 import { insertWallet } from "../store/wallets.ts";
 import { requireWalletAddress } from "./require-wallet-address.ts";
@@ -68,6 +70,10 @@ export const addWallet = (dependencies: Dependencies) => {
       if (scheduledDefault !== undefined) await scheduleDefault(tx, auditFields, scheduledDefault);
       else if (storedWallet.isDefault) await cancelDefault(tx, auditFields);
       await publishAccount(tx, accountId, now);
+      if (dependencies.sendEmail !== undefined) {
+        const walletAddress = getAuditedAddress(storedWallet, firstAddresses);
+        await queueWalletEmail(tx, { accountId, walletAddress, token, now });
+      }
       return { wallet: storedWallet, pendingDefault: scheduledDefault };
     });
     dependencies.wakeRelay();
@@ -83,4 +89,15 @@ export const addWallet = (dependencies: Dependencies) => {
       }),
     );
   };
+};
+
+type AddedWallet = { accountId: string; walletAddress: string; token: CatalogueToken; now: Date };
+
+const queueWalletEmail = (
+  tx: Transaction,
+  { accountId, walletAddress, token, now }: AddedWallet,
+): Promise<void> => {
+  const content = { type: "new_wallet", walletAddress, ...describeToken(token) } as const;
+  const notification = { id: newId("evt"), accountId, kind: "new_wallet", content } as const;
+  return queueNotification(tx, notification, now);
 };

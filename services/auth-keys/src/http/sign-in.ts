@@ -17,6 +17,7 @@ import type { ClaimedAccount } from "../domain/rejected-sign-ins.ts";
 import { type SignInMethod, sessionLifetimeMs } from "../domain/session.ts";
 import { insertAccount, lockAccount, publishNewAccount } from "../store/accounts.ts";
 import { insertAudit, insertAuditForEach } from "../store/audit-log.ts";
+import { queueNotification } from "../store/emails.ts";
 import { insertIdentity, lockIdentity } from "../store/identities.ts";
 import { insertRejectedSignIns } from "../store/rejected-sign-ins.ts";
 import { deleteSessionByHash, insertSession } from "../store/sessions.ts";
@@ -100,6 +101,7 @@ export const signIn = async (
       { at: now, accountId, actor, action: "session.revoked" },
       revokedSessionIds,
     );
+    if (dependencies.sendEmail !== undefined) await queueSignInEmail(tx, { accountId, actor, now });
     requireConnectedClient(res);
     return resolvedAccount;
   });
@@ -110,6 +112,16 @@ export const signIn = async (
     serializeSessionCookies(dependencies.cookie, tokens, sessionLifetimeMs / 1000),
   );
   return account;
+};
+
+const queueSignInEmail = async (
+  tx: Transaction,
+  { accountId, actor, now }: { accountId: string; actor: Actor; now: Date },
+): Promise<void> => {
+  const { address: ipAddress, method } = actor;
+  const signInFields = { method: method ?? "", ipAddress, at: now.toISOString() };
+  const content = { type: "new_sign_in", ...signInFields } as const;
+  await queueNotification(tx, { id: newId("evt"), accountId, kind: "new_sign_in", content }, now);
 };
 
 /** Ends the session that the request carried, if any. */

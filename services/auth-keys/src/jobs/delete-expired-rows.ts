@@ -1,5 +1,6 @@
 import type { BackgroundJob } from "@payment-links/process";
 import type { Dependencies } from "../dependencies.ts";
+import { deleteOldEmails } from "../store/emails.ts";
 import { deleteExpiredSessions } from "../store/sessions.ts";
 import { deleteExpiredSignInAttempts } from "../store/sign-in-attempts.ts";
 import { deleteExpiredSignInTokens } from "../store/sign-in-tokens.ts";
@@ -7,7 +8,7 @@ import { deleteExpiredSignInTokens } from "../store/sign-in-tokens.ts";
 /** The maximum number of rows per statement, so that it holds few locks and finishes quickly. */
 export const deleteBatchMax = 500;
 
-/** Deletes expired sessions, sign-in tokens and sign-in attempts. */
+/** Deletes expired sessions, sign-in tokens and sign-in attempts, and old emails. */
 export const deleteExpiredRows = ({
   pool,
   clock,
@@ -19,6 +20,7 @@ export const deleteExpiredRows = ({
     const sessionCount = await deleteExpiredSessions(pool, batch);
     const tokenCount = await deleteExpiredSignInTokens(pool, batch);
     const attemptCount = await deleteExpiredSignInAttempts(pool, batch);
-    return Math.max(sessionCount, tokenCount, attemptCount) === deleteBatchMax;
+    const emailCount = await deleteOldEmails(pool, batch);
+    return Math.max(sessionCount, tokenCount, attemptCount, emailCount) === deleteBatchMax;
   },
 });

@@ -33,6 +33,8 @@ type RigOptions = {
   walletDelayMs?: number;
   auditLogDays?: number;
   rpcUrls?: AuthKeysConfig["rpcUrls"];
+  /** The SMTP server and the sender. By default, no email is sent. */
+  email?: AuthKeysConfig["email"];
   /** The initial time of the fake clock. */
   now?: Date;
 };
@@ -59,6 +61,7 @@ export const createRig = async ({
   walletDelayMs = 0,
   auditLogDays = 0,
   rpcUrls = new Map(),
+  email,
   now,
 }: RigOptions = {}) => {
   const solana: {
@@ -95,6 +98,7 @@ export const createRig = async ({
     walletDelayMs,
     auditLogDays,
     rpcUrls,
+    email,
   });
   const server = await startTestListeners(service, context);
   const { publicUrl, internalUrl } = server;

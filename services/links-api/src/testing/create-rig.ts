@@ -60,6 +60,8 @@ type RigOptions = {
   eventStreamLimits?: { total: number; perAddress: number };
   /** Whether anyone may sign up; false if omitted. */
   isSignUpOpen?: boolean;
+  /** Whether the service publishes notifications; false if omitted. */
+  hasNotifications?: boolean;
 };
 type CallOptions = { method?: string; headers?: Record<string, string>; body?: string | Buffer };
 type CredentialOptions = { scopes?: readonly Scope[]; expiresAt?: Date | null };
@@ -86,6 +88,7 @@ export const createRig = async ({
   checkoutUrl,
   eventStreamLimits = { total: 100, perAddress: 100 },
   isSignUpOpen = false,
+  hasNotifications = false,
 }: RigOptions = {}) => {
   const introspectionResponses = new Map<string, IntrospectionResponse>();
   const auth = { isUnavailable: false };
@@ -138,6 +141,7 @@ export const createRig = async ({
     webhookHeaderPrefix,
     eventStreamLimits,
     isSignUpOpen,
+    hasNotifications,
   };
   const service = createLinksApi(context, config);
   const directMetrics = createMetrics("direct");

@@ -10,6 +10,7 @@ const sections: Readonly<Record<string, ComponentType>> = {
   wallets: createLazyComponent(() => import("./wallets.tsx")),
   "sign-in": createLazyComponent(() => import("./sign-in-methods.tsx")),
   sessions: createLazyComponent(() => import("./sessions.tsx")),
+  notifications: createLazyComponent(() => import("./notifications.tsx")),
   log: createLazyComponent(() => import("./audit-log.tsx")),
 };
 

@@ -1,0 +1,23 @@
+/**
+ * A self-signed certificate for `localhost`, for tests only. It is valid until 2120. The private key
+ * does not protect anything.
+ */
+export const smtpCertificate = {
+  cert: `-----BEGIN CERTIFICATE-----
+MIIBYDCCAQegAwIBAgIBATAKBggqhkjOPQQDAjAUMRIwEAYDVQQDDAlsb2NhbGhv
+c3QwIBcNMjAwMTAxMDAwMDAwWhgPMjEyMDAxMDEwMDAwMDBaMBQxEjAQBgNVBAMM
+CWxvY2FsaG9zdDBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABNU6DfT6hKK/RMSF
+cjQm2CBWE7r10tKCbfV/5aBaX5wK59yf1y5nc1FVkx8S0hlwoRAJqvecDOeE4+96
+wWlAQw+jSDBGMBQGA1UdEQQNMAuCCWxvY2FsaG9zdDAPBgNVHRMBAf8EBTADAQH/
+MB0GA1UdDgQWBBRpl1BOd67vMIvgZ3rNqyntGtyecTAKBggqhkjOPQQDAgNHADBE
+AiB4uvkceHpxZI7l2De4E+b4kli2+7OomyHjxN/mpONIcgIgVwkKXHbDjE3LZP5M
+nNGEXxDoHLAtIux0Ud27fmx0eA0=
+-----END CERTIFICATE-----
+`,
+  key: `-----BEGIN EC PRIVATE KEY-----
+MHcCAQEEIHd66h+Wo//8h4d3aCnhQbw0g/C8ecRiOSwwmTTbCyP6oAoGCCqGSM49
+AwEHoUQDQgAE1ToN9PqEor9ExIVyNCbYIFYTuvXS0oJt9X/loFpfnArn3J/XLmdz
+UVWTHxLSGXChEAmq95wM54Tj73rBaUBDDw==
+-----END EC PRIVATE KEY-----
+`,
+};
