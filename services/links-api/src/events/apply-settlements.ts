@@ -15,6 +15,7 @@ import {
 import { markAddressesUsed } from "../store/link-addresses.ts";
 import { saveCredits } from "../store/save-credits.ts";
 import { lockLinks } from "../store/links.ts";
+import { publishPaymentNotifications } from "../store/notifications.ts";
 import { findPayments } from "../store/payments.ts";
 import { lockReports } from "../store/payment-reports.ts";
 
@@ -51,6 +52,9 @@ export const applySettlements =
     );
     if (appliedSettlements.length === 0) return;
     await saveCredits(tx, appliedSettlements, now);
+    if (dependencies.hasNotifications) {
+      await publishPaymentNotifications(tx, appliedSettlements, now);
+    }
     await markAddressesUsed(tx, listLinkAddresses(appliedSettlements));
     return createReportHook(dependencies, appliedSettlements);
   };

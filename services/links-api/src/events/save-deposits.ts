@@ -9,9 +9,10 @@ import {
   createDepositSettlement,
 } from "../domain/deposit.ts";
 import { evaluateSettlement } from "../domain/evaluate-settlement.ts";
-import { insertDeposits, lockDeposits, updateDepositStates } from "../store/deposits.ts";
+import { insertDeposits, isOwned, lockDeposits, updateDepositStates } from "../store/deposits.ts";
 import { saveCredits } from "../store/save-credits.ts";
 import { lockLinks } from "../store/links.ts";
+import { publishDepositNotifications } from "../store/notifications.ts";
 import { findPayments } from "../store/payments.ts";
 
 type DepositEvent = ChunkEvent<typeof depositSettled>;
@@ -28,7 +29,7 @@ export const saveDeposits =
     const storedDeposits = await lockDeposits(tx, [...eventsById.keys()]);
     const storedIds = new Set(storedDeposits.map(({ id }) => id));
     const newDeposits = [...eventsById].filter(([id]) => !storedIds.has(id));
-    await insertDeposits(
+    const insertedDeposits = await insertDeposits(
       tx,
       newDeposits.flatMap(([, depositEvents]) => createObservedDeposit(depositEvents, now) ?? []),
       now,
@@ -41,6 +42,18 @@ export const saveDeposits =
       ...new Map(changedDeposits.map((deposit) => [deposit.id, deposit])).values(),
     ];
     await updateDepositStates(tx, latestStates, now);
+    if (dependencies.hasNotifications) {
+      const previousStatuses = new Map(
+        storedDeposits.map(({ id, status, userId }) => [`${id} ${userId}`, status]),
+      );
+      const settledDeposits = [...insertedDeposits, ...changedDeposits].filter(
+        ({ decision, id, status, userId }) =>
+          decision === "unmatched" &&
+          status === "settled" &&
+          previousStatuses.get(`${id} ${userId}`) !== "settled",
+      );
+      await publishDepositNotifications(tx, settledDeposits.filter(isOwned), now);
+    }
     return updateAssignedPayments(
       dependencies,
       tx,

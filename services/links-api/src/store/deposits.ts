@@ -93,15 +93,16 @@ const canHaveDeposits = sql.fragment`chain_id NOT LIKE '%bitcoin%'`;
 
 /**
  * Inserts each deposit for the first accounts at its address. If there are more accounts, also
- * inserts a shared row, which {@link copySharedDeposits} copies for the others.
+ * inserts a shared row, which {@link copySharedDeposits} copies for the others. Returns the rows of
+ * accounts that were inserted.
  */
 export const insertDeposits = async (
   tx: Transaction,
   deposits: readonly ObservedDeposit[],
   now: Date,
-): Promise<void> => {
-  if (deposits.length === 0) return;
-  await tx.query(sqlVoid`
+): Promise<readonly Deposit[]> => {
+  if (deposits.length === 0) return [];
+  const insertedDeposits = await tx.any(sql.type(DepositRow)`
     INSERT INTO deposits (${observedTable.names}, user_id, shared_at)
     SELECT incoming.*, paid.user_id, paid.shared_at
     FROM (${observedTable.rows(deposits)}) AS incoming
@@ -119,8 +120,13 @@ export const insertDeposits = async (
       )
     ) AS paid
     ON CONFLICT DO NOTHING
+    RETURNING ${depositColumns}
   `);
+  return insertedDeposits.filter(isOwned);
 };
+
+/** Returns whether a row belongs to an account. A shared row does not. */
+export const isOwned = ({ userId }: Pick<Deposit, "userId">): boolean => userId !== "";
 
 /** The maximum number of shared rows that one call reads for each address. */
 const copyBatchMax = 2_000;
