@@ -84,6 +84,7 @@ type DispatcherOptions = SlotLimits & {
   headerPrefix: string;
   schedule: RetrySchedule;
   random: () => number;
+  hasNotifications: boolean;
   timeoutMs: number;
 };
 

@@ -1,4 +1,7 @@
 import { expect, test } from "@jest/globals";
+import * as z from "zod";
+import { sql } from "slonik";
+import { topics } from "@payment-links/contracts";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { endpointsPath, createRig } from "../testing/create-rig.ts";
 import { sampleDelivery } from "../testing/samples.ts";
@@ -12,18 +15,16 @@ const retryOptions = { schedule: [0, 30_000, 300_000], random: () => 0 };
 
 const fromNow = (ms: number): Date => new Date(rig.clock.now().getTime() + ms);
 
-/** Creates an endpoint and a delivery whose first attempt has ended. */
-const createEndedAttempt = async () => {
-  const person = rig.signIn();
-  const endpoint = await rig.register(person, "https://shop.com/");
+/** Creates a delivery whose first attempt has ended. */
+const createAttemptOf = async (endpointId: string): Promise<EndedAttempt> => {
   const now = rig.clock.now();
   const leaseUntil = fromNow(leaseMs);
-  const delivery = sampleDelivery(endpoint.id, now, { leaseUntil });
+  const delivery = sampleDelivery(endpointId, now, { leaseUntil });
   await rig.pool.transaction((tx) => insertDeliveries(tx, [delivery]));
-  const endedAttempt: EndedAttempt = {
+  return {
     id: delivery.id,
     eventId: delivery.eventId,
-    endpointId: endpoint.id,
+    endpointId,
     occurredAt: now,
     attempts: 1,
     startedAt: now,
@@ -33,6 +34,13 @@ const createEndedAttempt = async () => {
     leaseUntil,
     outcome: interruptedOutcome,
   };
+};
+
+/** Creates an endpoint and a delivery whose first attempt has ended. */
+const createEndedAttempt = async () => {
+  const person = rig.signIn();
+  const endpoint = await rig.register(person, "https://shop.com/");
+  const endedAttempt = await createAttemptOf(endpoint.id);
   const listEndpoints = async () => {
     const { data } = (await rig.call(person, "GET", endpointsPath)).json;
     return data;
@@ -94,3 +102,45 @@ test.each([
     expect((recent as unknown[]).at(-1)).toMatchObject(expectedHour);
   },
 );
+
+const EventRow = z.object({ value: z.string() });
+
+const listFailingEndpoints = async (endpointId: string) => {
+  const values = await rig.pool.anyFirst(sql.type(EventRow)`
+    SELECT value FROM outbox WHERE topic = ${topics.notifications} ORDER BY seq
+  `);
+  return values
+    .map((value) => JSON.parse(value) as Record<string, unknown>)
+    .filter((data) => data["endpointId"] === endpointId);
+};
+
+test("an endpoint that starts to fail is published once, until it works again (rules EVENT-11 and MAIL-3)", async () => {
+  const { endpoint } = await createEndedAttempt();
+  const recordOutcome = async (...statuses: number[]) => {
+    const attempts = await Promise.all(
+      statuses.map(async (status) => ({
+        ...(await createAttemptOf(endpoint.id)),
+        outcome: outcomeFromStatus(status),
+      })),
+    );
+    await rig.pool.transaction((tx) =>
+      recordEndedAttempts(tx, attempts, { ...retryOptions, hasNotifications: true }),
+    );
+    return (await listFailingEndpoints(endpoint.id)).length;
+  };
+  expect(await recordOutcome(200)).toBe(0);
+  expect(await recordOutcome(500)).toBe(1);
+  expect(await recordOutcome(500, 404)).toBe(1);
+  expect(await recordOutcome(200)).toBe(1);
+  expect(await recordOutcome(200, 500)).toBe(2);
+  expect(await listFailingEndpoints(endpoint.id)).toMatchObject([
+    { accountId: expect.stringMatching(/^user_/), name: "Shop" },
+    { name: "Shop" },
+  ]);
+});
+
+test("a failing endpoint is not published without a sender of emails (rule EVENT-11)", async () => {
+  const { endpoint, endedAttempt } = await createEndedAttempt();
+  await recordBatch([{ ...endedAttempt, outcome: outcomeFromStatus(500) }]);
+  expect(await listFailingEndpoints(endpoint.id)).toEqual([]);
+});

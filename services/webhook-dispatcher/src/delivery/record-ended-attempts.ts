@@ -3,6 +3,7 @@ import { type EndpointHour, startOfHour } from "../domain/endpoint-hour.ts";
 import { type RetrySchedule, computeNextAttemptAt } from "../domain/retry-schedule.ts";
 import { type AttemptResult, recordResults } from "../store/ended-deliveries.ts";
 import { type OutcomeRun, recordOutcomes } from "../store/endpoints.ts";
+import { publishFailingEndpoints } from "../store/notifications.ts";
 import type { AttemptOutcome } from "./attempt/attempt-outcome.ts";
 
 /**
@@ -18,6 +19,8 @@ type RetryOptions = {
   schedule: RetrySchedule;
   /** Returns a number from 0 to 1 that spreads out the retries of attempts that failed together. */
   random: () => number;
+  /** Whether to publish that an endpoint started to fail. Default: false. */
+  hasNotifications?: boolean;
 };
 
 /**
@@ -37,10 +40,14 @@ export const recordEndedAttempts = async (
   const countedAttempts = [...attemptsByResult].flatMap(([result, ended]) =>
     locked.has(result) || superseded.has(result) ? [] : [ended],
   );
-  await recordOutcomes(tx, {
+  const failingEndpoints = await recordOutcomes(tx, {
     runs: toOutcomeRuns(countedAttempts),
     hours: toEndpointHours(countedAttempts),
   });
+  if (retryOptions.hasNotifications === true && failingEndpoints.length > 0) {
+    const endTimes = countedAttempts.map(({ endedAt }) => endedAt.getTime());
+    await publishFailingEndpoints(tx, failingEndpoints, new Date(Math.max(...endTimes)));
+  }
   return [...attemptsByResult].flatMap(([result, ended]) => (locked.has(result) ? [ended] : []));
 };
 

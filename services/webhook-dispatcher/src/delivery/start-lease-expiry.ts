@@ -14,6 +14,7 @@ type LeaseExpiryOptions = {
   metrics: DeliveryMetrics;
   schedule: RetrySchedule;
   random: () => number;
+  hasNotifications: boolean;
   timeoutMs: number;
   onExpired: () => void;
 };
@@ -23,7 +24,7 @@ const expiredBatchMax = 200;
 
 /** Finds attempts whose process died, records them as interrupted, and schedules their retries. */
 export const startLeaseExpiry = (options: LeaseExpiryOptions): Loop => {
-  const { pool, clock, log, metrics, schedule, random, timeoutMs, onExpired } = options;
+  const { pool, clock, log, metrics, timeoutMs, onExpired } = options;
   return startLoop({
     name: "webhook leases",
     clock,
@@ -44,7 +45,7 @@ export const startLeaseExpiry = (options: LeaseExpiryOptions): Loop => {
           sentBody: null,
           outcome: interruptedOutcome,
         }));
-        await recordEndedAttempts(tx, endedAttempts, { schedule, random });
+        await recordEndedAttempts(tx, endedAttempts, options);
         return lockedAttempts;
       });
       for (const _ of expiredAttempts) metrics.countAttempt(interruptedOutcome.kind);

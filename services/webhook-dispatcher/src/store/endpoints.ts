@@ -1,4 +1,4 @@
-import { type Db, VoidRow, type Transaction, defineTable, sqlVoid } from "@payment-links/postgres";
+import { type Db, type Transaction, defineTable, sqlVoid } from "@payment-links/postgres";
 import { sql } from "slonik";
 import * as z from "zod";
 import { createApiError } from "@payment-links/contracts";
@@ -231,15 +231,25 @@ export type OutcomeRun = {
   hadSuccess: boolean;
 };
 
+const NewlyFailingRow = z.object({
+  endpointId: z.string(),
+  accountId: z.string(),
+  name: z.string(),
+});
+
+/** An enabled endpoint that had no failure since its last success, and now has one. */
+export type NewlyFailingEndpoint = z.output<typeof NewlyFailingRow>;
+
 /**
  * Records the results of the latest attempts per endpoint, and adds them to the hourly counts. Does
- * not update the endpoint's row if a success follows a success.
+ * not update the endpoint's row if a success follows a success. Returns the endpoints that started
+ * to fail.
  */
 export const recordOutcomes = async (
   tx: Transaction,
   { runs, hours }: { runs: readonly OutcomeRun[]; hours: readonly EndpointHour[] },
-): Promise<void> => {
-  if (runs.length === 0) return;
+): Promise<readonly NewlyFailingEndpoint[]> => {
+  if (runs.length === 0) return [];
   const runRows = runs.map((run) => [
     run.endpointId,
     run.lastOutcome,
@@ -254,7 +264,7 @@ export const recordOutcomes = async (
   ]);
   // Locks endpoints in the order of their ids, and then their hours. `counted` runs last because no
   // other part reads it. With another order, two writers could each wait for the other's lock.
-  await tx.query(sql.prepared("record_outcomes", VoidRow)`
+  return tx.any(sql.prepared("record_outcomes", NewlyFailingRow)`
     WITH run AS (
       SELECT * FROM ${sql.unnest(runRows, ["text", "text", "int4", "bool"])}
         AS run (endpoint_id, last_outcome, failures, had_success)
@@ -267,15 +277,21 @@ export const recordOutcomes = async (
       ON CONFLICT (hour, endpoint_id) DO UPDATE
       SET delivered = kept.delivered + excluded.delivered, failed = kept.failed + excluded.failed
     ), locked AS (
-      SELECT endpoints.id FROM endpoints JOIN run ON endpoints.id = run.endpoint_id
+      SELECT endpoints.id, endpoints.consecutive_failures AS previous_failures
+      FROM endpoints JOIN run ON endpoints.id = run.endpoint_id
       WHERE endpoints.last_outcome IS DISTINCT FROM run.last_outcome OR run.failures > 0
       ORDER BY endpoints.id FOR NO KEY UPDATE OF endpoints
+    ), updated AS (
+      UPDATE endpoints
+      SET last_outcome = run.last_outcome,
+          consecutive_failures = run.failures
+            + CASE WHEN run.had_success THEN 0 ELSE consecutive_failures END
+      FROM run, locked
+      WHERE endpoints.id = run.endpoint_id AND endpoints.id = locked.id
+      RETURNING endpoints.id, user_id, name,
+        enabled AND deleted_at IS NULL AND run.failures > 0
+          AND (run.had_success OR locked.previous_failures = 0) AS is_newly_failing
     )
-    UPDATE endpoints
-    SET last_outcome = run.last_outcome,
-        consecutive_failures = run.failures
-          + CASE WHEN run.had_success THEN 0 ELSE consecutive_failures END
-    FROM run, locked
-    WHERE endpoints.id = run.endpoint_id AND endpoints.id = locked.id
+    SELECT id AS "endpointId", user_id AS "accountId", name FROM updated WHERE is_newly_failing
   `);
 };
