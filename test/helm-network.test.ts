@@ -187,6 +187,23 @@ helmSuite.describe("the network policies", () => {
     ]);
   });
 
+  test("allow only auth-keys to reach the SMTP server, if emails are sent", async () => {
+    const overrideArgs = buildSetArgs({ "email.from": "shop@example.com" });
+    const isAllowedAfterChange = createPolicyEvaluator(
+      await renderChart("production", overrideArgs),
+      releaseNamespace,
+    );
+    const to = createAddressEndpoint("1.1.1.1");
+    for (const port of [465, 587]) {
+      const listSenders = (isAllowedTo: typeof isAllowed) =>
+        serviceNames.filter((service) =>
+          isAllowedTo({ from: createPodEndpoint(service), to, port }),
+        );
+      expect(listSenders(isAllowedAfterChange)).toEqual(["auth-keys"]);
+      expect(listSenders(isAllowed)).toEqual([]);
+    }
+  });
+
   test("allow the ports in the addresses of brokers and collector, in addition to the configured ones", async () => {
     const overrideArgs = buildSetArgs({
       "kafka.brokers": ["kafka-0.data.svc:9094", "kafka-1.data.svc:9095"],

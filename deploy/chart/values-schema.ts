@@ -196,6 +196,7 @@ const valueSchemas: Record<string, Schema> = {
     evmRpcUrls: secretSchema,
     oidcClientSecret: secretSchema,
     signInRpcUrls: secretSchema,
+    smtpUrl: secretSchema,
   }),
   kafka: objectSchema("Kafka.", {
     brokers: arraySchema(stringSchema(String.raw`^[^\s,:]+:\d{1,5}$`)),
@@ -207,6 +208,10 @@ const valueSchemas: Record<string, Schema> = {
       perService: booleanSchema,
       grant: booleanSchema,
     }),
+  }),
+  email: objectSchema("Email notifications to owners.", {
+    from: stringSchema(undefined, { maxLength: 400 }),
+    ports: arraySchema(createRef("port"), { minItems: 1 }),
   }),
   trustedCertificates: objectSchema("Additional certificates that Node trusts.", {
     existingConfigMap: stringSchema(),

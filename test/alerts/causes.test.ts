@@ -61,6 +61,16 @@ const createLagBuckets = (inTimeCount: number): Series[] => {
 
 /** For each alert, the series that must make it fire, and similar series that must not. */
 const alertCases: Readonly<Record<string, { alerting: Series[]; healthy: Series[] }>> = {
+  PaymentLinksEmailsFailing: {
+    alerting: [
+      ['payment_links_emails_total{outcome="failed",pod="a"}', `0+1x${minutes}`],
+      ['payment_links_emails_total{outcome="sent",pod="a"}', steadySeries(7)],
+    ],
+    healthy: [
+      ['payment_links_emails_total{outcome="failed",pod="a"}', `0+1x${minutes}`],
+      ['payment_links_emails_total{outcome="sent",pod="b"}', `0+1x${minutes}`],
+    ],
+  },
   PaymentLinksServiceGone: {
     alerting: [['process_start_time_seconds{service="links-api",pod="a"}', "5 5 5 5 5 stale"]],
     healthy: [

@@ -15,6 +15,13 @@ One variable from a Secret. The Secret is, in this order: the value's `existingS
 {{- end }}
 {{- end -}}
 
+{{/* The sender of emails. If it is set, links-api and webhook-dispatcher publish notifications, and auth-keys sends them. */}}
+{{- define "payment-links.smtpFromEnv" -}}
+{{- with .root.Values.email.from }}
+- { name: SMTP_FROM, value: {{ . | quote }} }
+{{- end }}
+{{- end -}}
+
 {{/*
 The variables for Kafka, trusted certificates and logging. `kafkaUser` is the prefix of the secrets with the service's own
 Kafka user. Without it, the common user is used.

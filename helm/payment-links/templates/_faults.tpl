@@ -47,7 +47,7 @@ values.schema.json checks single values.
 {{- end -}}
 {{- range include "payment-links.neededSecrets" . | fromYamlArray -}}
 {{- $secret := index $values.secrets . -}}
-{{- $isDrawn := and $values.quickstart.enabled (not (hasSuffix "RpcUrls" .)) -}}
+{{- $isDrawn := and $values.quickstart.enabled (not (hasSuffix "RpcUrls" .)) (ne . "smtpUrl") -}}
 {{- if not (or $secret.existingSecret $secret.value $values.secrets.existingSecret $isDrawn) -}}
 {{- $missing = append $missing (printf "secrets.%s" .) -}}
 {{- end -}}
@@ -73,6 +73,7 @@ values.schema.json checks single values.
 {{- end -}}
 {{- if $values.settlementListener.chains.enabled }}{{ $needed = append $needed "evmRpcUrls" }}{{ end -}}
 {{- if $values.authKeys.contractWallets }}{{ $needed = append $needed "signInRpcUrls" }}{{ end -}}
+{{- if $values.email.from }}{{ $needed = append $needed "smtpUrl" }}{{ end -}}
 {{ toYaml $needed }}
 {{- end -}}
 
@@ -336,7 +337,7 @@ the Secret, runs before the release's own objects are created.
 {{- if .Values.kafka.sasl.mechanism }}{{ $faults = append $faults (printf "kafka.sasl.mechanism: %s" $alone) }}{{ end -}}
 {{- if .Values.kafka.ssl }}{{ $faults = append $faults (printf "kafka.ssl: %s" $alone) }}{{ end -}}
 {{- if .Values.secrets.existingSecret }}{{ $faults = append $faults (printf "secrets.existingSecret: %s" $alone) }}{{ end -}}
-{{- range $name, $secret := omit .Values.secrets "existingSecret" "evmRpcUrls" "oidcClientSecret" "signInRpcUrls" -}}
+{{- range $name, $secret := omit .Values.secrets "existingSecret" "evmRpcUrls" "oidcClientSecret" "signInRpcUrls" "smtpUrl" -}}
 {{- if or $secret.existingSecret $secret.value }}{{ $faults = append $faults (printf "secrets.%s: %s" $name $alone) }}{{ end -}}
 {{- end -}}
 {{- if eq .Values.authKeys.apiKeyMode "live" -}}
