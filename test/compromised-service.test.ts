@@ -237,18 +237,25 @@ describe.each(Object.keys(pathsByService) as CompromisedService[])(
   },
 );
 
-/** The topics whose events contain wallets, and the topics whose events can complete a link. */
+/**
+ * The topics whose events contain wallets, those whose events can complete a link, and what a
+ * service does not need of audit events and notifications.
+ */
 const forbiddenTopics = {
   "webhook-dispatcher": {
     produces: [topics.accounts, topics.paymentLinks, topics.settlements],
     consumes: [topics.accounts, topics.settlements],
   },
   "links-api": { produces: [topics.accounts, topics.settlements], consumes: [topics.ownerImages] },
-} satisfies Record<CompromisedService, unknown>;
+  "settlement-listener": {
+    produces: [topics.accounts, topics.audit, topics.notifications, topics.paymentLinks],
+    consumes: [topics.accounts, topics.audit, topics.notifications],
+  },
+} satisfies Record<CompromisedService | "settlement-listener", unknown>;
 
 const usersSuite = getTestSaslConnection("auth-keys") === undefined ? describe.skip : describe;
 
-usersSuite.each(Object.keys(pathsByService) as CompromisedService[])(
+usersSuite.each(Object.keys(forbiddenTopics) as (keyof typeof forbiddenTopics)[])(
   "an attacker who controls %s, with its Kafka user",
   (service) => {
     const createKafka = () => {
@@ -270,7 +277,7 @@ usersSuite.each(Object.keys(pathsByService) as CompromisedService[])(
       );
     const deniedPattern = /not authorized|does not host/i;
 
-    test("cannot publish a wallet or complete a link (rule OPS-12)", async () => {
+    test("cannot publish to a topic that it does not write (rules EVENT-11 and OPS-12)", async () => {
       const producer = createKafka().producer();
       await producer.connect();
       try {

@@ -32,6 +32,7 @@ const sessionCookieNames = [
 const oidcPath = "/console/api/session/oidc";
 const scopes = ["payment_link:create", "payment_link:read"];
 const generateSecret = () => randomBytes(24).toString("hex");
+const smtpPassword = generateSecret();
 /** Both values of each token, because a rotation uses two values. */
 const tokens = {
   services: [generateSecret(), generateSecret()],
@@ -64,6 +65,7 @@ describe("after a complete journey that includes rejected and invalid calls", ()
     "the operators' former token": tokens.operators[1] ?? "",
     "the key of a watched chain's node": rpcKeys.watched,
     "the key of a node for sign-ins": rpcKeys.signIn,
+    "the SMTP password": smtpPassword,
     "a Kafka password": getTestKafkaPassword("settlement-listener"),
     "another Kafka password": getTestKafkaPassword("webhook-dispatcher"),
   };
@@ -88,6 +90,9 @@ describe("after a complete journey that includes rejected and invalid calls", ()
         OIDC_CLIENT_SECRET: clientSecret,
         INTERNAL_TOKEN: tokens.services.join(),
         OPERATOR_TOKEN: tokens.operators.join(),
+        // No server listens there, so every attempt fails and is logged.
+        SMTP_URL: `smtp://mailer:${smtpPassword}@127.0.0.1:1`,
+        SMTP_FROM: "shop@example.com",
         EVM_RPC_URLS: buildRpcUrl(rpcKeys.watched),
         SIGN_IN_RPC_URLS: buildRpcUrl(rpcKeys.signIn),
         TRUSTED_PROXIES: "127.0.0.1",
@@ -106,6 +111,7 @@ describe("after a complete journey that includes rejected and invalid calls", ()
     await signInByPasskey();
     await signInByContractWallet();
     await provePresence();
+    await requestEmail();
     await visitAsPayers();
     await sendMistakes();
     await waitUntil("the traces arrive", () =>
@@ -130,6 +136,16 @@ describe("after a complete journey that includes rejected and invalid calls", ()
       .map((name) => `${name}=${secrets[`the session's ${name}`]}`)
       .join("; "),
   });
+  /** Sets an address for notifications, and waits until an email to it could not be sent. */
+  const requestEmail = async () => {
+    const path = "/console/api/account/notifications/address";
+    const body = { address: "owner@example.com" };
+    const { status } = await sendRequest("POST", path, getCookieHeaders(), body);
+    if (status !== 200) throw new Error(`the address was not stored: ${status}`);
+    await waitUntil("an email has failed", async () =>
+      system.output().includes("email could not be sent"),
+    );
+  };
   const storeSession = (response: Pick<Awaited<ReturnType<typeof call>>, "headers">) => {
     const cookieHeader = getCookies(response);
     for (const name of sessionCookieNames) {
