@@ -1,5 +1,4 @@
 import { randomInt } from "node:crypto";
-import { hashSecret } from "@payment-links/contracts";
 import type { BackgroundJob } from "@payment-links/process";
 import type { Dependencies } from "../dependencies.ts";
 import { type ComposedEmail, composeEmail } from "../domain/compose-email.ts";
@@ -12,7 +11,7 @@ import {
   isNotificationKind,
 } from "../domain/email.ts";
 import { SmtpError } from "../domain/smtp-error.ts";
-import { generateToken } from "../domain/token.ts";
+import { generateHashedToken } from "../domain/token.ts";
 import {
   type ClaimedEmail,
   type EmailResult,
@@ -95,11 +94,11 @@ const prepareMessage = async (
   if (settings === undefined) return undefined;
   const { address, disabledKinds, language } = settings;
   if (content.type === "address_confirmation") {
-    const confirmationToken = generateToken();
+    const { token: confirmationToken, hash } = generateHashedToken();
     const isPending = await saveConfirmation(pool, {
       accountId,
       address: content.address,
-      hash: hashSecret(confirmationToken),
+      hash,
       expiresAt: new Date(clock.now().getTime() + confirmationLifetimeMs),
     });
     if (!isPending) return undefined;
