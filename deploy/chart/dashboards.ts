@@ -393,7 +393,7 @@ const settlementDashboard: Dashboard = {
 
 const webhooksDashboard: Dashboard = {
   name: "webhooks",
-  title: "Payment Links / Webhooks",
+  title: "Payment Links / Webhooks and emails",
   panels: [
     {
       title: "Attempts",
@@ -429,6 +429,23 @@ const webhooksDashboard: Dashboard = {
       queries: {
         pending: `max(payment_links_webhook_pending_deliveries{${namespaceSelector}})`,
         running: `sum(payment_links_webhook_attempts_under_way{${namespaceSelector}})`,
+      },
+    },
+    {
+      title: "Emails",
+      description:
+        "Attempts by outcome. A failed attempt is repeated, one that is given up is not.",
+      unit: "short",
+      queries: {
+        "{{outcome}}": `sum by (outcome) (increase(payment_links_emails_total{${namespaceSelector}}[${rateInterval}]))`,
+      },
+    },
+    {
+      title: "Oldest due email",
+      description: "How long it has been due.",
+      unit: "s",
+      queries: {
+        oldest: `max(payment_links_email_oldest_due_age_seconds{${namespaceSelector}})`,
       },
     },
   ],
