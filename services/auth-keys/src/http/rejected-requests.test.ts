@@ -3,6 +3,7 @@ import { loadCatalogue } from "@payment-links/contracts";
 import { systemClock } from "@payment-links/runtime";
 import type { Dependencies } from "../dependencies.ts";
 import { apiKeysMax } from "../domain/api-key.ts";
+import { confirmationsPerAccountMax } from "../domain/email.ts";
 import { createPublicRoutes } from "../routes.ts";
 import { type Rig, createRig, summarizeResponse } from "../testing/create-rig.ts";
 import { createWallet, prepareSiwe } from "../testing/siwe.ts";
@@ -22,17 +23,27 @@ const wallet = {
 const noBody = () => undefined;
 const keyBody = { name: "one of many", scopes: ["payment_link:read"] };
 
+/** The service is not started, so nothing is sent. */
+const email = {
+  server: { host: "127.0.0.1", port: 25, isSecure: false, requiresTls: false, auth: undefined },
+  from: { name: "", address: "shop@example.com" },
+};
+
 let rig: Rig;
 let cookie: string;
 let usedSiwe: object;
 
 beforeAll(async () => {
-  rig = await createRig();
+  rig = await createRig({ email });
   await rig.createAccount({ handle: "taken" });
   ({ cookie } = await rig.signUp({ handle: "refused" }));
   await rig.call("POST", `${apiPrefix}/wallets`, { cookie, body: wallet });
   for (let count = 0; count < apiKeysMax; count += 1) {
     await rig.call("POST", `${apiPrefix}/api-keys`, { cookie, body: keyBody });
+  }
+  for (let count = 1; count <= confirmationsPerAccountMax; count += 1) {
+    const body = { address: `owner-${count}@example.com` };
+    await rig.call("POST", `${apiPrefix}/account/notifications/address`, { cookie, body });
   }
   const { browserCookie, siwe } = await prepareSiwe(rig, createWallet(), cookie);
   cookie = `${cookie}; ${browserCookie}`;
@@ -45,6 +56,15 @@ afterAll(() => rig.close());
 const rejectedCalls: readonly [call: string, answer: string, body: () => unknown][] = [
   ["GET /audit-log?offset=x", "422 int_parsing", noBody],
   ["PATCH /account", "409 HANDLE_TAKEN", () => ({ handle: "taken" })],
+  ["PATCH /account/notifications", "422 bool_type", () => ({ new_wallet: "no" })],
+  ["POST /account/notifications/address", "429 429", () => ({ address: "more@example.com" })],
+  [
+    "POST /account/notifications/address/confirm",
+    "422 INVALID_CONFIRMATION_TOKEN",
+    () => ({ token: "A".repeat(43) }),
+  ],
+  // It is never rejected, but a repeat does not change anything.
+  ["DELETE /account/notifications/address", "200", noBody],
   ["POST /wallets", "409 WALLET_EXISTS", () => wallet],
   ["PATCH /wallets/none", "404 NOT_FOUND", () => ({ isDefault: true })],
   ["DELETE /wallets/none", "404 NOT_FOUND", noBody],
