@@ -2,7 +2,8 @@ import * as z from "zod";
 import { type NotificationKind, notificationKinds } from "@payment-links/contracts";
 
 /** The languages of our emails. */
-export type EmailLanguage = "en" | "de";
+export const emailLanguages = ["en", "de"] as const;
+export type EmailLanguage = (typeof emailLanguages)[number];
 
 /**
  * An email about a notification, the confirmation or the removal of an address, or the summary of

@@ -4,6 +4,7 @@ import { createSessionActor, negotiateLanguage, readJsonBody, sendJson } from "@
 import type { Caller } from "@payment-links/identity";
 import { transact } from "@payment-links/postgres";
 import type { Dependencies } from "../dependencies.ts";
+import { emailLanguages } from "../domain/email.ts";
 import { applySwitches, serializeNotifications } from "../domain/notification-settings.ts";
 import { insertAudit } from "../store/audit-log.ts";
 import { findNotificationSettings, saveDisabledKinds } from "../store/notification-settings.ts";
@@ -20,7 +21,7 @@ export const changeNotifications =
       const storedKinds = storedSettings?.disabledKinds ?? [];
       const disabledKinds = applySwitches(storedKinds, switches);
       if (disabledKinds.join() === storedKinds.join()) return storedSettings;
-      const language = negotiateLanguage(req);
+      const language = negotiateLanguage(req, emailLanguages);
       const newSettings = await saveDisabledKinds(tx, { accountId, disabledKinds, language });
       await insertAudit(tx, {
         at: now,

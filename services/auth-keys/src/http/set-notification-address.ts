@@ -4,6 +4,7 @@ import { createSessionActor, negotiateLanguage, readJsonBody, sendJson } from "@
 import type { Caller } from "@payment-links/identity";
 import { transact } from "@payment-links/postgres";
 import type { Dependencies } from "../dependencies.ts";
+import { emailLanguages } from "../domain/email.ts";
 import { serializeNotifications } from "../domain/notification-settings.ts";
 import { insertAudit } from "../store/audit-log.ts";
 import { queueConfirmation } from "../store/emails.ts";
@@ -22,7 +23,7 @@ export const setNotificationAddress =
     const { address } = await readJsonBody(req, NotificationAddressBody);
     if (dependencies.sendEmail === undefined) throw createApiError("EMAIL_UNAVAILABLE");
     const now = dependencies.clock.now();
-    const language = negotiateLanguage(req);
+    const language = negotiateLanguage(req, emailLanguages);
     const settings = await transact(dependencies.pool, async (tx) => {
       const { id: accountId } = await lockCallerAccount(tx, caller);
       const pendingSettings = await savePendingAddress(tx, { accountId, address, language });
