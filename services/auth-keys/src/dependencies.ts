@@ -70,7 +70,7 @@ export const createDependencies = (
   config: AuthKeysConfig,
   wakeRelay: () => void,
 ): Dependencies => {
-  const { baseUrl, clock, log, metrics } = context;
+  const { baseUrl, clock, log, metrics, pool } = context;
   const oidc = createOidc(context, config);
   const contractIssuers = [...config.rpcUrls.keys()].map(getContractIssuer);
   const introspectionDependencies = {
@@ -82,6 +82,7 @@ export const createDependencies = (
     signInMethods: getAvailableMethods(context, config),
   };
   const introspect = createIntrospect(introspectionDependencies);
+  registerEmailQueue({ ...context, findOldestDueAt: (now) => findOldestDueAt(pool, now) });
   return {
     ...config,
     ...introspectionDependencies,
@@ -95,7 +96,7 @@ export const createDependencies = (
     oidc,
     verifyContractSignature: createContractSignatureVerifier({ rpcUrls: config.rpcUrls, log }),
     cookie: createCookiePolicy(baseUrl),
-    sendEmail: createSendEmail(context, config),
+    sendEmail: config.email === undefined ? undefined : createEmailSender(config.email),
     wakeRelay,
   };
 };
@@ -124,15 +125,6 @@ const getAvailableMethods = (
     passkey: getRelyingPartyId(baseUrl) !== undefined,
   };
   return signInMethods.filter((method) => isAvailable[method]);
-};
-
-const createSendEmail = (
-  { clock, log, metrics, pool }: ServiceContext,
-  { email }: AuthKeysConfig,
-): SendEmail | undefined => {
-  if (email === undefined) return undefined;
-  registerEmailQueue({ metrics, clock, log, findOldestDueAt: (now) => findOldestDueAt(pool, now) });
-  return createEmailSender(email);
 };
 
 const createOidc = (
