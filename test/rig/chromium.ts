@@ -53,7 +53,11 @@ const wrapBrowser = (browser: Browser) => ({
       openTab: async () => createTab(await context.newPage(), options.javaScriptEnabled),
       /** The violations of the content security policy, and the requests to other origins. */
       violations,
-      close: () => context.close(),
+      close: async () => {
+        // A mocked request can still be on its way. Without this, its failure would fail another test.
+        await context.unrouteAll({ behavior: "ignoreErrors" });
+        await context.close();
+      },
     };
   },
   close: () => browser.close(),
