@@ -37,7 +37,7 @@ const listIds = async (path: string): Promise<string[]> => {
 };
 
 const readState = async () => {
-  const paths = ["wallets", "api-keys", "webhook-endpoints", "identities"];
+  const paths = ["wallets", "api-keys", "webhook-endpoints", "identities", "account/notifications"];
   return Promise.all(
     paths.map(async (path) => (await callConsole(victim.cookie, "GET", path)).body),
   );
@@ -73,6 +73,8 @@ describe("an attacker with a stolen session without proof of presence for 10 min
       ["POST", "passkeys", {}],
       ["DELETE", "passkeys/pky_00000000000000000000000000"],
       ["POST", "webhook-endpoints", { ...endpointBody, url: "https://evil.com/hook" }],
+      ["POST", "account/notifications/address", { address: "thief@evil.com" }],
+      ["DELETE", "account/notifications/address"],
     ];
     const sensitiveRoutes = system.publicRoutes.filter(
       ({ needsPresence }) => needsPresence === true,
