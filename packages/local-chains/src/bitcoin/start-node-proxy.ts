@@ -11,8 +11,9 @@ export type Misreport = (method: string, params: readonly unknown[], result: unk
 export const startNodeProxy = async (chain: Pick<LocalBitcoinChain, "callRpc">) => {
   let misreport: Misreport = (_method, _params, result) => result;
   let hiddenTxids: ReadonlySet<unknown> = new Set();
-  /** The results to return if the node rejects a call, by method and first parameter. */
+  /** The results to return if the node rejects a call, by method and parameters. */
   const orphanedResults = new Map<string, unknown>();
+  const toCallKey = (method: string, ...params: unknown[]) => JSON.stringify([method, ...params]);
   const counts = new Map<string, number>();
   const server = await serveJsonRpc({
     handleCall: async (method, params) => {
@@ -23,7 +24,7 @@ export const startNodeProxy = async (chain: Pick<LocalBitcoinChain, "callRpc">) 
       try {
         return misreport(method, params, await chain.callRpc(method, ...params));
       } catch (error) {
-        const result = orphanedResults.get(`${method} ${String(params[0])}`);
+        const result = orphanedResults.get(toCallKey(method, ...params));
         if (result === undefined) throw error;
         return result;
       }
@@ -46,10 +47,17 @@ export const startNodeProxy = async (chain: Pick<LocalBitcoinChain, "callRpc">) 
     keepOrphaned: async (txid: string): Promise<void> => {
       const transaction = (await chain.callRpc("getrawtransaction", txid, 1)) as {
         blockhash: string;
+        hex: string;
       };
       const header = (await chain.callRpc("getblockheader", transaction.blockhash, true)) as object;
-      orphanedResults.set(`getrawtransaction ${txid}`, { ...transaction, confirmations: 0 });
-      orphanedResults.set(`getblockheader ${transaction.blockhash}`, {
+      const { blockhash, hex } = transaction;
+      // A listener that read the mempool between the two blocks asks for the bytes alone.
+      orphanedResults.set(toCallKey("getrawtransaction", txid, 0), hex);
+      orphanedResults.set(toCallKey("getrawtransaction", txid, 1), {
+        ...transaction,
+        confirmations: 0,
+      });
+      orphanedResults.set(toCallKey("getblockheader", blockhash, true), {
         ...header,
         confirmations: -1,
       });
