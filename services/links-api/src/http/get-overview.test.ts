@@ -1,3 +1,4 @@
+import { getChainSource } from "@payment-links/chains";
 import { describe, expect, test } from "@jest/globals";
 import { overviewCountMax } from "@payment-links/contracts";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
@@ -27,6 +28,9 @@ const createShop = () => {
 };
 
 const getToday = () => rig.clock.now().toISOString().slice(0, 10);
+
+/** A token that is mistaken for USDC. */
+const usdbcAddress = "0xd9aAEc86B65D86f6A7B5B1b0c42FFA531710b6CA";
 
 const emptyCount = { count: 0, hasMore: false };
 
@@ -148,7 +152,9 @@ describe("GET /console/api/overview (rule CALLER-25)", () => {
         amount: String(index + 1),
         firstSeenAt: new Date(rig.clock.now().getTime() + index),
         ...(index === 5 ? { tokenAddress: "0x0000000000000000000000000000000000000001" } : {}),
-        ...(index === 6 ? { status: "processing", sourceTransaction: `0x${"ab".repeat(32)}` } : {}),
+        ...(index === 4 ? { tokenAddress: usdbcAddress } : {}),
+        ...(index === 6 ? { status: "processing", source: getChainSource("8453") } : {}),
+        sourceTransaction: `0x${"ab".repeat(31)}0${index}`,
       }),
     );
     await rig.settle(...settlements);
@@ -165,14 +171,16 @@ describe("GET /console/api/overview (rule CALLER-25)", () => {
       description: "Tea",
       status: "processing",
       token: { symbol: "USDC", chain: { id: "8453" } },
-      transactionUrl: `https://basescan.org/tx/0x${"ab".repeat(32)}`,
+      transactionUrl: `https://basescan.org/tx/0x${"ab".repeat(31)}06`,
     });
     expect(recentPayments[1]).toMatchObject({
       paymentLinkId: linkIds[1],
       description: null,
       token: null,
+      // A provider can report a transaction of another chain.
       transactionUrl: null,
     });
+    expect(recentPayments[2]).toMatchObject({ reason: "wrong_token", token: { symbol: "USDbC" } });
   });
 
   test("returns the number of links by current status, up to 10,000", async () => {

@@ -5,6 +5,7 @@ import {
   type TokenData,
   formatAmount,
   recentPaymentsMax,
+  serializeToken,
 } from "@payment-links/contracts";
 import { sendJson, parseQuery } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
@@ -33,7 +34,7 @@ export const getOverview =
     const now = clock.now();
     const fromDay = new Date(now.getTime() - (days - 1) * dayMs).toISOString().slice(0, 10);
     // The queries run one after the other, because this page is loaded often and would otherwise
-    // use four connections.
+    // use five connections.
     const received = await listDailyReceived(pool, { fromDay, userId });
     const links = await countLinks(pool, { now, userId });
     const unapplied = await countUnappliedPayments(pool, userId);
@@ -51,17 +52,20 @@ export const getOverview =
       recentPayments: recentPayments.map((payment) => ({
         ...serializeOwnPayment(dependencies, payment),
         description: payment.description,
-        token: findTokenData(dependencies, payment),
+        token: serializeTokenOf(dependencies, payment),
       })),
     };
     sendJson(res, 200, overview);
   };
 
-/** A payment can be in a token that is not in the catalogue. Such a payment is not applied. */
-const findTokenData = (
-  { catalogue, getToken }: Dependencies,
+/**
+ * Serializes the token of a payment, which can be one that is mistaken for a token of the catalogue.
+ * Returns null for an unknown token.
+ */
+const serializeTokenOf = (
+  { catalogue, checkoutUrl }: Dependencies,
   { chainId, tokenAddress }: Payment,
 ): TokenData | null => {
   const token = catalogue.findTokenByAddress(chainId, tokenAddress);
-  return token === undefined ? null : getToken(token.id).tokenData;
+  return token === undefined ? null : serializeToken(token, checkoutUrl);
 };

@@ -1,6 +1,7 @@
-import { buildExplorerUrl } from "@payment-links/chains";
+import { buildExplorerUrl, getChainSource } from "@payment-links/chains";
 import { type OwnPaymentData, type PaymentData, formatAmount } from "@payment-links/contracts";
 import type { Dependencies } from "../dependencies.ts";
+import { depositSource } from "../domain/deposit.ts";
 import type { Payment } from "../domain/payment.ts";
 
 /**
@@ -27,7 +28,7 @@ export const serializePublicPayment = (
  */
 export const serializePayment = (dependencies: Dependencies, payment: Payment): PaymentData => ({
   ...serializePublicPayment(payment),
-  transactionUrl: buildTransactionUrl(dependencies, payment),
+  transactionUrl: findTransactionUrl(dependencies, payment),
   ...(payment.isOrphaned ? { orphaned: true } : {}),
   ...(payment.duplicateOf === null ? {} : { duplicateOf: payment.duplicateOf }),
 });
@@ -41,12 +42,17 @@ export const serializeOwnPayment = (
   paymentLinkId: payment.linkId,
 });
 
-/** A payment in another token can be on another chain than its link's. */
-const buildTransactionUrl = (
+/**
+ * Returns the URL of a payment's transaction in the explorer of its chain. A provider can report a
+ * transaction of another chain, so only payments that settlement-listener found on the chain have a
+ * URL.
+ */
+const findTransactionUrl = (
   { catalogue }: Dependencies,
-  { chainId, sourceTransaction }: Payment,
+  { chainId, source, sourceTransaction }: Payment,
 ): string | null => {
   const chain = catalogue.chains.find(({ id }) => id === chainId);
   if (chain === undefined || sourceTransaction === null) return null;
+  if (source !== getChainSource(chain.id) && source !== depositSource) return null;
   return buildExplorerUrl(chain, sourceTransaction) ?? null;
 };
