@@ -4,7 +4,7 @@ export { type HtmlDocument, sendDocument } from "./send-document.ts";
 export { sendApiError } from "./send-api-error.ts";
 export { sendJson } from "./send-json.ts";
 export { type AppOptions, createApp } from "./app.ts";
-export { type Translated, negotiateLanguage } from "./negotiate-language.ts";
+export { type Translated, createLanguageNegotiator } from "./negotiate-language.ts";
 export { type CsvFormatter, createCsvFormatter } from "./csv-formatter.ts";
 export { type DeepPages, createDeepPages } from "./deep-pages.ts";
 export {

@@ -1,15 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { negotiateLanguage } from "./negotiate-language.ts";
+import { createLanguageNegotiator } from "./negotiate-language.ts";
 import { publicRoute } from "./route.ts";
 import { sendRequest } from "./testing/client.ts";
 import { type StartedApp, startApp } from "./testing/start-app.ts";
 
-const createLanguageRoute = (path: string, languages: readonly string[]) =>
-  publicRoute({
+const createLanguageRoute = (path: string, languages: readonly string[]) => {
+  const getLanguage = createLanguageNegotiator(languages);
+  return publicRoute({
     method: "get",
     path,
-    handle: (req, res) => void res.json(negotiateLanguage(req, languages)),
+    handle: (req, res) => void res.json(getLanguage(req)),
   });
+};
 
 let app: StartedApp;
 beforeAll(async () => {

@@ -1,21 +1,22 @@
 import type { Request } from "express";
 
 /**
- * Returns the language that a browser prefers, or English if it accepts none of the languages. A
- * browser accepts a language in any region, such as `pt-BR` for `pt-PT`, but only in the same
- * script: Chinese in traditional characters, such as `zh-TW`, is not `zh-Hans`.
+ * Creates a function that returns the language that a browser prefers, or English if it accepts none
+ * of the languages. A browser accepts a language in any region, such as `pt-BR` for `pt-PT`, but only
+ * in the same script: Chinese in traditional characters, such as `zh-TW`, is not `zh-Hans`.
  */
-export const negotiateLanguage = <Language extends string>(
-  req: Request,
+export const createLanguageNegotiator = <Language extends string>(
   languages: readonly Language[],
-): Language | "en" => {
+) => {
   const languageByScript = new Map(languages.map((language) => [addScript(language), language]));
-  for (const tag of req.acceptsLanguages()) {
-    if (tag === "*") break;
-    const language = languageByScript.get(addScript(tag));
-    if (language !== undefined) return language;
-  }
-  return "en";
+  return (req: Request): Language | "en" => {
+    for (const tag of req.acceptsLanguages()) {
+      if (tag === "*") break;
+      const language = languageByScript.get(addScript(tag));
+      if (language !== undefined) return language;
+    }
+    return "en";
+  };
 };
 
 /** Returns a language tag without its region and with its likely script, such as `zh-Hans`. */

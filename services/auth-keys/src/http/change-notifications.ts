@@ -1,14 +1,14 @@
 import type { Request, Response } from "express";
 import { NotificationsChange } from "@payment-links/contracts";
-import { createSessionActor, negotiateLanguage, readJsonBody, sendJson } from "@payment-links/http";
+import { createSessionActor, readJsonBody, sendJson } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import { transact } from "@payment-links/postgres";
 import type { Dependencies } from "../dependencies.ts";
-import { emailLanguages } from "../domain/email.ts";
 import { applySwitches, serializeNotifications } from "../domain/notification-settings.ts";
 import { insertAudit } from "../store/audit-log.ts";
 import { findNotificationSettings, saveDisabledKinds } from "../store/notification-settings.ts";
 import { lockCallerAccount } from "../store/sessions.ts";
+import { getLanguage } from "./get-language.ts";
 
 /** PATCH /console/api/account/notifications: switches kinds of notifications on or off. */
 export const changeNotifications =
@@ -21,7 +21,7 @@ export const changeNotifications =
       const storedKinds = storedSettings?.disabledKinds ?? [];
       const disabledKinds = applySwitches(storedKinds, switches);
       if (disabledKinds.join() === storedKinds.join()) return storedSettings;
-      const language = negotiateLanguage(req, emailLanguages);
+      const language = getLanguage(req);
       const newSettings = await saveDisabledKinds(tx, { accountId, disabledKinds, language });
       await insertAudit(tx, {
         at: now,

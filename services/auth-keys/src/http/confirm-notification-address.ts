@@ -25,7 +25,8 @@ export const confirmNotificationAddress =
       const previousAddress = (await findNotificationSettings(tx, accountId))?.address ?? null;
       const confirmedSettings = await confirmAddress(tx, { accountId, hash, now });
       if (confirmedSettings === undefined) throw createApiError("INVALID_CONFIRMATION_TOKEN");
-      if (previousAddress !== null && previousAddress !== confirmedSettings.address) {
+      const hasChanged = previousAddress !== null && previousAddress !== confirmedSettings.address;
+      if (dependencies.sendEmail !== undefined && hasChanged) {
         const notice = { id: newId("evt"), accountId, address: previousAddress, now };
         await queueRemovalNotice(tx, notice);
       }

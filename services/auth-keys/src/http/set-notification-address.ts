@@ -1,15 +1,15 @@
 import type { Request, Response } from "express";
 import { NotificationAddressBody, createApiError, newId } from "@payment-links/contracts";
-import { createSessionActor, negotiateLanguage, readJsonBody, sendJson } from "@payment-links/http";
+import { createSessionActor, readJsonBody, sendJson } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import { transact } from "@payment-links/postgres";
 import type { Dependencies } from "../dependencies.ts";
-import { emailLanguages } from "../domain/email.ts";
 import { serializeNotifications } from "../domain/notification-settings.ts";
 import { insertAudit } from "../store/audit-log.ts";
 import { queueConfirmation } from "../store/emails.ts";
 import { savePendingAddress } from "../store/notification-settings.ts";
 import { lockCallerAccount } from "../store/sessions.ts";
+import { getLanguage } from "./get-language.ts";
 
 const retryAfterSeconds = 3_600;
 
@@ -23,7 +23,7 @@ export const setNotificationAddress =
     const { address } = await readJsonBody(req, NotificationAddressBody);
     if (dependencies.sendEmail === undefined) throw createApiError("EMAIL_UNAVAILABLE");
     const now = dependencies.clock.now();
-    const language = negotiateLanguage(req, emailLanguages);
+    const language = getLanguage(req);
     const settings = await transact(dependencies.pool, async (tx) => {
       const { id: accountId } = await lockCallerAccount(tx, caller);
       const pendingSettings = await savePendingAddress(tx, { accountId, address, language });

@@ -3,7 +3,6 @@ import { type Account, ApiError } from "@payment-links/contracts";
 import {
   type Html,
   sendDocument,
-  negotiateLanguage,
   fillHtml,
   html,
   readBodyBytes,
@@ -18,6 +17,7 @@ import { countSignIn, signIn } from "./sign-in.ts";
 import { type SignInTexts, signInTexts } from "./sign-in-texts.ts";
 import { signInTextsGerman } from "./sign-in-texts-german.ts";
 import { createLinkResolver, getClaimedAccountOfLink } from "./start-session.ts";
+import { getLanguage } from "./get-language.ts";
 
 /** The rest of a form is ignored, because parsing 64 KiB of empty fields takes 18 ms. */
 const formBytesMax = 4_096;
@@ -64,8 +64,6 @@ export const sendFormError = (apiError: ApiError, req: Request, res: Response): 
 };
 
 const textsByLanguage = { en: signInTexts, de: signInTextsGerman };
-
-const getLanguage = (req: Request) => negotiateLanguage(req, ["en", "de"]);
 
 const getTexts = (req: Request): SignInTexts => textsByLanguage[getLanguage(req)];
 

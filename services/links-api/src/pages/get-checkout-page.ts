@@ -18,7 +18,7 @@ import { renderPaymentOptions } from "./render-payment-options.ts";
 import { isTronWeb, renderCallOptions, renderPaymentSection } from "./render-payment-section.ts";
 import { renderRequestOptions } from "./render-request-options.ts";
 import { toPlainLine, renderPreview } from "./render-preview.ts";
-import type { CheckoutState } from "./render-state.ts";
+import { type CheckoutState, isPaid } from "./render-state.ts";
 import { fillPlaceholders, getLocalization } from "./localization.ts";
 
 /**
@@ -69,13 +69,13 @@ export const getCheckoutPage =
     sendPage(res, { language: localization.language, title, head, body, ...delivery });
   };
 
-/** Finds the payment that completed a link. */
+/** Finds the payment with which a link received its whole amount. */
 const findLastPayment = async (
   { pool }: Dependencies,
-  { status, lastTransactionId }: OwnedLinkView,
+  link: OwnedLinkView,
 ): Promise<Payment | undefined> =>
-  status === "completed" && lastTransactionId !== null
-    ? findAppliedPayment(pool, lastTransactionId)
+  isPaid({ status: link.status, link }) && link.lastTransactionId !== null
+    ? findAppliedPayment(pool, link.lastTransactionId)
     : undefined;
 
 /** The parts of the page in which the payer pays, and the headers and the script that they need. */

@@ -5,7 +5,7 @@ import {
   sendDocument,
   sendApiError,
   html,
-  negotiateLanguage,
+  createLanguageNegotiator,
 } from "@payment-links/http";
 import type { Dependencies } from "../dependencies.ts";
 import { sendPageError } from "./send-page.ts";
@@ -26,8 +26,8 @@ const renderBody = ({ console: texts }: Texts["site"]): Html =>
       </main>
     </noscript>`;
 
-/** The languages of the console's script, which are fewer than those of the other pages. */
-const consoleLanguages = ["en", "de"] as const;
+/** The console has fewer languages than the other pages. */
+const getConsoleLanguage = createLanguageNegotiator(["en", "de"] as const);
 
 const isApiPath = ({ path }: Request): boolean => path.split("/")[2] === "api";
 
@@ -64,7 +64,7 @@ export const getConsolePage =
       <meta name="console-version" content="${version}" />
       <meta name="settlement-chains" content="${[...settlementChains].join(" ")}" />
       <script type="module" src="${script}"></script> `;
-    const language = negotiateLanguage(req, consoleLanguages);
+    const language = getConsoleLanguage(req);
     res.vary("Accept-Language");
     sendDocument(res, {
       language,

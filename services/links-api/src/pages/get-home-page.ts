@@ -1,14 +1,15 @@
 import type { Request, Response } from "express";
 import { html } from "@payment-links/http";
 import { sendPage } from "./send-page.ts";
-import { getLanguage, getTexts } from "./languages.ts";
+import { getLanguage, languages } from "./languages.ts";
 
 /**
  * GET /: returns the start page, for visitors who do not have a payment link. It links to the
  * console.
  */
 export const getHomePage = (req: Request, res: Response): void => {
-  const { home: texts } = getTexts(req).site;
+  const language = getLanguage(req);
+  const { home: texts } = languages[language].texts.site;
   const body = html`<main class="card plain">
     <h1>Payment Links</h1>
     <p>${texts.introduction}</p>
@@ -16,5 +17,5 @@ export const getHomePage = (req: Request, res: Response): void => {
     <p class="quiet">${texts.payerHint}</p>
     <p class="quiet"><a href="/v1/openapi.json">${texts.apiDocument}</a></p>
   </main>`;
-  sendPage(res, { language: getLanguage(req), title: "Payment Links", body });
+  sendPage(res, { language, title: "Payment Links", body });
 };

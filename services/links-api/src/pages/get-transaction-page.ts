@@ -19,6 +19,7 @@ import { renderExplorerLink } from "./render-explorer-link.ts";
 import { renderIcon } from "./render-icon.ts";
 import { renderBackground, renderOwner, renderProfile } from "./render-owner.ts";
 import { toPlainLine, renderPreview } from "./render-preview.ts";
+import { isPaid } from "./render-state.ts";
 import { renderTestNetworkNotice } from "./render-test-network-notice.ts";
 import { renderTime } from "./render-time.ts";
 import { renderTokenRows } from "./render-token.ts";
@@ -66,8 +67,9 @@ const renderReceipt = (
   const { tokenData, token } = dependencies.getToken(link.tokenId);
   const amount = renderAmount(formatAmount(payment.amount), language);
   const url = buildCheckoutPageUrl(dependencies.checkoutUrl, link.owner.handle, link.id);
-  const isPaid = link.status === "completed";
-  const returnUrl = isPaid ? buildReturnUrl(link.owner.returnUrl, link.id) : null;
+  const returnUrl = isPaid({ status: link.status, link })
+    ? buildReturnUrl(link.owner.returnUrl, link.id)
+    : null;
   return html`${renderBackground(link.owner)}
     <main class="card">
       ${renderTestNetworkNotice(token.chain, localization)}

@@ -1,5 +1,5 @@
 import type { Request } from "express";
-import { negotiateLanguage } from "@payment-links/http";
+import { createLanguageNegotiator } from "@payment-links/http";
 import { german } from "./languages/de.ts";
 import { english, type Texts } from "./languages/en.ts";
 import { spanish } from "./languages/es.ts";
@@ -35,7 +35,7 @@ export const mapLocales = <T>(create: (locale: string) => T): Readonly<Record<La
   ) as Record<Language, T>;
 
 /** Returns the language of a page for the browser that requests it. */
-export const getLanguage = (req: Request): Language => negotiateLanguage(req, languageNames);
+export const getLanguage = createLanguageNegotiator(languageNames);
 
 /** Returns all texts in the language that the browser requests. */
 export const getTexts = (req: Request): Texts => languages[getLanguage(req)].texts;

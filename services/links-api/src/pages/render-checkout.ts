@@ -47,7 +47,8 @@ export const renderCheckout = (
         ${isPaid(page) ? renderPaid(dependencies, page) : renderOrder(page)}
       </div>
       <div class="payment">
-        ${renderState(page)} ${isOpen(page) ? renderExpiredNotice(localization) : undefined}
+        ${renderState(page)}
+        ${isOpen(page) && link.expiresAt !== null ? renderExpiredNotice(localization) : undefined}
         ${paymentSection} ${paymentOptions} ${isPayable ? renderNetwork(page) : undefined}
         ${isOpen(page) ? renderCountdown({ ...link, ...page }, localization) : undefined}
       </div>

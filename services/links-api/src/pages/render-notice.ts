@@ -6,12 +6,12 @@ type Notice = {
   icon: IconNode;
   title?: string;
   text: Html | string;
-  tone?: "neutral" | "warning";
+  tone?: "warning";
 };
 
 /** Renders a tinted notice: what happened, and what the visitor can do. */
-export const renderNotice = ({ icon, title, text, tone = "neutral" }: Notice): Html =>
-  html`<div class="notice ${tone}">
+export const renderNotice = ({ icon, title, text, tone }: Notice): Html =>
+  html`<div class="${tone === undefined ? "notice" : "notice warning"}">
     ${renderIcon(icon, 20)}
     <div>
       ${title === undefined ? undefined : html`<h2>${title}</h2>`}

@@ -13,7 +13,7 @@ export const renderPaymentOptions = (
   { texts: { options: texts } }: Localization,
 ): Html => {
   const names = ["wallet", "qr", "exchange"] as const;
-  return html`<div id="options" class="options while-payable">
+  return html`<div class="options while-payable">
     <fieldset class="segments">
       <legend>${texts.title}</legend>
       ${names.map(

@@ -47,16 +47,20 @@ const isOpenReason = (
 export const isOpen = ({ instructionsResult }: CheckoutState): boolean =>
   "instructions" in instructionsResult || isOpenReason(instructionsResult.reason);
 
+/** Returns whether a partly paid link cannot be paid because the rest is too small to be sent. */
+const isRemainderTooSmall = ({ link, token, instructionsResult }: CheckoutState): boolean =>
+  "reason" in instructionsResult &&
+  link.receivedAmount !== "0" &&
+  getUnsendableRemainder(link, token) !== undefined;
+
 /** Renders the received part of the amount. */
 const renderPartialPayment = (state: CheckoutState): Html | undefined => {
-  const { link, token, instructionsResult, localization } = state;
+  const { link, token, localization } = state;
   const { states } = localization.texts;
   if (!isOpen(state) || link.receivedAmount === "0") return undefined;
-  const isRemainderTooSmall =
-    "reason" in instructionsResult && getUnsendableRemainder(link, token) !== undefined;
-  const text = isRemainderTooSmall ? states.remainderTooSmall : states.partial;
+  const text = isRemainderTooSmall(state) ? states.remainderTooSmall : states.partial;
   const values = { ...formatAmounts(state), chain: token.chain.name };
-  return html`<div class="state partial while-payable">
+  return html`<div class="state while-payable">
     <progress
       max="${link.toAmount}"
       value="${link.receivedAmount}"
@@ -68,7 +72,7 @@ const renderPartialPayment = (state: CheckoutState): Html | undefined => {
 
 /** Renders why a link cannot be paid, and what the visitor can do. */
 const renderUnpayableNotice = (state: CheckoutState): Html | undefined => {
-  const { link, token, instructionsResult, localization } = state;
+  const { token, instructionsResult, localization } = state;
   if ("instructions" in instructionsResult) return undefined;
   const { ended, states, unpayable, cannotPay } = localization.texts;
   const { reason } = instructionsResult;
@@ -93,9 +97,7 @@ const renderUnpayableNotice = (state: CheckoutState): Html | undefined => {
     case "no_fee_proxy":
     case "amount_not_payable":
     case "destination_not_payable": {
-      const isRemainderTooSmall =
-        link.receivedAmount !== "0" && getUnsendableRemainder(link, token) !== undefined;
-      if (isRemainderTooSmall) return undefined;
+      if (isRemainderTooSmall(state)) return undefined;
       const text = fillPlaceholders(unpayable[reason], { chain: token.chain.name });
       return render({ icon: info, title: cannotPay, text });
     }

@@ -2,7 +2,7 @@ import type { Request, Response } from "express";
 import type { ApiError } from "@payment-links/contracts";
 import { type HtmlDocument, sendDocument, html } from "@payment-links/http";
 import { buildAssetUrl } from "./assets.ts";
-import { type Language, getLanguage, getTexts } from "./languages.ts";
+import { type Language, getLanguage, languages } from "./languages.ts";
 
 type PageOptions = Omit<HtmlDocument, "styleUrl" | "language"> & {
   language: Language;
@@ -30,11 +30,12 @@ const commonHeadTags = html`<link rel="icon" href="/favicon.svg" type="image/svg
 
 /** Sends an error as a page with the error's status and a text for visitors. */
 export const sendPageError = ({ status }: ApiError, req: Request, res: Response): void => {
-  const { errorPages } = getTexts(req).site;
+  const language = getLanguage(req);
+  const { errorPages } = languages[language].texts.site;
   const { title, text } = status === 404 || status === 429 ? errorPages[status] : errorPages.failed;
   const body = html`<main class="card plain">
     <h1>${title}</h1>
     <p>${text}</p>
   </main>`;
-  sendPage(res, { language: getLanguage(req), title, body, status });
+  sendPage(res, { language, title, body, status });
 };
