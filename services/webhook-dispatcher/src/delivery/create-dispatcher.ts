@@ -21,15 +21,14 @@ import {
   updateSchedule,
 } from "../domain/schedule/schedule.ts";
 import type { Destination, SlotLimits } from "../domain/schedule/slots.ts";
-import { serializeWebhookBody } from "../domain/webhook-body.ts";
 import type { HostOverrides } from "../guard/host-overrides.ts";
 import type { Resolve } from "../guard/resolver.ts";
 import { claimDeliveries, listWaitingEndpoints } from "../store/deliveries.ts";
 import { releaseDeliveries } from "../store/ended-deliveries.ts";
 import { findLinks } from "../store/links.ts";
-import { type AttemptOutcome, outcomeFromError } from "./attempt/attempt-outcome.ts";
+import { outcomeFromError } from "./attempt/attempt-outcome.ts";
 import { createDeadlines } from "./attempt/deadlines.ts";
-import { makeAttempt } from "./attempt/make-attempt.ts";
+import { type AttemptResult, makeAttempt } from "./attempt/make-attempt.ts";
 import { createTransport } from "./attempt/transport.ts";
 import { type DeliveryMetrics, createDeliveryMetrics } from "./delivery-metrics.ts";
 import { recordEndedAttempts } from "./record-ended-attempts.ts";
@@ -110,7 +109,7 @@ const busyChecksMax = 100;
 type EffectRunner = {
   options: DispatcherOptions;
   metrics: DeliveryMetrics;
-  makeAttempt: (attempt: Parameters<typeof makeAttempt>[1]) => Promise<AttemptOutcome>;
+  makeAttempt: (attempt: Parameters<typeof makeAttempt>[1]) => Promise<AttemptResult>;
   writer: ResultWriter;
   applyInput: (input: Input<Attempt>) => Effects<Attempt>;
 };
@@ -237,10 +236,9 @@ const runAttempt = async (
   const startedAt = clock.now();
   const startedMs = clock.elapsedMs();
   if (attempts === 1) metrics.observeFirstAttemptDelay(occurredAt);
-  const sentBody = link === undefined ? null : serializeWebhookBody(delivery, link, startedAt);
-  const outcome = await (sentBody === null || target === undefined
-    ? outcomeFromError(undefined)
-    : makeAttempt({ delivery, body: sentBody, target, startedAt, leaseUntil }));
+  const { outcome, sentBody } = await (link === undefined || target === undefined
+    ? { outcome: outcomeFromError(undefined), sentBody: null }
+    : makeAttempt({ delivery, link, target, startedAt, leaseUntil }));
   metrics.countAttempt(outcome.kind);
   const durationMs = Math.round(clock.elapsedMs() - startedMs);
   const attemptTimes = { startedAt, endedAt: clock.now(), durationMs, leaseUntil };

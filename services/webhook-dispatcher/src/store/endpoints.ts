@@ -277,7 +277,7 @@ export const recordOutcomes = async (
       ON CONFLICT (hour, endpoint_id) DO UPDATE
       SET delivered = kept.delivered + excluded.delivered, failed = kept.failed + excluded.failed
     ), locked AS (
-      SELECT endpoints.id, endpoints.consecutive_failures AS previous_failures
+      SELECT endpoints.id
       FROM endpoints JOIN run ON endpoints.id = run.endpoint_id
       WHERE endpoints.last_outcome IS DISTINCT FROM run.last_outcome OR run.failures > 0
       ORDER BY endpoints.id FOR NO KEY UPDATE OF endpoints
@@ -290,7 +290,7 @@ export const recordOutcomes = async (
       WHERE endpoints.id = run.endpoint_id AND endpoints.id = locked.id
       RETURNING endpoints.id, user_id, name,
         enabled AND deleted_at IS NULL AND run.failures > 0
-          AND (run.had_success OR locked.previous_failures = 0) AS is_newly_failing
+          AND endpoints.consecutive_failures = run.failures AS is_newly_failing
     )
     SELECT id AS "endpointId", user_id AS "accountId", name FROM updated WHERE is_newly_failing
   `);

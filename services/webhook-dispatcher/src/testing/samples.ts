@@ -74,7 +74,7 @@ export const sampleDelivery = (
 /** Creates an attempt of a webhook with the id `evt_1`. */
 export const sampleAttempt = (url: URL | null, now: Date, leaseUntil: Date) => ({
   delivery: { ...sampleDelivery("whe_1", now), id: "evt_1", attempts: 1 },
-  body: "{}",
+  link: sampleLink(),
   startedAt: now,
   target: { url, secret: "whsec_x" },
   leaseUntil,

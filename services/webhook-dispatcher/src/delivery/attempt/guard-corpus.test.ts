@@ -57,7 +57,7 @@ const attemptUrl = async (url: string) => {
   const dials = interceptConnections();
   const parsedUrl = parseWebhookUrl(url, rules);
   const deadlines = createDeadlines(clock, timeoutMs);
-  const outcome = await makeAttempt(
+  const { outcome } = await makeAttempt(
     { transport, log, deadlines, headerPrefix: "Service" },
     sampleAttempt(
       typeof parsedUrl === "string" ? null : parsedUrl,

@@ -20,7 +20,7 @@ const attemptWithLease = async (leaseMs: number) => {
     connectTimeoutMs: ampleTimeoutMs,
   });
   const log = createLog({ service: "test", level: "silent" });
-  const outcome = await makeAttempt(
+  const { outcome, sentBody } = await makeAttempt(
     {
       transport,
       log,
@@ -35,13 +35,14 @@ const attemptWithLease = async (leaseMs: number) => {
   );
   await transport.close();
   await receiver.close();
-  return { outcome, received: receiver.received };
+  return { outcome, sentBody, received: receiver.received };
 };
 
 describe("makeAttempt", () => {
   test("does not start an attempt that could outlive its lease", async () => {
-    const { outcome, received } = await attemptWithLease(timeoutMs);
+    const { outcome, received, sentBody } = await attemptWithLease(timeoutMs);
     expect(outcome).toEqual({ kind: "interrupted", httpStatus: null, error: "interrupted" });
+    expect(sentBody).toBeNull();
     expect(received).toEqual([]);
   });
 

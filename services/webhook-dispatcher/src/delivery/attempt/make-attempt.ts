@@ -6,7 +6,9 @@ import {
   tracer,
 } from "@payment-links/runtime";
 import type { Attempt, Target } from "../../domain/attempt.ts";
+import type { Link } from "../../domain/link.ts";
 import { createWebhookHeaders } from "../../domain/signature.ts";
+import { serializeWebhookBody } from "../../domain/webhook-body.ts";
 import { BlockedAddressError } from "../../guard/resolve-public.ts";
 import {
   type AttemptOutcome,
@@ -20,10 +22,13 @@ import type { Transport } from "./transport.ts";
 
 /** An attempt that has everything it needs. It is signed at `startedAt`. */
 type CompleteAttempt = Pick<Attempt, "delivery" | "leaseUntil"> & {
+  link: Link;
   target: Target;
-  body: string;
   startedAt: Date;
 };
+
+/** How an attempt ended, and the body that it sent. The body is null if nothing was sent. */
+export type AttemptResult = { outcome: AttemptOutcome; sentBody: string | null };
 
 type AttemptOptions = {
   transport: Transport;
@@ -33,27 +38,27 @@ type AttemptOptions = {
 };
 
 /**
- * Makes one attempt and returns its outcome (rules HOOK-8 to HOOK-13). Never throws. One deadline
+ * Makes one attempt and returns how it ended (rules HOOK-8 to HOOK-13). Never throws. One deadline
  * covers DNS, connect, TLS, headers and body. Does not start the attempt if the lease could expire
  * before the deadline.
  */
 export const makeAttempt = async (
   options: AttemptOptions,
   attempt: CompleteAttempt,
-): Promise<AttemptOutcome> => {
+): Promise<AttemptResult> => {
   const timeoutController = new AbortController();
   const deadline = options.deadlines.start(() => timeoutController.abort(new DeadlineError()));
   if (attempt.leaseUntil <= deadline.expiresAt) {
     deadline.cancel();
-    return interruptedOutcome;
+    return { outcome: interruptedOutcome, sentBody: null };
   }
   return await runInAttemptSpan(attempt, async () => {
-    const outcome = await trySend(options, attempt, timeoutController.signal);
+    const result = await trySend(options, attempt, timeoutController.signal);
     deadline.cancel();
-    const { error, httpStatus, kind } = outcome;
+    const { error, httpStatus, kind } = result.outcome;
     const logFields = { event_id: attempt.delivery.id, outcome: kind, status: httpStatus, error };
     options.log.debug(logFields, "attempt ended");
-    return outcome;
+    return result;
   });
 };
 
@@ -61,15 +66,25 @@ const trySend = async (
   options: AttemptOptions,
   attempt: CompleteAttempt,
   signal: AbortSignal,
-): Promise<AttemptOutcome> => {
+): Promise<AttemptResult> => {
+  const { delivery, link, startedAt, target } = attempt;
+  let sentBody: string | null = null;
   try {
-    return await send(options, attempt, signal);
+    if (target.url === null) throw new BlockedAddressError();
+    sentBody = serializeWebhookBody(delivery, link, startedAt);
+    const request = {
+      eventId: delivery.id,
+      url: target.url,
+      secret: target.secret,
+      body: sentBody,
+    };
+    return { outcome: await send(options, { ...request, now: startedAt, signal }), sentBody };
   } catch (error) {
-    const failure = outcomeFromError(error);
-    if (failure.kind === "internal") {
-      options.log.error({ err: error, event_id: attempt.delivery.id }, "attempt failed internally");
+    const outcome = outcomeFromError(error);
+    if (outcome.kind === "internal") {
+      options.log.error({ err: error, event_id: delivery.id }, "attempt failed internally");
     }
-    return failure;
+    return { outcome, sentBody };
   }
 };
 
@@ -79,38 +94,45 @@ const trySend = async (
  */
 const runInAttemptSpan = async (
   { delivery: { attempts, traceparent } }: CompleteAttempt,
-  work: () => Promise<AttemptOutcome>,
-): Promise<AttemptOutcome> => {
+  work: () => Promise<AttemptResult>,
+): Promise<AttemptResult> => {
   const isRetry = attempts > 1;
   const originContext = extractTraceContext(traceparent ?? undefined);
   const originSpanContext = trace.getSpanContext(originContext);
   const links = isRetry && originSpanContext !== undefined ? [{ context: originSpanContext }] : [];
   const parent = isRetry ? ROOT_CONTEXT : originContext;
   const span = tracer.startSpan("webhook attempt", { kind: SpanKind.CLIENT, links }, parent);
-  const outcome = await context.with(trace.setSpan(parent, span), work);
+  const result = await context.with(trace.setSpan(parent, span), work);
+  const { outcome } = result;
   if (outcome.kind !== "delivered") span.setAttribute("error.type", outcome.kind);
   if (outcome.httpStatus !== null) {
     span.setAttribute("http.response.status_code", outcome.httpStatus);
   }
   span.end();
-  return outcome;
+  return result;
+};
+
+type WebhookRequest = {
+  eventId: string;
+  url: URL;
+  secret: string;
+  body: string;
+  now: Date;
+  signal: AbortSignal;
 };
 
 const send = async (
   { transport, headerPrefix }: AttemptOptions,
-  { delivery, target: { url, secret }, body, startedAt }: CompleteAttempt,
-  signal: AbortSignal,
+  { url, signal, ...signatureInput }: WebhookRequest,
 ): Promise<AttemptOutcome> => {
-  if (url === null) throw new BlockedAddressError();
-  const signatureInput = { prefix: headerPrefix, secret, eventId: delivery.id, body };
   const traceparent = getActiveTraceparent();
   const status = await transport.post({
     url,
     headers: {
-      ...createWebhookHeaders({ ...signatureInput, now: startedAt }),
+      ...createWebhookHeaders({ prefix: headerPrefix, ...signatureInput }),
       ...(traceparent === undefined ? {} : { traceparent }),
     },
-    body,
+    body: signatureInput.body,
     signal,
   });
   return outcomeFromStatus(status);
