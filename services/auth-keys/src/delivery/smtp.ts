@@ -28,24 +28,28 @@ type SenderOptions = EmailConfig & {
 };
 
 /** Creates the function that sends emails, each over its own connection. */
-export const createEmailSender =
-  ({ server, from, ca, timeoutMs = smtpTimeoutMs }: SenderOptions): SendEmail =>
-  async ({ id, unsubscribeUrl, ...content }) => {
-    const { host, port, auth, isSecure, requiresTls } = server;
-    const transportOptions: SMTPTransportOptions = {
-      host,
-      port,
-      auth,
-      secure: isSecure,
-      requireTLS: requiresTls,
-      tls: ca === undefined ? {} : { ca },
-      getSocket: createGetSocket({ host, port, timeoutMs }),
-      disableFileAccess: true,
-      disableUrlAccess: true,
-    };
-    const domain = from.address.slice(from.address.lastIndexOf("@") + 1);
+export const createEmailSender = ({
+  server: { host, port, auth, isSecure, requiresTls },
+  from,
+  ca,
+  timeoutMs = smtpTimeoutMs,
+}: SenderOptions): SendEmail => {
+  const transportOptions: SMTPTransportOptions = {
+    host,
+    port,
+    auth,
+    secure: isSecure,
+    requireTLS: requiresTls,
+    tls: ca === undefined ? {} : { ca },
+    getSocket: createGetSocket({ host, port, timeoutMs }),
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  };
+  const transport = createTransport(transportOptions);
+  const domain = from.address.slice(from.address.lastIndexOf("@") + 1);
+  return async ({ id, unsubscribeUrl, ...content }) => {
     try {
-      await createTransport(transportOptions).sendMail({
+      await transport.sendMail({
         ...content,
         from,
         messageId: `<${id}@${domain}>`,
@@ -56,6 +60,7 @@ export const createEmailSender =
       throw new SmtpError(error);
     }
   };
+};
 
 /**
  * Opens the connection with one deadline for everything that follows on it. The timeouts of the

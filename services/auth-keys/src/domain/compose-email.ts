@@ -77,11 +77,11 @@ const composeText = (
 ): EmailText => {
   switch (content.type) {
     case "payment_received":
-      return texts.paymentReceived({ ...content, link: getLinkName(content) });
+      return texts.paymentReceived({ ...toPlainMoney(content), link: getLinkName(content) });
     case "payment_not_applied":
-      return texts.paymentNotApplied({ ...content, link: getLinkName(content) });
+      return texts.paymentNotApplied({ ...toPlainMoney(content), link: getLinkName(content) });
     case "deposit_unmatched":
-      return texts.depositUnmatched(content);
+      return texts.depositUnmatched(toPlainMoney(content));
     case "endpoint_failing":
       return texts.endpointFailing({ name: toOneLine(content.name) });
     case "new_sign_in":
@@ -96,6 +96,13 @@ const composeText = (
       return texts.summary(listCounts(summaryCounts));
   }
 };
+
+/** An unknown token or chain has only the text of another service's event. */
+const toPlainMoney = <Content extends { token: string; chain: string }>(content: Content) => ({
+  ...content,
+  token: toOneLine(content.token),
+  chain: toOneLine(content.chain),
+});
 
 const listCounts = (counts: SummaryCounts): { kind: NotificationKind; count: number }[] =>
   notificationKinds.flatMap((kind) => {

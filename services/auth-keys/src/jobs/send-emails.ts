@@ -1,4 +1,3 @@
-import { randomInt } from "node:crypto";
 import type { BackgroundJob } from "@payment-links/process";
 import type { Dependencies } from "../dependencies.ts";
 import { type ComposedEmail, composeEmail } from "../domain/compose-email.ts";
@@ -29,7 +28,7 @@ const leaseMs = 60_000;
 
 type JobDependencies = Pick<Dependencies, "pool" | "clock" | "log" | "baseUrl" | "counters"> & {
   sendEmail: NonNullable<Dependencies["sendEmail"]>;
-  /** Returns a number from 0 to 1. Default: random. */
+  /** Returns a number from 0 to 1. Default: `Math.random`. */
   random?: () => number;
 };
 
@@ -60,7 +59,7 @@ const sendClaimed = async (
   dependencies: JobDependencies,
   email: ClaimedEmail,
 ): Promise<EmailResult> => {
-  const { clock, log, random = randomShare, sendEmail } = dependencies;
+  const { clock, log, random = Math.random, sendEmail } = dependencies;
   // The last attempt ended with its process, or the service was stopped for a day.
   if (email.attempts > emailAttemptsMax || isExpired(email, clock.now())) {
     return { status: "given_up" };
@@ -78,8 +77,6 @@ const sendClaimed = async (
     return retryAt === undefined ? { status: "given_up" } : { status: "pending", retryAt };
   }
 };
-
-const randomShare = (): number => randomInt(1_000) / 1_000;
 
 /**
  * Returns the email with its current recipient. Returns undefined if it has none: the address was

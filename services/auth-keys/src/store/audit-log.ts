@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { sql } from "slonik";
-import { publishAuditEvent } from "@payment-links/bus";
+import { createAuditEvent, publish, publishAuditEvent } from "@payment-links/bus";
 import {
   type Actor,
   type AuditAction,
@@ -37,11 +37,14 @@ export const insertAuditForEach = async (
   { actor, ...auditEvent }: Omit<OwnAuditEvent, "targetId">,
   targetIds: readonly string[],
 ): Promise<void> => {
-  const records: AuditRecord[] = [];
-  for (const targetId of targetIds) {
-    records.push(await publishAuditEvent(tx, { ...actor, ...auditEvent, targetId }));
-  }
-  await insertRecords(tx, records);
+  const events = targetIds.map((targetId) =>
+    createAuditEvent({ ...actor, ...auditEvent, targetId }),
+  );
+  await publish(tx, events);
+  await insertRecords(
+    tx,
+    events.map(({ data }) => data),
+  );
 };
 
 const RecordRow = AuditRecord.omit({ at: true, actor: true }).extend({

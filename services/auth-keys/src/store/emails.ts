@@ -147,12 +147,13 @@ export const claimEmails = (
   { now, leaseUntil, rowsMax }: { now: Date; leaseUntil: Date; rowsMax: number },
 ): Promise<readonly ClaimedEmail[]> =>
   db.any(sql.type(ClaimedRow)`
-    UPDATE emails SET attempts = attempts + 1, next_attempt_at = ${sql.timestamp(leaseUntil)}
-    WHERE id IN (
+    WITH due AS MATERIALIZED (
       SELECT id FROM emails
       WHERE status = 'pending' AND next_attempt_at <= ${sql.timestamp(now)}
-      ORDER BY next_attempt_at LIMIT ${rowsMax} FOR UPDATE SKIP LOCKED
+      ORDER BY next_attempt_at LIMIT ${rowsMax} FOR NO KEY UPDATE SKIP LOCKED
     )
+    UPDATE emails SET attempts = attempts + 1, next_attempt_at = ${sql.timestamp(leaseUntil)}
+    WHERE id = ANY (ARRAY(SELECT id FROM due))
     RETURNING ${claimedColumns}
   `);
 

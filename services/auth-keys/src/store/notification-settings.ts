@@ -1,13 +1,13 @@
 import * as z from "zod";
 import { sql } from "slonik";
 import { type Db, type Transaction, defineTable, sqlVoid } from "@payment-links/postgres";
-import type { EmailLanguage } from "../domain/email.ts";
+import { type EmailLanguage, emailLanguages } from "../domain/email.ts";
 import type { NotificationSettings } from "../domain/notification-settings.ts";
 
 const SettingsRow = z.object({
   address: z.string().nullable(),
   pendingAddress: z.string().nullable(),
-  language: z.enum(["en", "de"]),
+  language: z.enum(emailLanguages),
   disabledKinds: z.array(z.string()),
 });
 
