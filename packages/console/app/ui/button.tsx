@@ -53,20 +53,13 @@ export const Button = ({
 export const IconButton = ({
   icon,
   label,
-  isDisabled = false,
   onPress,
 }: {
   icon: IconNode;
   label: string;
-  isDisabled?: boolean;
   onPress: () => void;
 }) => (
-  <AriaButton
-    className={styles["iconButton"] ?? ""}
-    aria-label={label}
-    isDisabled={isDisabled}
-    onPress={onPress}
-  >
+  <AriaButton className={styles["iconButton"] ?? ""} aria-label={label} onPress={onPress}>
     <Icon node={icon} />
   </AriaButton>
 );

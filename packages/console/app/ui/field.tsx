@@ -23,6 +23,8 @@ type FieldProps = Pick<
   errorMessage?: string | undefined;
   inputProps?: ComponentProps<"input">;
   rows?: number;
+  /** The currency or token of an amount, shown at the end of the field. */
+  unit?: string;
 };
 
 /** A labeled text field. */
@@ -32,9 +34,16 @@ export const Field = ({
   errorMessage,
   inputProps,
   rows,
+  unit,
   ...fieldProps
 }: FieldProps) => {
   const serviceError = useContext(FieldErrorsContext)[fieldProps.name ?? ""];
+  const input =
+    rows === undefined ? (
+      <Input className={styles["input"] ?? ""} autoComplete="off" {...(inputProps as object)} />
+    ) : (
+      <TextArea className={styles["input"] ?? ""} rows={rows} />
+    );
   return (
     <TextField
       className={styles["field"] ?? ""}
@@ -42,10 +51,15 @@ export const Field = ({
       {...fieldProps}
     >
       <Label className={styles["label"] ?? ""}>{label}</Label>
-      {rows === undefined ? (
-        <Input className={styles["input"] ?? ""} autoComplete="off" {...(inputProps as object)} />
+      {unit === undefined ? (
+        input
       ) : (
-        <TextArea className={styles["input"] ?? ""} rows={rows} />
+        <span className={styles["withUnit"]}>
+          {input}
+          <span className={styles["unit"]} aria-hidden="true">
+            {unit}
+          </span>
+        </span>
       )}
       {hint !== undefined && (
         <Text slot="description" className={styles["hint"] ?? ""}>

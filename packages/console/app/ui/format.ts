@@ -2,8 +2,8 @@ const amountFormat = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1
 const timeFormat = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 
 /** Formats an amount for the user's locale with all digits. */
-export const formatAmount = (amount: string): string =>
-  /^\d+(\.\d+)?$/.test(amount) ? amountFormat.format(amount as `${number}`) : amount;
+export const formatAmount = (amount: string, format = amountFormat): string =>
+  /^\d+(\.\d+)?$/.test(amount) ? format.format(amount as `${number}`) : amount;
 
 /** Formats a whole number for the user's locale. */
 export const formatCount = (count: number): string => amountFormat.format(count);

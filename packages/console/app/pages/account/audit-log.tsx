@@ -6,13 +6,14 @@ import { useOperationQuery } from "../../api/query.ts";
 import { Button } from "../../ui/button.tsx";
 import { DownloadButton } from "../../ui/download-button.tsx";
 import { Field, Select } from "../../ui/field.tsx";
-import { truncateMiddle, formatDateTime } from "../../ui/format.ts";
+import { formatDateTime } from "../../ui/format.ts";
 import { QueryView } from "../../ui/query-view.tsx";
 import { Card } from "../../ui/page.tsx";
 import { Pager, useOffset } from "../../ui/pager.tsx";
 import { parseDateRange } from "../../ui/parse-date-range.ts";
 import { Table } from "../../ui/table.tsx";
 import styles from "../../ui/ui.module.css";
+import { TruncatedCode } from "../../ui/truncated-code.tsx";
 import { texts as allTexts } from "./texts.ts";
 
 const texts = allTexts.log;
@@ -136,8 +137,7 @@ const EntryTable = ({ entries }: { entries: readonly AuditEntry[] }) => (
       [texts.actorColumn, describeActor],
       [
         texts.targetColumn,
-        ({ targetId }) =>
-          targetId !== null && <code title={targetId}>{truncateMiddle(targetId)}</code>,
+        ({ targetId }) => targetId !== null && <TruncatedCode text={targetId} />,
       ],
       [texts.addressColumn, ({ address }) => address],
       [texts.timeColumn, ({ dateCreated }) => formatDateTime(dateCreated)],

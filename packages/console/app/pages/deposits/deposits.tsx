@@ -19,6 +19,7 @@ import { Table } from "../../ui/table.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import styles from "../../ui/ui.module.css";
 import { AssignDialog, formatTokenAmount } from "./assign-dialog.tsx";
+import { TruncatedCode } from "../../ui/truncated-code.tsx";
 import { texts } from "./texts.ts";
 
 const decisions = ["unmatched", "assigned", "dismissed"] as const;
@@ -114,10 +115,6 @@ const Sender = ({ address }: { address: string }) => (
   <Copyable text={address} copyLabel={texts.copySender(truncateMiddle(address))}>
     <TruncatedCode text={address} />
   </Copyable>
-);
-
-const TruncatedCode = ({ text }: { text: string }) => (
-  <code title={text}>{truncateMiddle(text)}</code>
 );
 
 const Transaction = ({

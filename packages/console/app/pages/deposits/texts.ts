@@ -51,7 +51,6 @@ export const texts = pickTranslation({
     },
     remaining: (amount: string) => `${amount} remaining`,
     confirmAssign: "Assign to this link",
-    chooseLink: "Choose a link or enter its ID.",
     dismissTitle: "Dismiss this payment?",
     dismissText: "It moves to the dismissed list. You can still assign it later.",
     downloadCsv: "Download all (CSV)",
@@ -107,7 +106,6 @@ export const texts = pickTranslation({
     },
     remaining: (amount: string) => `noch ${amount}`,
     confirmAssign: "Diesem Link zuordnen",
-    chooseLink: "Wählen Sie einen Link oder geben Sie seine ID ein.",
     dismissTitle: "Diese Zahlung verwerfen?",
     dismissText:
       "Sie wird in die Liste der verworfenen verschoben. Sie können sie später noch zuordnen.",

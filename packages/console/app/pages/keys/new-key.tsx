@@ -1,8 +1,7 @@
-import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { callOperation } from "../../api/call.ts";
 import type { createDuplicateGuard } from "../../api/duplicate-guard.ts";
-import { invalidateOperations } from "../../api/query.ts";
+import { useGuardedCreate } from "../../api/use-guarded-create.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Checkbox, Field, Select } from "../../ui/field.tsx";
@@ -23,7 +22,7 @@ type Props = {
 
 /** Creates a key and passes its secret to `onSecret`, which shows it once. */
 export const NewKeyDialog = ({ duplicateGuard, onSecret, onClose }: Props) => {
-  const client = useQueryClient();
+  const createOnce = useGuardedCreate(duplicateGuard, "listApiKeys");
   const [hasNoScope, setNoScope] = useState(false);
   const create = async (fields: Readonly<Record<string, string>>, formData: FormData) => {
     const selectedScopes = scopes.filter((scope) => formData.getAll("scope").includes(scope));
@@ -37,18 +36,9 @@ export const NewKeyDialog = ({ duplicateGuard, onSecret, onClose }: Props) => {
       cidrs: fields["cidrs"]?.split(/[\s,]+/).filter((part) => part !== "") ?? null,
       ...parseLimits(fields),
     };
-    try {
-      const { key } = await duplicateGuard({
-        name,
-        list: async () => (await callOperation("listApiKeys")).data,
-        create: () => callOperation("createApiKey", { body }),
-      });
-      onSecret(key);
-      onClose();
-    } finally {
-      // Not awaited, because an offline browser delays the refetch until it is online again.
-      void invalidateOperations(client, ["listApiKeys"]);
-    }
+    const { key } = await createOnce(name, () => callOperation("createApiKey", { body }));
+    onSecret(key);
+    onClose();
   };
   return (
     <Dialog title={texts.create} onClose={onClose}>

@@ -17,17 +17,18 @@ import type {
   PaymentData,
   StoryEntry,
 } from "../../api/operations.ts";
-import { Badge } from "../../ui/badge.tsx";
 import { DownloadButton } from "../../ui/download-button.tsx";
 import { AsyncButton } from "../../ui/form.tsx";
-import { formatAmount, formatDateTime, truncateMiddle } from "../../ui/format.ts";
+import { formatAmount, formatDateTime } from "../../ui/format.ts";
 import { Icon } from "../../ui/icon.tsx";
 import { ErrorNotice } from "../../ui/notice.tsx";
 import { Card } from "../../ui/page.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { formatTokenAmount } from "../../ui/token-amount.ts";
+import { TruncatedCode } from "../../ui/truncated-code.tsx";
 import uiStyles from "../../ui/ui.module.css";
 import styles from "./links.module.css";
+import { DeliveryStatus } from "../webhooks/delivery-status.tsx";
 import { texts } from "./texts.ts";
 import { useActivity } from "./use-activity.ts";
 
@@ -138,7 +139,7 @@ const getEntryKind = ({ kind, payment }: StoryEntry): EntryKind => {
 const Payment = ({ payment, token }: { payment: PaymentData; token: Token }) => {
   const { amount, id, reason, sourceTransaction, transactionUrl } = payment;
   const hash = sourceTransaction ?? id;
-  const shortHash = <code title={hash}>{truncateMiddle(hash)}</code>;
+  const shortHash = <TruncatedCode text={hash} />;
   return (
     <span>
       <span className={uiStyles["numeric"]}>
@@ -156,8 +157,6 @@ const Payment = ({ payment, token }: { payment: PaymentData; token: Token }) => 
   );
 };
 
-const deliveryTones = { Pending: "warn", Delivered: "good", Failed: "bad" } as const;
-
 const DeliveryItem = ({ delivery }: { delivery: LinkDeliveryData }) => (
   <li>
     <span className={styles["mark"]}>
@@ -165,10 +164,7 @@ const DeliveryItem = ({ delivery }: { delivery: LinkDeliveryData }) => (
     </span>
     <span className={styles["event"]}>
       <span>
-        <strong>{texts.webhook}</strong>{" "}
-        <Badge tone={deliveryTones[delivery.status]}>
-          {texts.deliveryStatuses[delivery.status]}
-        </Badge>
+        <strong>{texts.webhook}</strong> <DeliveryStatus status={delivery.status} />
       </span>
       <span className={uiStyles["quiet"]}>
         <code>{delivery.eventType}</code> ·{" "}

@@ -1,4 +1,5 @@
 import type { Operations } from "../../api/operations.ts";
+import { changeParams } from "../../ui/change-params.ts";
 import { parseDateRange } from "../../ui/parse-date-range.ts";
 import { type LinkState, linkStates } from "./link-state.ts";
 
@@ -38,17 +39,14 @@ export const parseLinkFilter = (searchParams: URLSearchParams): LinkFilter => {
 export const isFiltered = (filter: LinkFilter): boolean =>
   Object.values(filter).some((value) => value !== undefined);
 
-/** Returns the URL of the list with another filter. It starts at the first page. */
+/**
+ * Returns the URL of the list with another filter. It starts at the first page, or after the link
+ * `before`.
+ */
 export const buildListUrl = (
   searchParams: URLSearchParams,
-  changes: Partial<Record<LinkFilterParameter, string>>,
+  changes: Partial<Record<LinkFilterParameter | "before", string>>,
 ): string => {
-  const nextParams = new URLSearchParams(searchParams);
-  nextParams.delete("before");
-  for (const [name, value] of Object.entries(changes)) {
-    if (value === "") nextParams.delete(name);
-    else nextParams.set(name, value);
-  }
-  const query = nextParams.toString();
+  const query = changeParams(searchParams, { before: "", ...changes }).toString();
   return query === "" ? "/links" : `/links?${query}`;
 };

@@ -134,7 +134,12 @@ const Progress = ({ link }: { link: OwnPaymentLink }) => {
           {excessAmount !== undefined &&
             `, ${texts.excess(formatTokenNumber(excessAmount, token))}`}
         </p>
-        <progress aria-label={texts.received} max={100} value={percent} />
+        <progress
+          className={uiStyles["progressBar"]}
+          aria-label={texts.received}
+          max={100}
+          value={percent}
+        />
       </div>
       {status === "completed" && missingAmount !== undefined && (
         <Notice tone="warn">{texts.underpaid(formatTokenAmount(missingAmount, token))}</Notice>

@@ -1,7 +1,8 @@
 import type { OwnPaymentLink } from "../../api/operations.ts";
-import { CopyButton } from "../../ui/copy-button.tsx";
-import { formatDateTime, truncateMiddle } from "../../ui/format.ts";
+import { Copyable } from "../../ui/copyable.tsx";
+import { formatDateTime } from "../../ui/format.ts";
 import { Card } from "../../ui/page.tsx";
+import { TruncatedCode } from "../../ui/truncated-code.tsx";
 import styles from "./links.module.css";
 import { GapLimitHelp } from "./gap-limit-help.tsx";
 import { texts } from "./texts.ts";
@@ -31,7 +32,9 @@ export const LinkFacts = ({ link }: { link: OwnPaymentLink }) => (
       <div>
         <dt>{texts.destinationAddress}</dt>
         <dd>
-          <Copyable text={link.destinationAddress} label={texts.copyAddress} />
+          <Copyable text={link.destinationAddress} copyLabel={texts.copyAddress}>
+            <TruncatedCode text={link.destinationAddress} />
+          </Copyable>
         </dd>
       </div>
       <div>
@@ -58,7 +61,9 @@ export const LinkFacts = ({ link }: { link: OwnPaymentLink }) => (
       <div>
         <dt>{texts.id}</dt>
         <dd>
-          <Copyable text={link.id} label={texts.copyId} />
+          <Copyable text={link.id} copyLabel={texts.copyId}>
+            <TruncatedCode text={link.id} />
+          </Copyable>
         </dd>
       </div>
       {link.transactionUrl !== null && (
@@ -71,11 +76,4 @@ export const LinkFacts = ({ link }: { link: OwnPaymentLink }) => (
       )}
     </dl>
   </Card>
-);
-
-/** A long text with its middle left out, and a button that copies all of it. */
-const Copyable = ({ text, label }: { text: string; label: string }) => (
-  <>
-    <code title={text}>{truncateMiddle(text)}</code> <CopyButton text={text} label={label} />
-  </>
 );

@@ -22,7 +22,7 @@ import { formatTokenAmount } from "../../ui/token-amount.ts";
 import uiStyles from "../../ui/ui.module.css";
 import { texts as depositTexts } from "../deposits/texts.ts";
 import { ExportPanel } from "./export-panel.tsx";
-import { isFiltered, parseLinkFilter } from "./filter.ts";
+import { buildListUrl, isFiltered, parseLinkFilter } from "./filter.ts";
 import { LinkFilters } from "./link-filter.tsx";
 import { LinkBadge } from "./link-badge.tsx";
 import { RowTable } from "./row-table.tsx";
@@ -111,12 +111,8 @@ const LinksPager = ({ nextBefore }: { nextBefore: string | null }) => {
   const [searchParams] = useSearchParams();
   const { newerPages = [] } = (useLocation().state ?? {}) as { newerPages?: readonly string[] };
   const newerPage = newerPages.at(-1);
-  const buildPageUrl = (before: string | null): string => {
-    const nextParams = new URLSearchParams(searchParams);
-    nextParams.delete("before");
-    if (before !== null) nextParams.set("before", before);
-    return `/links?${nextParams.toString()}`;
-  };
+  const buildPageUrl = (before: string | null): string =>
+    buildListUrl(searchParams, { before: before ?? "" });
   if (!searchParams.has("before") && nextBefore === null) return null;
   return (
     <nav className={uiStyles["pager"]} aria-label={uiTexts.pagination}>

@@ -5,7 +5,6 @@ import { callOperation } from "../../api/call.ts";
 import { createIdempotencyKeys } from "../../api/idempotency-keys.ts";
 import type { NewPaymentLink, OwnWallet } from "../../api/operations.ts";
 import { invalidateOperations, useOperationQuery } from "../../api/query.ts";
-import { AmountField } from "../../ui/amount-field.tsx";
 import { ButtonLink } from "../../ui/button.tsx";
 import { Field, Select } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
@@ -80,7 +79,7 @@ const NewLinkForm = ({ wallet, wallets }: WalletProps) => {
     <div className={styles["create"]}>
       <Card>
         <Form submitLabel={texts.createLink} onSubmit={create}>
-          <AmountField
+          <Field
             name="toAmount"
             label={texts.amount}
             unit={symbol}
@@ -91,6 +90,8 @@ const NewLinkForm = ({ wallet, wallets }: WalletProps) => {
             }}
             hint={texts.amountHint(symbol, isReformatted ? formatAmount(amount) : undefined)}
             errorMessage={formError === "badAmount" ? texts.badAmount : undefined}
+            isRequired
+            inputProps={{ inputMode: "decimal" }}
           />
           <Field
             name="description"

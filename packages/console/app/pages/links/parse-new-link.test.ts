@@ -19,9 +19,12 @@ describe("the new link form", () => {
     expect(parseNewLink({ toAmount, expiry: "never" }, "USDC", now)).toEqual({ toAmount });
   });
 
-  test.each(["", "0", "0.00", "-1", "1e3", "0x10", "abc"])("rejects the amount %j", (toAmount) => {
-    expect(parseNewLink({ toAmount }, "USDC", now)).toBe("badAmount");
-  });
+  test.each(["", "0", "0.00", "-1", "1e3", "1,5", "0x10", "abc"])(
+    "rejects the amount %j",
+    (toAmount) => {
+      expect(parseNewLink({ toAmount }, "USDC", now)).toBe("badAmount");
+    },
+  );
 
   test("warns of an expiry within 2 hours on Bitcoin, but not of a past or empty one", () => {
     const isShortExpiry = (expiresAt: string) => isShortExpiryOnBitcoin(expiresAt, now);

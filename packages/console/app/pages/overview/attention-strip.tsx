@@ -10,6 +10,7 @@ import { texts as depositTexts } from "../deposits/texts.ts";
 import type { AttentionItem } from "./attention.ts";
 import styles from "./overview.module.css";
 import type { SetupState } from "./setup.tsx";
+import { formatBoundedCount } from "./format-bounded-count.ts";
 import { texts } from "./texts.ts";
 
 /** What needs attention, one line each. It is absent while nothing does. */
@@ -86,12 +87,12 @@ const Item = ({ item }: { item: AttentionItem }) => {
   }
 };
 
-const Unapplied = ({ unapplied: { count, hasMore, payments } }: Pick<Overview, "unapplied">) => (
+const Unapplied = ({ unapplied }: Pick<Overview, "unapplied">) => (
   <details>
-    <summary>{texts.unapplied(hasMore ? texts.moreThan(count) : formatCount(count))}</summary>
+    <summary>{texts.unapplied(formatBoundedCount(unapplied))}</summary>
     <p>{texts.unappliedText}</p>
     <Table
-      rows={payments}
+      rows={unapplied.payments}
       columns={[
         [texts.reason, (payment) => <Reason payment={payment} />],
         [texts.amount, ({ amount }) => formatAmount(amount), "numeric"],

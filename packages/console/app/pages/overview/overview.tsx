@@ -4,7 +4,6 @@ import type { Overview as OverviewData } from "../../api/operations.ts";
 import { useOperationQuery } from "../../api/query.ts";
 import { useAccount } from "../../frame/session.ts";
 import { ButtonLink } from "../../ui/button.tsx";
-import { formatCount } from "../../ui/format.ts";
 import { Card, Page } from "../../ui/page.tsx";
 import { QueryView } from "../../ui/query-view.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
@@ -15,6 +14,7 @@ import { ReceivedCard } from "./received-card.tsx";
 import { dayCounts } from "./received.ts";
 import { RecentPayments } from "./recent-payments.tsx";
 import { DeveloperSetup, Setup, isFirstLoad, useSetup } from "./setup.tsx";
+import { formatBoundedCount } from "./format-bounded-count.ts";
 import { texts } from "./texts.ts";
 
 const refetchIntervalMs = 30_000;
@@ -105,6 +105,3 @@ const LinkCounts = ({ links }: Pick<OverviewData, "links">) => (
     </dl>
   </Card>
 );
-
-const formatBoundedCount = ({ count, hasMore }: OverviewData["links"]["active"]): string =>
-  hasMore ? texts.moreThan(count) : formatCount(count);

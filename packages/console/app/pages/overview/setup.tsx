@@ -69,7 +69,12 @@ export const Setup = ({ setup: { steps, isHidden, toggleHidden } }: SetupProps) 
   return (
     <Card title={texts.setup} actions={<HideButton onPress={toggleHidden} />}>
       <div className={styles["setupProgress"]}>
-        <progress aria-label={texts.setup} max={steps.shop.length} value={steps.doneCount} />
+        <progress
+          className={uiStyles["progressBar"]}
+          aria-label={texts.setup}
+          max={steps.shop.length}
+          value={steps.doneCount}
+        />
         <span className={uiStyles["quiet"]}>
           {texts.stepCount(steps.doneCount, steps.shop.length)}
         </span>

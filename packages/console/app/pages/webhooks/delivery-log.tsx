@@ -4,6 +4,7 @@ import { Link, useSearchParams } from "react-router";
 import type { DeliveryData } from "../../api/operations.ts";
 import { useOperationQuery } from "../../api/query.ts";
 import { EmptyState } from "../../ui/empty-state.tsx";
+import { changeParams } from "../../ui/change-params.ts";
 import { Select } from "../../ui/field.tsx";
 import { Card } from "../../ui/page.tsx";
 import { Pager, useOffset } from "../../ui/pager.tsx";
@@ -79,11 +80,8 @@ export const DeliveryLog = ({ endpointId }: { endpointId: string }) => {
   );
 };
 
-const withoutSelection = (searchParams: URLSearchParams): string => {
-  const params = new URLSearchParams(searchParams);
-  params.delete("delivery");
-  return params.toString();
-};
+const withoutSelection = (searchParams: URLSearchParams): string =>
+  changeParams(searchParams, { delivery: "" }).toString();
 
 /** Focuses the last selected delivery in the list when the list replaces it. */
 const useRestoreFocus = (
@@ -108,13 +106,8 @@ type FilterProps = {
 
 const DeliveryFilter = ({ status, eventType }: FilterProps) => {
   const [searchParams, setSearchParams] = useSearchParams();
-  const applyFilter = (name: string) => (value: string) => {
-    const nextParams = new URLSearchParams(searchParams);
-    nextParams.delete("offset");
-    if (value === "") nextParams.delete(name);
-    else nextParams.set(name, value);
-    setSearchParams(nextParams);
-  };
+  const applyFilter = (name: string) => (value: string) =>
+    setSearchParams(changeParams(searchParams, { offset: "", [name]: value }));
   return (
     <div className={styles["filter"]}>
       <Select
@@ -143,11 +136,9 @@ type ListProps = { deliveries: readonly DeliveryData[]; selectedId: string | und
 
 const DeliveryList = ({ deliveries, selectedId }: ListProps) => {
   const [searchParams] = useSearchParams();
-  const select = (id: string) => {
-    const params = new URLSearchParams(searchParams);
-    params.set("delivery", id);
-    return { search: params.toString() };
-  };
+  const select = (id: string) => ({
+    search: changeParams(searchParams, { delivery: id }).toString(),
+  });
   return (
     <ol className={styles["list"]} aria-label={texts.deliveryLog}>
       {deliveries.map((delivery) => (

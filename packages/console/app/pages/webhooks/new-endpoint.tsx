@@ -1,7 +1,6 @@
-import { useQueryClient } from "@tanstack/react-query";
 import { callOperation } from "../../api/call.ts";
 import type { createDuplicateGuard } from "../../api/duplicate-guard.ts";
-import { invalidateOperations } from "../../api/query.ts";
+import { useGuardedCreate } from "../../api/use-guarded-create.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Field } from "../../ui/field.tsx";
@@ -17,20 +16,13 @@ type Props = {
 
 /** Creates an endpoint and passes its secret to `onSecret`, which shows it once. */
 export const NewEndpointDialog = ({ duplicateGuard, onSecret, onClose }: Props) => {
-  const client = useQueryClient();
+  const createOnce = useGuardedCreate(duplicateGuard, "listWebhookEndpoints");
   const create = async ({ url = "", name = "" }): Promise<void> => {
-    try {
-      const { secret } = await duplicateGuard({
-        name,
-        list: async () => (await callOperation("listWebhookEndpoints")).data,
-        create: () => callOperation("createWebhookEndpoint", { body: { url, name } }),
-      });
-      onSecret(secret);
-      onClose();
-    } finally {
-      // Not awaited, because an offline browser delays the refetch until it is online again.
-      void invalidateOperations(client, ["listWebhookEndpoints"]);
-    }
+    const { secret } = await createOnce(name, () =>
+      callOperation("createWebhookEndpoint", { body: { url, name } }),
+    );
+    onSecret(secret);
+    onClose();
   };
   return (
     <Dialog title={texts.create} onClose={onClose}>
