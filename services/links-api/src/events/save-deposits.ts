@@ -34,25 +34,24 @@ export const saveDeposits =
       newDeposits.flatMap(([, depositEvents]) => createObservedDeposit(depositEvents, now) ?? []),
       now,
     );
-    const changedDeposits = storedDeposits.flatMap((deposit): Deposit[] => {
-      const updatedDeposit = applyDepositEvents(deposit, eventsById.get(deposit.id) ?? [], now);
-      return updatedDeposit === deposit ? [] : [updatedDeposit];
+    const changes = storedDeposits.flatMap((previous) => {
+      const current = applyDepositEvents(previous, eventsById.get(previous.id) ?? [], now);
+      return current === previous ? [] : [{ previous, current }];
     });
+    const changedDeposits = changes.map(({ current }) => current);
     const latestStates = [
       ...new Map(changedDeposits.map((deposit) => [deposit.id, deposit])).values(),
     ];
     await updateDepositStates(tx, latestStates, now);
     if (dependencies.hasNotifications) {
-      const previousStatuses = new Map(
-        storedDeposits.map(({ id, status, userId }) => [`${id} ${userId}`, status]),
+      const newlySettled = changes
+        .filter(({ previous }) => previous.status !== "settled")
+        .map(({ current }) => current);
+      const unmatchedDeposits = [...insertedDeposits, ...newlySettled].filter(
+        (deposit) =>
+          isOwned(deposit) && deposit.decision === "unmatched" && deposit.status === "settled",
       );
-      const settledDeposits = [...insertedDeposits, ...changedDeposits].filter(
-        ({ decision, id, status, userId }) =>
-          decision === "unmatched" &&
-          status === "settled" &&
-          previousStatuses.get(`${id} ${userId}`) !== "settled",
-      );
-      await publishDepositNotifications(tx, settledDeposits.filter(isOwned), now);
+      await publishDepositNotifications(tx, unmatchedDeposits, now);
     }
     return updateAssignedPayments(
       dependencies,

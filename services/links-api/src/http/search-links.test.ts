@@ -200,8 +200,10 @@ describe("a search among the console's links (rule CALLER-24)", () => {
     [{ token: "" }, ["string_too_short"]],
     [{ from: "yesterday", to: "2026-02-30" }, Array(2).fill("datetime_from_date_parsing")],
     [{ before: "plink_x" }, ["string_pattern_mismatch"]],
-    [{ status: "open", inactiveReason: "paid" }, ["enum", "enum"]],
-    [{ offset: "-1" }, ["greater_than_equal"]],
+    [
+      { status: "open", inactiveReason: "paid", offset: "-1" },
+      ["enum", "enum", "greater_than_equal"],
+    ],
   ])("given %j, returns 422 %j", async (query, codes) => {
     const { search } = await createShop();
     const response = await search(query);

@@ -86,7 +86,7 @@ export const insertLink = async (
   const auditCte =
     auditEvent === undefined
       ? sql.fragment``
-      : sql.fragment`deed AS (${buildOutboxInsert([auditEvent])}),`;
+      : sql.fragment`audit_event AS (${buildOutboxInsert([auditEvent])}),`;
   const latestPublished = { publishedAt: link.createdAt, versionsRestartedAt: null };
   const ownerCte =
     ownerToStore === undefined
