@@ -38,6 +38,7 @@ describe("the console's calls", () => {
     );
     const isUsed = (id: string) => calledIds.has(id) || operationsOfOthers.has(id);
     expect(operationIds.filter((id) => !isUsed(id))).toEqual([]);
+    expect([...operationsOfOthers].filter((id) => calledIds.has(id))).toEqual([]);
     expect(sources).not.toContain("/console/api");
   });
 });

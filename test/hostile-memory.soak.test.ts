@@ -1,5 +1,4 @@
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { request } from "undici";
 import { type Merchant, createMerchant } from "./rig/client.ts";
@@ -12,6 +11,7 @@ import { type RealSystem, startRealSystem } from "./rig/real-system.ts";
 import { registerEndpoint } from "./rig/register-endpoint.ts";
 import { readResidentBytes, watchMemory } from "./rig/resident-memory.ts";
 import { sealingKeyEntry } from "./rig/shop-env.ts";
+import { listenOnFreePort } from "@payment-links/runtime/testing/free-port";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { hangLimitMs } from "@payment-links/runtime/testing/time-limits";
 
@@ -30,11 +30,6 @@ const growthBytesMax = 64 * 1024 * 1024;
 
 /** How long the connections to one kind of receiver lasted, and how many are currently open. */
 type ConnectionStats = { openCount: number; durationsMs: number[] };
-
-const listen = (server: ReturnType<typeof createServer>): Promise<number> =>
-  new Promise((resolve) =>
-    server.listen(0, "127.0.0.1", () => resolve((server.address() as AddressInfo).port)),
-  );
 
 /**
  * Starts three kinds of receivers. They respond with 200 immediately, byte by byte, or with an
@@ -82,7 +77,7 @@ const startReceivers = async () => {
     writeChunks();
   });
   const servers = [healthyServer, drippingServer, endlessServer];
-  const [healthyPort, dripPort, endlessPort] = await Promise.all(servers.map(listen));
+  const [healthyPort, dripPort, endlessPort] = await Promise.all(servers.map(listenOnFreePort));
   return {
     hostOverrides: [
       `healthy.test=http://127.0.0.1:${healthyPort}`,

@@ -1,5 +1,5 @@
 import { type IncomingMessage, createServer } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import type { Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { Client } from "pg";
 import * as z from "zod";
@@ -8,6 +8,7 @@ import { createCompletedLinkRecord, connectLinkPublisher } from "./rig/completed
 import { type RealSystem, startRealSystem } from "./rig/real-system.ts";
 import { registerEndpoint } from "./rig/register-endpoint.ts";
 import { buildShopEnv } from "./rig/shop-env.ts";
+import { listenOnFreePort } from "@payment-links/runtime/testing/free-port";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { injectDelay } from "@payment-links/runtime/testing/inject-delay";
 
@@ -115,9 +116,9 @@ const startReceiver = async () => {
     socket.once("close", () => (connection.closedAt = performance.now()));
   });
   server.keepAliveTimeout = waitMsMax;
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const port = await listenOnFreePort(server);
   return {
-    port: (server.address() as AddressInfo).port,
+    port,
     attempts,
     /**
      * Adjusts the pace to the number of completed kills, so that enough attempts remain for the

@@ -48,6 +48,17 @@ describe(`a chain reorg with payments that settle after ${finalityBlocks} blocks
     });
   };
 
+  /** Settles all blocks, and expects that a link has only this payment. */
+  const expectSettled = async (link: { id: string; to: string }, hash: string) => {
+    await system.settleAll();
+    expect(await system.readLink(link.id)).toEqual({
+      status: "active",
+      receivedAmount: "10",
+      payments: [createAppliedPayment("10", hash)],
+    });
+    await expectMatchesChain(link);
+  };
+
   test.each([1, finalityBlocks - 1, finalityBlocks])(
     "of depth %i orphans a processing payment, which settles once if it is mined again",
     async (depth) => {
@@ -64,13 +75,7 @@ describe(`a chain reorg with payments that settle after ${finalityBlocks} blocks
       await expectMatchesChain(link);
 
       await chain.callRpc("eth_sendRawTransaction", [rawTransaction]);
-      await system.settleAll();
-      expect(await system.readLink(link.id)).toEqual({
-        status: "active",
-        receivedAmount: "10",
-        payments: [createAppliedPayment("10", hash)],
-      });
-      await expectMatchesChain(link);
+      await expectSettled(link, hash);
     },
   );
 
@@ -102,13 +107,7 @@ describe(`a chain reorg with payments that settle after ${finalityBlocks} blocks
     const { link, hash, raw: rawTransaction } = await createPaidLink();
     await chain.mine(1);
     await chain.reorg(2, [{ raw: rawTransaction, offset: 1 }]);
-    await system.settleAll();
-    expect(await system.readLink(link.id)).toEqual({
-      status: "active",
-      receivedAmount: "10",
-      payments: [createAppliedPayment("10", hash)],
-    });
-    await expectMatchesChain(link);
+    await expectSettled(link, hash);
   });
 
   test("that mines the same transaction at another log index does not duplicate the payment", async () => {

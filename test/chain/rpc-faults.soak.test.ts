@@ -88,6 +88,7 @@ describe("a chain with faulty RPC providers", () => {
     ["no batch support", { kind: "no_batches" }, { times: Infinity }],
     ["receipts that are not available yet", { kind: "no_receipts" }, { times: 3 }],
     ["responses that are not JSON", { kind: "garbage" }, { times: 3 }],
+    ["a response that comes too late", { kind: "late", delayMs: 12_000 }, { times: 1 }],
   ];
 
   test.each(transientFaults)(
@@ -127,16 +128,6 @@ describe("a chain with faulty RPC providers", () => {
     activeFault.stop();
     await chain.mine(finalityBlocks);
     await expectAllApplied(link, [hash]);
-  });
-
-  test("given a response that comes too late, repeats the request", async () => {
-    await system.startWatcher([firstRpc.url]);
-    const link = await createLink();
-    await system.waitUntilScanned();
-    const activeFault = firstRpc.injectFault({ kind: "late", delayMs: 12_000 }, { times: 1 });
-    const hashes = await payInSuccessiveBlocks(link);
-    await waitUntil("the fault occurs", () => activeFault.getHitCount() > 0);
-    await expectAllApplied(link, hashes);
   });
 
   test("given an outage of all providers, catches up afterwards", async () => {

@@ -16,7 +16,7 @@ import { useCheckout } from "../rig/use-checkout.ts";
 
 const { describe, describeSoak, test } = requireChromium();
 
-const firstLoadBytesMax = 45 * 1024;
+const firstLoadBytesMax = 40 * 1024;
 
 const rig = useCheckout();
 
@@ -482,7 +482,7 @@ describe("the checkout on a phone", () => {
   test.each<[string, boolean]>([
     ["with a wallet", true],
     ["without a wallet, including the QR code", false],
-  ])("loads less than 45 KiB in total, compressed, %s", async (_case, hasWallet) => {
+  ])("loads less than 40 KiB in total, compressed, %s", async (_case, hasWallet) => {
     const payer = await rig.createPayer({ toAmount: "25" });
     const tab = hasWallet ? payer : await (await rig.createUser({})).openTab();
     const bodies = new Map<string, Promise<Buffer>>();

@@ -235,7 +235,7 @@ describe("a payer with a Tron wallet", () => {
     await payer.waitForText(paymentSeenText);
   });
 
-  test("loads less than 45 KiB in total, compressed", async () => {
+  test("loads less than 40 KiB in total, compressed", async () => {
     const payer = await createFundedPayer();
     const bodies = new Map<string, Promise<Buffer>>();
     payer.page.on("response", (response) => {

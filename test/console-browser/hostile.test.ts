@@ -81,10 +81,13 @@ const readLayoutScript = `(() => {
     const { x, y, width, height } = element.getBoundingClientRect();
     return [element.tagName, x, y, width, height].map((one) => Number(one) ? Math.round(one) : one);
   };
-  // The account's button is at the end of the bar, so the width of its name moves nothing.
-  const parts = document.querySelectorAll("header a:not([role]), header > button:not([aria-haspopup=menu]), " +
-    "header + nav a, main, main h1");
-  const frame = [...parts].map(place);
+  const parts = document.querySelectorAll("header a:not([role]), header > button, header + nav a, " +
+    "main, main h1");
+  // The account's button is at the end of the bar, so the width of its name moves nothing else.
+  const frame = [...parts].map((part) => {
+    const [name, x, y, width, height] = place(part);
+    return part.ariaHasPopup === "menu" ? [name, y, height] : [name, x, y, width, height];
+  });
   // The height of the view and the position of its heading are not compared.
   const sizes = { MAIN: 4, H1: 2 };
   const own = frame.map((part) => part.slice(0, sizes[part[0]]));
@@ -97,9 +100,10 @@ const readLayoutScript = `(() => {
   const broken = [...document.querySelectorAll("th")].filter((title) => {
     const range = document.createRange();
     // A title that is only for screen readers has an element of its own.
-    range.selectNodeContents(title.firstElementChild ?? title);
+    const label = title.childNodes.length === 1 && title.firstElementChild || title;
+    range.selectNodeContents(label);
     const lines = new Set([...range.getClientRects()].map(({ top }) => top));
-    return lines.size > title.textContent.split(" ").length;
+    return lines.size > label.textContent.split(" ").length;
   });
   return { own, sticking: [...sticking, ...broken.map((title) => "broken: " + title.textContent)] };
 })()`;

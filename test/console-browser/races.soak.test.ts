@@ -176,7 +176,7 @@ const actions: Record<string, (name: string, random: Random) => Promise<UserActi
         await goTo(tab, "/webhooks");
         await tab.click("Add endpoint");
         await tab.page.getByLabel("Name").fill(name);
-        await tab.page.getByLabel("URL").fill("https://shop.com/hook");
+        await tab.page.getByLabel("URL", { exact: true }).fill("https://shop.com/hook");
       },
       findButton: (tab) => findButtonInDialog(tab, "Add endpoint"),
     });

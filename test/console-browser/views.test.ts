@@ -36,8 +36,10 @@ const germanViews: [string, string][] = [
   ["/account/wallets", "Hier erscheinen Ihre Wallets."],
   ["/account/sign-in", "Keine verbundenen Konten"],
   ["/account/sessions", "Aktive Sitzungen"],
+  ["/account/notifications", "Diese Installation versendet keine E-Mails."],
   ["/account/log", "Anmeldelink erstellt"],
   ["/developers", "Eine Signatur prüfen"],
+  ["/deposits", "Hier erscheinen Überweisungen ohne Link."],
 ];
 
 describe("sign-in by a link", () => {

@@ -147,6 +147,14 @@ describe("the webhook log on a wide screen", () => {
     await sharedTab.goto(page.url());
     await sharedTab.getByRole("heading", { level: 2, name: /transaction\.succeeded/ }).waitFor();
     expect(await sharedTab.getByLabel("Status").inputValue()).toBe("Delivered");
+    await page.getByLabel("Event").selectOption("payment_link.completed");
+    await page.waitForURL(/eventType/);
+    await waitUntil("the filtered list is requested", () =>
+      String(requestedSearches.at(-1)).includes(
+        "status=Delivered&eventType=payment_link.completed",
+      ),
+    );
+    await page.goBack();
     await page.goBack();
     await failedEntry.waitFor();
     await page.goBack();

@@ -54,6 +54,8 @@ describe("a positive decimal (rule VALID-2)", () => {
     ["1e78", "decimal_max_digits"],
     ["1e999999999", "decimal_max_digits"],
     ["-1e999999999", "decimal_max_digits"],
+    ["1e-101", "decimal_max_digits"],
+    ["1e-999999", "decimal_max_digits"],
     [`"${"9".repeat(79)}"`, "decimal_max_digits"],
   ])("rejects %s with %s", (json, code) => {
     expect(parseField(decimal, json)).toBe(code);

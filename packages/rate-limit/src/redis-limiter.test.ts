@@ -223,19 +223,23 @@ describe("createRedisLimiter", () => {
 
   test("does not blame Redis when this process was busy for longer than the timeout", async () => {
     const replyTimeoutMs = provokedTimeoutMs(300);
-    const isBlamed = async () => {
+    const takeWhileBusy = async () => {
       const { limiter, metrics } = await startConnectedLimiter(undefined, 1, { replyTimeoutMs });
       // After an immediate, the event loop runs its timers first and then reads its sockets.
       await new Promise((resolve) => setImmediate(resolve));
       const pendingTake = limiter.take([createBucket()]);
       // Less than the 500 ms timeout of the connection itself.
       blockEventLoop(replyTimeoutMs + 100);
-      expect((await pendingTake).isAllowed).toBe(true);
-      return (await readDegradedGauge(metrics)) === 1;
+      const remaining = (await pendingTake).states[0]?.remaining;
+      return { remaining, degraded: await readDegradedGauge(metrics) };
     };
+    let result = await takeWhileBusy();
     // On a busy machine, Redis itself can reply too late. A limiter that measures its own delay
     // blames Redis every time.
-    await waitUntil("Redis is not blamed", async () => !(await isBlamed()));
+    for (let retries = 0; retries < 2 && result.degraded === 1; retries += 1) {
+      result = await takeWhileBusy();
+    }
+    expect(result).toEqual({ remaining: 99, degraded: 0 });
   });
 
   test("grants only this process's share of the remaining tokens without Redis, not a fresh burst (rule API-23)", async () => {
