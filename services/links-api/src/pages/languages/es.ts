@@ -36,7 +36,7 @@ export const spanish: Texts = {
       destination_not_payable:
         "El vendedor no podría gastar el dinero en esta dirección de {chain}. Pídele un enlace con otra dirección. No envíes nada a esta.",
     },
-    testNetwork: "PRUEBA: {chain} es una red de pruebas. Los pagos no tienen valor.",
+    testNetwork: "{chain} es una red de pruebas sin dinero real.",
     unverified:
       "El operador de este sitio no ha verificado a este vendedor. Paga solo si lo conoces y confías en él.",
     seen: "Se ha detectado un pago de {amount} {symbol}. No vuelvas a pagar.",

@@ -36,7 +36,7 @@ export const french: Texts = {
       destination_not_payable:
         "Le vendeur ne pourrait pas dépenser l’argent reçu à cette adresse sur {chain}. Demandez-lui un lien avec une autre adresse. N’envoyez rien à celle-ci.",
     },
-    testNetwork: "TEST\u00a0: {chain} est un réseau de test. Les paiements n’ont aucune valeur.",
+    testNetwork: "{chain} est un réseau de test sans argent réel.",
     unverified:
       "L’opérateur de ce site n’a pas vérifié ce vendeur. Ne payez que si vous le connaissez et lui faites confiance.",
     seen: "Paiement de {amount} {symbol} détecté. Ne payez pas une nouvelle fois.",

@@ -36,7 +36,7 @@ export const italian: Texts = {
       destination_not_payable:
         "Il venditore non potrebbe spendere il denaro a questo indirizzo su {chain}. Chiedigli un link con un altro indirizzo. Non inviare nulla a questo.",
     },
-    testNetwork: "TEST: {chain} è una rete di test. I pagamenti non hanno valore.",
+    testNetwork: "{chain} è una rete di test senza denaro reale.",
     unverified:
       "Il gestore di questo sito non ha verificato questo venditore. Paga solo se lo conosci e ti fidi.",
     seen: "Rilevato un pagamento di {amount} {symbol}. Non pagare di nuovo.",

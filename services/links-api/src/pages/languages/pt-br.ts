@@ -36,7 +36,7 @@ export const portuguese: Texts = {
       destination_not_payable:
         "O vendedor não conseguiria gastar o dinheiro neste endereço na {chain}. Peça um link com outro endereço. Não envie nada a este.",
     },
-    testNetwork: "TESTE: {chain} é uma rede de teste. Os pagamentos não têm valor.",
+    testNetwork: "{chain} é uma rede de teste sem dinheiro real.",
     unverified:
       "O operador deste site não verificou este vendedor. Pague somente se você o conhece e confia nele.",
     seen: "Pagamento de {amount} {symbol} detectado. Não pague novamente.",
