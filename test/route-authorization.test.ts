@@ -223,6 +223,17 @@ const expectations: Record<string, RouteExpectation> = {
     body: { token: "unknown" },
   },
   "DELETE /console/api/account/notifications/address": sensitiveRule,
+  // The token in the path authorizes these requests, also from another site. Errors are pages.
+  "GET /console/api/unsubscribe/:token": {
+    ...anyoneRule,
+    expectedResponse: "404",
+    createParameters: () => ({ token: "unknown" }),
+  },
+  "POST /console/api/unsubscribe/:token": {
+    ...anyoneRule,
+    expectedResponse: "404",
+    createParameters: () => ({ token: "unknown" }),
+  },
   "GET /console/api/api-keys": sessionRule,
   "POST /console/api/api-keys": {
     ...sensitiveRule,
@@ -479,7 +490,10 @@ describe("the API documents", () => {
     const servedRules = system.publicRoutes
       .filter(({ path }) => /^\/(v1|console\/api|checkout)\//.test(path))
       .filter(
-        ({ path }) => !/openapi\.json$|\/form$|^\/checkout\/(assets|images|logos|qr)\//.test(path),
+        ({ path }) =>
+          !/openapi\.json$|\/form$|\/unsubscribe\/|^\/checkout\/(assets|images|logos|qr)\//.test(
+            path,
+          ),
       )
       .map(
         (route) =>

@@ -32,6 +32,7 @@ const paths: [string, ServiceName][] = [
   ["/console/api/session", "auth-keys"],
   ["/console/api/account", "auth-keys"],
   ["/console/api/api-keys/key_1", "auth-keys"],
+  ["/console/api/unsubscribe/token", "auth-keys"],
   ["/console/api/webhook-endpoints", "webhook-dispatcher"],
   ["/console/api/webhook-endpoints/whe_1/deliveries", "webhook-dispatcher"],
   ["/console/api/webhook-deliveries", "webhook-dispatcher"],
@@ -120,7 +121,7 @@ const readDocumentedPrefixes = (file: string): Prefix[] => {
 const findNginxService = (path: string): string | undefined => {
   const configText = readFileSync(new URL("../ingress.conf", import.meta.url), "utf8");
   const locations = configText.matchAll(
-    /location (\S+)\s+\{ proxy_pass http:\/\/([a-z-]+):8080; \}/g,
+    /location (\S+)\s+\{ proxy_pass http:\/\/([a-z-]+):8080; (?:\w+_log \S+; )*\}/g,
   );
   return findServiceByPrefix(
     [...locations].map(([, prefix = "", service = ""]): Prefix => [prefix, service]),

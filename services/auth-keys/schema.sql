@@ -361,6 +361,15 @@ CREATE TABLE sign_in_tokens (
   autovacuum_vacuum_threshold=1000
 );
 
+CREATE TABLE unsubscribe_tokens (
+  hash bytea NOT NULL,
+  account_id text NOT NULL,
+  kinds text[] NOT NULL,
+  expires_at timestamp with time zone NOT NULL,
+  CONSTRAINT unsubscribe_tokens_pkey PRIMARY KEY (hash),
+  CONSTRAINT unsubscribe_tokens_hash_check CHECK (length(hash) = 32)
+);
+
 CREATE TABLE wallets (
   id text NOT NULL,
   account_id text NOT NULL,
@@ -396,6 +405,8 @@ CREATE INDEX sessions_of_account ON sessions USING btree (account_id, date_creat
 CREATE INDEX sessions_of_identity ON sessions USING btree (identity_id) WHERE identity_id IS NOT NULL;
 CREATE INDEX sign_in_attempts_by_end ON sign_in_attempts USING btree (expires_at);
 CREATE INDEX sign_in_tokens_by_end ON sign_in_tokens USING btree (expires_at);
+CREATE INDEX unsubscribe_tokens_by_end ON unsubscribe_tokens USING btree (expires_at);
+CREATE INDEX unsubscribe_tokens_of_account ON unsubscribe_tokens USING btree (account_id);
 CREATE UNIQUE INDEX wallets_one_chain_default ON wallets USING btree (account_id, chain_id) WHERE is_chain_default;
 CREATE UNIQUE INDEX wallets_one_default ON wallets USING btree (account_id) WHERE is_default;
 
@@ -429,6 +440,6 @@ ALTER TABLE wallets ADD CONSTRAINT wallets_account_id_fkey
 CREATE TRIGGER audit_log_append_only BEFORE UPDATE OR TRUNCATE ON audit_log FOR EACH STATEMENT EXECUTE FUNCTION refuse_rewriting();
 CREATE TRIGGER audit_log_kept BEFORE DELETE ON audit_log FOR EACH ROW WHEN (old.written_at > (now() - '30 days'::interval)) EXECUTE FUNCTION refuse_rewriting();
 
-GRANT DELETE, INSERT, SELECT, UPDATE ON accounts, api_keys, audit_log, dead_letters, discarded_letters, emails, handles, heard_until, identities, inbox, inbox_other, notification_settings, outbox, passkeys, pending_defaults, positions, refused_sign_ins, relay_lead, republishes, sessions, sign_in_attempts, sign_in_tokens, wallets TO auth_keys;
+GRANT DELETE, INSERT, SELECT, UPDATE ON accounts, api_keys, audit_log, dead_letters, discarded_letters, emails, handles, heard_until, identities, inbox, inbox_other, notification_settings, outbox, passkeys, pending_defaults, positions, refused_sign_ins, relay_lead, republishes, sessions, sign_in_attempts, sign_in_tokens, unsubscribe_tokens, wallets TO auth_keys;
 GRANT SELECT ON migrations TO auth_keys;
 GRANT USAGE ON SEQUENCE audit_log_seq_seq, dead_letters_seq_seq, outbox_seq_seq TO auth_keys;

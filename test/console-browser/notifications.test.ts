@@ -3,6 +3,7 @@ import { createEmailJob } from "@payment-links/auth-keys/testing/create-email-ri
 import {
   type SmtpRig,
   findConfirmationToken,
+  findUnsubscribePath,
   startSmtpServer,
 } from "@payment-links/auth-keys/testing/start-smtp-server";
 import { createConsole } from "../rig/create-console.ts";
@@ -30,7 +31,7 @@ describe("the notification settings", () => {
     expect(violations).toEqual([]);
   });
 
-  test("take an address, confirm it with the link from the email, and switch a kind off (rules MAIL-2 and MAIL-3)", async () => {
+  test("take an address, confirm it with the link from the email, and switch kinds off here and by an unsubscribe link (rules MAIL-2, MAIL-3 and MAIL-7)", async () => {
     const { goTo, tab, call } = await system.signUp("mara", {
       viewport: { width: 320, height: 640 },
     });
@@ -65,5 +66,20 @@ describe("the notification settings", () => {
       kinds: { new_sign_in: false, new_wallet: true },
     });
     expect(await findAxeViolations(tab.page)).toEqual([]);
+
+    await call("post", "wallets", {
+      walletAddress: "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed",
+      tokenId: "usdc-base",
+    });
+    await job.run();
+    const walletEmail = smtp.emails.at(-1);
+    const unsubscribePath = walletEmail === undefined ? "" : findUnsubscribePath(walletEmail);
+    await tab.goTo(`${system.origin}${unsubscribePath}`, "New wallets");
+    expect(await findAxeViolations(tab.page)).toEqual([]);
+    await tab.click("Unsubscribe", "You will no longer get emails about this:");
+    expect(await findAxeViolations(tab.page)).toEqual([]);
+    expect(await call("get", "account/notifications")).toMatchObject({
+      kinds: { new_wallet: false },
+    });
   });
 });

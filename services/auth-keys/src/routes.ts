@@ -22,6 +22,7 @@ import { addWallet } from "./http/add-wallet.ts";
 import { getLinkOwner } from "./http/get-link-owner.ts";
 import { introspectCredential } from "./http/introspect-credential.ts";
 import { sendSignInError } from "./http/send-sign-in-error.ts";
+import { sendUnsubscribeError } from "./http/send-unsubscribe-page.ts";
 import { changeAccount } from "./http/change-account.ts";
 import { changeApiKey } from "./http/change-api-key.ts";
 import { changeNotifications } from "./http/change-notifications.ts";
@@ -38,6 +39,7 @@ import { finishOidc } from "./http/finish-oidc.ts";
 import { getAccount } from "./http/get-account.ts";
 import { getNotifications } from "./http/get-notifications.ts";
 import { getNonce } from "./http/get-nonce.ts";
+import { getUnsubscribePage } from "./http/get-unsubscribe-page.ts";
 import { getPasskeyCreation } from "./http/get-passkey-creation.ts";
 import { getPasskeyRequest } from "./http/get-passkey-request.ts";
 import { linkIdentity } from "./http/link-identity.ts";
@@ -65,6 +67,7 @@ import { startOidc } from "./http/start-oidc.ts";
 import { startSession } from "./http/start-session.ts";
 import { resumeAccount, suspendAccount } from "./http/suspend-account.ts";
 import { unlinkIdentity } from "./http/unlink-identity.ts";
+import { unsubscribe } from "./http/unsubscribe.ts";
 import { unverifyAccount, verifyAccount } from "./http/verify-account.ts";
 
 /**
@@ -118,6 +121,12 @@ export const createPublicRoutes = (dependencies: Dependencies): readonly Route[]
   ];
 };
 
+/** No session cookie is sent to this path (rule MAIL-7). */
+const unsubscribeRoute = {
+  path: "/console/api/unsubscribe/:token",
+  sendApiError: sendUnsubscribeError,
+} as const;
+
 /** Builds the routes for the account's email notifications. */
 const createNotificationRoutes = (dependencies: Dependencies): readonly Route[] => {
   const { change, confirmAddress, get, removeAddress, setAddress } = notificationOperations;
@@ -127,6 +136,12 @@ const createNotificationRoutes = (dependencies: Dependencies): readonly Route[] 
     sessionRoute({ ...setAddress, handle: setNotificationAddress(dependencies) }),
     sessionRoute({ ...confirmAddress, handle: confirmNotificationAddress(dependencies) }),
     sessionRoute({ ...removeAddress, handle: removeNotificationAddress(dependencies) }),
+    publicRoute({
+      method: "get",
+      ...unsubscribeRoute,
+      handle: getUnsubscribePage(dependencies),
+    }),
+    publicRoute({ method: "post", ...unsubscribeRoute, handle: unsubscribe(dependencies) }),
   ];
 };
 

@@ -18,13 +18,13 @@ const email = {
   subject: "Payment received",
   text: "You received 25 USDC.",
   html: "<p>You received 25 USDC.</p>",
-  unsubscribeUrl: "https://pay.example.com/console/account/notifications",
+  unsubscribeUrl: `https://pay.example.com/console/api/unsubscribe/${"a".repeat(43)}`,
 };
 const { cert, key } = smtpCertificate;
 const auth = { user: smtpUser, pass: smtpPassword };
 
 describe("an email", () => {
-  test("arrives with a stable Message-ID, both forms of the text and a link to the settings (rules MAIL-4 and MAIL-6)", async () => {
+  test("arrives with a stable Message-ID, both forms of the text and an unsubscribe link (rules MAIL-4 and MAIL-7)", async () => {
     const server = await start();
     const send = createEmailSender(server.config);
     await send(email);
@@ -37,6 +37,7 @@ describe("an email", () => {
     expect(first?.headers.get("message-id")).toBe("<evt_1@shop.example>");
     expect(second?.headers.get("message-id")).toBe("<evt_1@shop.example>");
     expect(first?.headers.get("list-unsubscribe")).toBe(`<${email.unsubscribeUrl}>`);
+    expect(first?.headers.get("list-unsubscribe-post")).toBe("List-Unsubscribe=One-Click");
     expect(first?.headers.get("auto-submitted")).toBe("auto-generated");
   });
 

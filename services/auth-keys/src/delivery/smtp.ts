@@ -11,7 +11,7 @@ type OutgoingEmail = {
   subject: string;
   text: string;
   html: string;
-  /** The page where the recipient can switch the emails off, if there is anything to switch off. */
+  /** The link with which the recipient unsubscribes, if there is anything to unsubscribe from. */
   unsubscribeUrl: string | undefined;
 };
 
@@ -53,14 +53,22 @@ export const createEmailSender = ({
         ...content,
         from,
         messageId: `<${id}@${domain}>`,
-        headers: { "Auto-Submitted": "auto-generated" },
-        ...(unsubscribeUrl === undefined ? {} : { list: { unsubscribe: unsubscribeUrl } }),
+        headers: {
+          "Auto-Submitted": "auto-generated",
+          ...(unsubscribeUrl === undefined ? {} : oneClickHeaders(unsubscribeUrl)),
+        },
       });
     } catch (error) {
       throw new SmtpError(error);
     }
   };
 };
+
+/** The headers with which a mail program unsubscribes by one POST request (RFC 8058). */
+const oneClickHeaders = (url: string) => ({
+  "List-Unsubscribe": `<${url}>`,
+  "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
+});
 
 /**
  * Opens the connection with one deadline for everything that follows on it. The timeouts of the

@@ -36,13 +36,14 @@ describe("an email", () => {
   });
 
   test.each(["en", "de"] as const)(
-    "has a subject, a link and the settings in %s, whatever it is about (rule MAIL-6)",
+    "has a subject, a link, the settings and an unsubscribe link in %s, whatever it is about (rules MAIL-6 and MAIL-7)",
     (language) => {
       for (const content of contents) {
         const email = composeEmail(content, {
           baseUrl,
           language,
           confirmationToken: "token",
+          unsubscribeToken: "other",
           summaryCounts: Object.fromEntries(notificationKinds.map((kind) => [kind, 3])),
         });
         const isAboutAddress = content.type.startsWith("address_");
@@ -52,9 +53,12 @@ describe("an email", () => {
         expect(email.html).toContain(`<html lang="${language}">`);
         expect([content.type, email.unsubscribeUrl]).toEqual([
           content.type,
-          isAboutAddress ? undefined : `${baseUrl}/console/account/notifications`,
+          isAboutAddress ? undefined : `${baseUrl}/console/api/unsubscribe/other`,
         ]);
-        expect(email.text.includes(`: ${email.unsubscribeUrl}`)).toBe(!isAboutAddress);
+        for (const url of [`${baseUrl}/console/account/notifications`, email.unsubscribeUrl]) {
+          expect(email.text.includes(`: ${url}\n`)).toBe(!isAboutAddress);
+          expect(email.html.includes(`<a href="${url}">`)).toBe(!isAboutAddress);
+        }
       }
     },
   );
@@ -73,7 +77,7 @@ describe("an email", () => {
     expect(subject).not.toMatch(/[\r\n\u2028\u202e]/);
     expect(text.split("\n").filter((line) => line.startsWith("Bcc"))).toEqual([]);
     expect(html).toContain("&lt;a href=&quot;https://evil.example&quot;&gt;");
-    expect(html.match(/<a /g)).toHaveLength(2);
+    expect(html.match(/<a /g)).toHaveLength(3);
   });
 
   test("says why a payment does not count, even for a reason that it does not know", () => {

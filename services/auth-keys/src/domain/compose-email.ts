@@ -8,7 +8,7 @@ export type ComposedEmail = {
   subject: string;
   text: string;
   html: string;
-  /** Where the recipient can switch off such emails, if there is anything to switch off. */
+  /** The link with which the recipient unsubscribes, if there is anything to unsubscribe from. */
   unsubscribeUrl: string | undefined;
 };
 
@@ -17,6 +17,8 @@ type EmailContext = {
   language: EmailLanguage;
   /** The token of a confirmation link. */
   confirmationToken?: string;
+  /** The token of the unsubscribe link. */
+  unsubscribeToken?: string;
   /** What a summary replaces. */
   summaryCounts?: SummaryCounts;
 };
@@ -44,6 +46,7 @@ export const composeEmail = (content: EmailContent, context: EmailContext): Comp
   const consoleUrl = `${context.baseUrl}/console`;
   const actionUrl = `${consoleUrl}${getConsolePath(content, context)}`;
   const settingsUrl = `${consoleUrl}/account/notifications`;
+  const unsubscribeUrl = `${consoleUrl}/api/unsubscribe/${context.unsubscribeToken ?? ""}`;
   // An address that gets no notifications has nothing to switch off.
   const isAboutAddress =
     content.type === "address_confirmation" || content.type === "address_removed";
@@ -53,7 +56,10 @@ export const composeEmail = (content: EmailContent, context: EmailContext): Comp
     text: [
       ...paragraphs,
       `${action}:\n${actionUrl}`,
-      ...footer.map((line) => `--\n${line}\n${texts.settings}: ${settingsUrl}`),
+      ...footer.map(
+        (line) =>
+          `--\n${line}\n${texts.settings}: ${settingsUrl}\n${texts.unsubscribe}: ${unsubscribeUrl}`,
+      ),
       "",
     ].join("\n\n"),
     html: [
@@ -62,11 +68,12 @@ export const composeEmail = (content: EmailContent, context: EmailContext): Comp
       `<p>${buildAnchor(actionUrl, action)}</p>`,
       ...footer.map(
         (line) =>
-          `<hr><p><small>${escapeHtml(line)} ${buildAnchor(settingsUrl, texts.settings)}</small></p>`,
+          `<hr><p><small>${escapeHtml(line)} ${buildAnchor(settingsUrl, texts.settings)} · ` +
+          `${buildAnchor(unsubscribeUrl, texts.unsubscribe)}</small></p>`,
       ),
       "</body></html>",
     ].join("\n"),
-    unsubscribeUrl: isAboutAddress ? undefined : settingsUrl,
+    unsubscribeUrl: isAboutAddress ? undefined : unsubscribeUrl,
   };
 };
 

@@ -107,4 +107,5 @@ export const emailTextsGerman: EmailTexts = {
   }),
   footer: "Sie erhalten diese E-Mail, weil Benachrichtigungen für Ihr Konto eingeschaltet sind.",
   settings: "Benachrichtigungen ändern",
+  unsubscribe: "Abbestellen",
 };

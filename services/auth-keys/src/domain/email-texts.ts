@@ -21,6 +21,7 @@ export type EmailTexts = {
   /** Why the recipient gets the email, and where to switch it off. */
   footer: string;
   settings: string;
+  unsubscribe: string;
 };
 
 const reasons: Readonly<Record<string, string>> = {
@@ -129,4 +130,5 @@ export const emailTexts: EmailTexts = {
   }),
   footer: "You receive this email because notifications are on for your account.",
   settings: "Change notifications",
+  unsubscribe: "Unsubscribe",
 };

@@ -27,6 +27,9 @@ export const summaryDelayMs = 60_000;
 /** How long the link in a confirmation email is valid. */
 export const confirmationLifetimeMs = dayMs;
 
+/** How long the unsubscribe link in an email is valid. */
+export const unsubscribeLifetimeMs = 60 * dayMs;
+
 /** An email that could not be sent for this long is given up. */
 export const emailLifetimeMs = dayMs;
 
@@ -97,6 +100,15 @@ export const EmailContent = z.discriminatedUnion("type", [
   z.object({ type: z.literal("summary"), hour: z.string() }),
 ]);
 export type EmailContent = z.output<typeof EmailContent>;
+
+/** Returns the kinds that the unsubscribe link of an email switches off. */
+export const listUnsubscribeKinds = (
+  kind: string,
+  summaryCounts: SummaryCounts,
+): NotificationKind[] =>
+  isNotificationKind(kind)
+    ? [kind]
+    : notificationKinds.filter((summarizedKind) => (summaryCounts[summarizedKind] ?? 0) > 0);
 
 /** The numbers of emails that a summary replaces, by kind. */
 export type SummaryCounts = Partial<Record<NotificationKind, number>>;

@@ -9,6 +9,7 @@ import { insertAudit } from "../store/audit-log.ts";
 import { queueRemovalNotice } from "../store/emails.ts";
 import { confirmAddress, findNotificationSettings } from "../store/notification-settings.ts";
 import { lockCallerAccount } from "../store/sessions.ts";
+import { deleteUnsubscribeTokensOfAccount } from "../store/unsubscribe-tokens.ts";
 
 /**
  * POST /console/api/account/notifications/address/confirm: confirms the pending address with the
@@ -26,6 +27,7 @@ export const confirmNotificationAddress =
       const confirmedSettings = await confirmAddress(tx, { accountId, hash, now });
       if (confirmedSettings === undefined) throw createApiError("INVALID_CONFIRMATION_TOKEN");
       const hasChanged = previousAddress !== null && previousAddress !== confirmedSettings.address;
+      if (hasChanged) await deleteUnsubscribeTokensOfAccount(tx, accountId);
       if (dependencies.sendEmail !== undefined && hasChanged) {
         const notice = { id: newId("evt"), accountId, address: previousAddress, now };
         await queueRemovalNotice(tx, notice);

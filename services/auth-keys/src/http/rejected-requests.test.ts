@@ -92,6 +92,14 @@ describe("200 rejected requests", () => {
     expect(newSessionCount).toBeLessThan(sessionsMax);
   });
 
+  test("with unknown unsubscribe tokens open no new connection in the pool", async () => {
+    const newSessionCount = await rig.countNewSessions(async () => {
+      const { status } = await rig.call("POST", `${apiPrefix}/unsubscribe/${"A".repeat(43)}`);
+      expect(status).toBe(404);
+    });
+    expect(newSessionCount).toBeLessThan(sessionsMax);
+  });
+
   test.each(rejectedCalls)(
     "to %s open no new connection in the pool",
     async (requestLine, expectedError, body) => {

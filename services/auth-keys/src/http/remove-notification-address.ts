@@ -9,6 +9,7 @@ import { insertAudit } from "../store/audit-log.ts";
 import { queueRemovalNotice } from "../store/emails.ts";
 import { findNotificationSettings, removeAddresses } from "../store/notification-settings.ts";
 import { lockCallerAccount } from "../store/sessions.ts";
+import { deleteUnsubscribeTokensOfAccount } from "../store/unsubscribe-tokens.ts";
 
 /** DELETE /console/api/account/notifications/address: removes the address and a pending one. */
 export const removeNotificationAddress =
@@ -19,6 +20,7 @@ export const removeNotificationAddress =
       const previousSettings = await findNotificationSettings(tx, accountId);
       const changedSettings = await removeAddresses(tx, accountId);
       if (changedSettings === undefined) return previousSettings;
+      await deleteUnsubscribeTokensOfAccount(tx, accountId);
       if (dependencies.sendEmail !== undefined && previousSettings?.address) {
         const { address } = previousSettings;
         await queueRemovalNotice(tx, { id: newId("evt"), accountId, address, now });

@@ -4,11 +4,12 @@ import { deleteOldEmails } from "../store/emails.ts";
 import { deleteExpiredSessions } from "../store/sessions.ts";
 import { deleteExpiredSignInAttempts } from "../store/sign-in-attempts.ts";
 import { deleteExpiredSignInTokens } from "../store/sign-in-tokens.ts";
+import { deleteExpiredUnsubscribeTokens } from "../store/unsubscribe-tokens.ts";
 
 /** The maximum number of rows per statement, so that it holds few locks and finishes quickly. */
 export const deleteBatchMax = 500;
 
-/** Deletes expired sessions, sign-in tokens and sign-in attempts, and old emails. */
+/** Deletes expired sessions, tokens and sign-in attempts, and old emails. */
 export const deleteExpiredRows = ({
   pool,
   clock,
@@ -21,6 +22,8 @@ export const deleteExpiredRows = ({
     const tokenCount = await deleteExpiredSignInTokens(pool, batch);
     const attemptCount = await deleteExpiredSignInAttempts(pool, batch);
     const emailCount = await deleteOldEmails(pool, batch);
-    return Math.max(sessionCount, tokenCount, attemptCount, emailCount) === deleteBatchMax;
+    const unsubscribeCount = await deleteExpiredUnsubscribeTokens(pool, batch);
+    const counts = [sessionCount, tokenCount, attemptCount, emailCount, unsubscribeCount];
+    return Math.max(...counts) === deleteBatchMax;
   },
 });

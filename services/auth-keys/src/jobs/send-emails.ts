@@ -8,6 +8,8 @@ import {
   emailAttemptsMax,
   isExpired,
   isNotificationKind,
+  listUnsubscribeKinds,
+  unsubscribeLifetimeMs,
 } from "../domain/email.ts";
 import { SmtpError } from "../domain/smtp-error.ts";
 import { generateHashedToken } from "../domain/token.ts";
@@ -19,6 +21,7 @@ import {
   recordEmailResult,
 } from "../store/emails.ts";
 import { findNotificationSettings, saveConfirmation } from "../store/notification-settings.ts";
+import { insertUnsubscribeToken } from "../store/unsubscribe-tokens.ts";
 
 /** The number of emails that one process sends at the same time. */
 const concurrentEmails = 10;
@@ -111,5 +114,15 @@ const prepareMessage = async (
     content.type === "summary"
       ? await countSummarized(pool, { accountId, hour: new Date(content.hour) })
       : {};
-  return { ...composeEmail(content, { baseUrl, language, summaryCounts }), to: address };
+  const { token: unsubscribeToken, hash } = generateHashedToken();
+  const isCurrent = await insertUnsubscribeToken(pool, {
+    hash,
+    accountId,
+    kinds: listUnsubscribeKinds(kind, summaryCounts),
+    address,
+    expiresAt: new Date(clock.now().getTime() + unsubscribeLifetimeMs),
+  });
+  if (!isCurrent) return undefined;
+  const context = { baseUrl, language, summaryCounts, unsubscribeToken };
+  return { ...composeEmail(content, context), to: address };
 };

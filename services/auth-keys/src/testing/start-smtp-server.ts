@@ -89,6 +89,10 @@ const parseHeaders = (source: string): ReadonlyMap<string, string> => {
   );
 };
 
+/** Returns the path of an email's unsubscribe link, or an empty text if it has none. */
+export const findUnsubscribePath = ({ headers }: ReceivedEmail): string =>
+  /^<https?:\/\/[^/]+(\/[^>]+)>$/.exec(headers.get("list-unsubscribe") ?? "")?.[1] ?? "";
+
 /** Returns the token in the confirmation link of an email. */
 export const findConfirmationToken = ({ message }: ReceivedEmail): string =>
   /#confirm=([\w-]+)/.exec(message)?.[1] ?? "";
