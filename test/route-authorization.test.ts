@@ -335,6 +335,13 @@ const expectations: Record<string, RouteExpectation> = {
     expectedResponse: "404",
     createParameters: () => ({ id: "tx_none" }),
   },
+  // A form on a page. These tests have no SMTP server.
+  "POST /tx/:id": {
+    ...anyoneRule,
+    expectedResponse: "404",
+    createParameters: () => ({ id: "tx_none" }),
+    crossSiteResponse: "403",
+  },
   "GET /console": { ...anyoneRule, expectedResponse: "200" },
   "GET /console/*view": { ...anyoneRule, expectedResponse: "200" },
   "GET /console/version": { ...anyoneRule, expectedResponse: "200" },

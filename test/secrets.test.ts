@@ -46,6 +46,7 @@ const payers = {
   "a payer's address": "203.0.113.177",
   "another payer's address": "2001:db8:5eed:cafe:77:88:99:aa",
   "a payer's browser": `PayersBrowser/${generateSecret()}`,
+  "a payer's email address": `payer-${generateSecret()}@example.com`,
 };
 
 describe("after a complete journey that includes rejected and invalid calls", () => {
@@ -113,6 +114,7 @@ describe("after a complete journey that includes rejected and invalid calls", ()
     await provePresence();
     await requestEmail();
     await visitAsPayers();
+    await requestReceipt();
     await sendMistakes();
     await waitUntil("the traces arrive", () =>
       collector.received().includes("POST /v1/payment-link"),
@@ -326,6 +328,19 @@ describe("after a complete journey that includes rejected and invalid calls", ()
       secrets[`${name} before the presence proof`] = secrets[`the session's ${name}`] ?? "";
     }
     storeSession(renewedResponse);
+  };
+
+  /** Requests a receipt by email, which cannot be sent, and one for an address that is invalid. */
+  const requestReceipt = async () => {
+    const { body } = await sendRequest("GET", `/v1/payment-link/${linkId}`);
+    const { pathname } = new URL(String(body["transactionUrl"]));
+    const address = payers["a payer's email address"];
+    const submit = async (value: string) => {
+      const form = new URLSearchParams({ address: value });
+      return (await fetch(`${system.baseUrl}${pathname}`, { method: "POST", body: form })).status;
+    };
+    expect([await submit(address), await submit(`${address},${address}`)]).toEqual([503, 422]);
+    expect(system.output()).toContain("receipt could not be sent");
   };
 
   /** Opens the payer's pages, and pages that do not exist, from both addresses. */

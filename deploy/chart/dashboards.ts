@@ -434,10 +434,10 @@ const webhooksDashboard: Dashboard = {
     {
       title: "Emails",
       description:
-        "Attempts by outcome. A failed attempt is repeated, one that is given up is not.",
+        "Attempts by type and outcome. A failed notification is repeated; one that is given up, and a receipt, are not.",
       unit: "short",
       queries: {
-        "{{outcome}}": `sum by (outcome) (increase(payment_links_emails_total{${namespaceSelector}}[${rateInterval}]))`,
+        "{{type}} {{outcome}}": `sum by (type, outcome) (increase(payment_links_emails_total{${namespaceSelector}}[${rateInterval}]))`,
       },
     },
     {

@@ -209,7 +209,7 @@ const valueSchemas: Record<string, Schema> = {
       grant: booleanSchema,
     }),
   }),
-  email: objectSchema("Email notifications to owners.", {
+  email: objectSchema("Email notifications to owners, and receipts by email to payers.", {
     from: stringSchema(undefined, { maxLength: 400 }),
     ports: arraySchema(createRef("port"), { minItems: 1 }),
   }),

@@ -4,6 +4,7 @@ import { createLocalBus } from "@payment-links/bus";
 import {
   type FetchSolanaAccountState,
   type FetchUsedAddresses,
+  type SendReceipt,
   type Catalogue,
   type CatalogueData,
   devnet,
@@ -211,6 +212,7 @@ type SharedContext = Omit<
   | "requestIntrospection"
   | "fetchSolanaAccountState"
   | "fetchUsedAddresses"
+  | "sendReceipt"
   | "log"
   | "metrics"
 >;
@@ -254,34 +256,27 @@ const startServices = async (
 
   const environmentWithSecrets = { ...environment, ...getDefaultSecrets(environment, dataDir) };
   const serviceEnvironment = addLocalChainVariables(environmentWithSecrets, localChains);
-  const rejectIntrospection: RequestIntrospection = () =>
-    Promise.reject(new Error("auth-keys must not introspect through itself"));
+  const rejectCall = () => Promise.reject(new Error("auth-keys must not call itself"));
   const authKeys = createAuthKeys(
-    await createServiceContext("auth-keys", authKeysMigration, rejectIntrospection),
+    await createServiceContext("auth-keys", authKeysMigration, {
+      requestIntrospection: rejectCall,
+      sendReceipt: rejectCall,
+    }),
     parseConfig(authKeysConfig, serviceEnvironment),
   );
-  const { requestIntrospection } = authKeys;
   const services = {
     // Consumers start before the services that publish their events and stop after them, so they
     // also receive events that are published during the shutdown.
     "webhook-dispatcher": createWebhookDispatcher(
-      await createServiceContext(
-        "webhook-dispatcher",
-        webhookDispatcherMigration,
-        requestIntrospection,
-      ),
+      await createServiceContext("webhook-dispatcher", webhookDispatcherMigration, authKeys),
       parseConfig(webhookDispatcherConfig, serviceEnvironment),
     ),
     "links-api": createLinksApi(
-      await createServiceContext("links-api", linksApiMigration, requestIntrospection),
+      await createServiceContext("links-api", linksApiMigration, authKeys),
       parseConfig(linksApiConfig, serviceEnvironment),
     ),
     "settlement-listener": createSettlementListener(
-      await createServiceContext(
-        "settlement-listener",
-        settlementListenerMigration,
-        requestIntrospection,
-      ),
+      await createServiceContext("settlement-listener", settlementListenerMigration, authKeys),
       parseConfig(settlementListenerConfig, serviceEnvironment),
     ),
     "auth-keys": authKeys,
@@ -370,12 +365,15 @@ type ServiceContextOptions = {
   adminUrl: string;
 };
 
+/** What the other services ask auth-keys to do. */
+type AuthKeysCalls = { requestIntrospection: RequestIntrospection; sendReceipt: SendReceipt };
+
 const createContextFactory =
   ({ config, sharedContext, stopList, adminUrl }: ServiceContextOptions) =>
   async (
     name: ServiceName,
     schema: SchemaMigration,
-    requestIntrospection: RequestIntrospection,
+    { requestIntrospection, sendReceipt }: AuthKeysCalls,
   ): Promise<ServiceContext> => {
     const databaseUrl = await prepareSchema(adminUrl, schema);
     const log = createLog({ service: name, level: config.LOG_LEVEL });
@@ -391,6 +389,7 @@ const createContextFactory =
       pool,
       databaseUrl,
       requestIntrospection,
+      sendReceipt,
       log,
       metrics: createMetrics(name),
     };

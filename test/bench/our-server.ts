@@ -44,6 +44,7 @@ const createContext = async (name: string, databaseUrl: string): Promise<Service
     requestIntrospection: () => Promise.reject(new Error("auth-keys introspects itself")),
     fetchSolanaAccountState: () => Promise.reject(new Error("the bench watches no chain")),
     fetchUsedAddresses: () => Promise.reject(new Error("the bench watches no chain")),
+    sendReceipt: () => Promise.reject(new Error("the bench sends no email")),
     catalogue: loadCatalogue(),
     clock: systemClock,
     log,

@@ -1,5 +1,5 @@
 import type { BrowserContextOptions } from "playwright-core";
-import { devnet } from "@payment-links/contracts";
+import { type SendReceipt, devnet } from "@payment-links/contracts";
 import { type LocalEvmChain, startEvmChain } from "@payment-links/local-chains/evm/start-evm-chain";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { compileContracts } from "@payment-links/local-chains/evm/compile-contracts";
@@ -156,7 +156,8 @@ export const createPayers = async <Wallet extends InstalledWallet, Options exten
  */
 export const createCheckout = async ({
   readsTransfers = false,
-}: { readsTransfers?: boolean } = {}) => {
+  sendReceipt,
+}: { readsTransfers?: boolean; sendReceipt?: SendReceipt } = {}) => {
   const chain = await startEvmChain();
   const { chains, tokens } = chain.catalogueData;
   const tokensWithReset = tokens.map((token) =>
@@ -170,6 +171,7 @@ export const createCheckout = async ({
   const system = await createPaymentSystem({
     chain: { ...chain, catalogueData },
     watchesTransfers: readsTransfers,
+    ...(sendReceipt === undefined ? {} : { sendReceipt }),
   });
   await chain.callRpc("evm_setAutomine", [true]);
   const delegate = await deployBatchAccount(chain);

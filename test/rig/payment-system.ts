@@ -9,6 +9,7 @@ import {
   type Account,
   type FetchSolanaAccountState,
   type IntrospectionResponse,
+  type SendReceipt,
   createCatalogue,
   hashSecret,
   newId,
@@ -75,6 +76,8 @@ type SystemOptions = {
    * default is false.
    */
   watchesTransfers?: boolean;
+  /** Sends receipts by email. By default, the installation does not send email. */
+  sendReceipt?: SendReceipt;
 };
 
 export type LinkOptions = {
@@ -125,6 +128,7 @@ export const createPaymentSystem = async ({
   otherChains = [],
   rpcUrls = [chain.url],
   watchesTransfers = false,
+  sendReceipt,
 }: SystemOptions) => {
   const chains = [chain, ...otherChains];
   const watchSettings = { finality: { blocks: 2 }, headLagBlocks: 0, pollMs, ...settings };
@@ -176,6 +180,7 @@ export const createPaymentSystem = async ({
       introspectionResponses.get(`${kind} ${hash}`) ?? { found: false as const },
     fetchSolanaAccountState: async (request: Parameters<FetchSolanaAccountState>[0]) =>
       watchers[0]?.fetchSolanaAccountState(request),
+    ...(sendReceipt === undefined ? {} : { sendReceipt }),
   };
   const links = await createTestContext({
     name: "links-api",
@@ -190,6 +195,7 @@ export const createPaymentSystem = async ({
   const linksConfig = parseConfig(linksApiConfig, {
     ...transferChains,
     SETTLEMENT_CHAINS: chains.map(({ chainId }) => chainId).join(","),
+    ...(sendReceipt === undefined ? {} : { SMTP_FROM: "shop@example.com" }),
   });
   const linksApi = createLinksApi(links.context, linksConfig);
   const linksListeners = await startTestListeners(linksApi, links.context);

@@ -45,6 +45,7 @@ export const startServicesInProcess = async (
   const contextOverrides = {
     clock: authContext.clock,
     requestIntrospection: authKeys.requestIntrospection,
+    sendReceipt: authKeys.sendReceipt,
     ...overrides,
   };
   const linksContext = await createTestContext({

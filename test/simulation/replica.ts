@@ -106,6 +106,7 @@ export const startReplica = (
       fetchSolanaAccountState: () =>
         Promise.reject(new Error("no payer requests a Solana transaction")),
       fetchUsedAddresses: () => Promise.reject(new Error("the simulation adds no wallet")),
+      sendReceipt: () => Promise.reject(new Error("the simulation sends no email")),
       catalogue: replicaContext.catalogue,
       baseUrl: "http://127.0.0.1:8080",
       checkoutUrl: "https://pay.example",

@@ -196,6 +196,13 @@ export {
   sessionServices,
 } from "./introspection.ts";
 export { type NotificationKind, notificationKinds } from "./notification.ts";
+export {
+  ReceiptEmail,
+  type ReceiptLanguage,
+  ReceiptResult,
+  type SendReceipt,
+  receiptLanguages,
+} from "./receipt.ts";
 export { type RpcUrls, chainIdPattern, parseHosts, parseRpcUrls } from "./rpc-urls.ts";
 export { parseJson } from "./json.ts";
 export { LinkTexts, pickLinkTexts } from "./link-texts.ts";

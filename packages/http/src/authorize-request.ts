@@ -154,8 +154,9 @@ const isFromAllowedNetwork = (credential: Caller["credential"], address: string)
   return isInNetworks(allowedNetworks, address);
 };
 
-const createAddressBucket = (
-  { limits }: RequestAuthorizer,
+/** Creates the bucket of a request's source address, by default with the default limit. */
+export const createAddressBucket = (
+  { limits }: Pick<RequestAuthorizer, "limits">,
   req: Request,
   routeLimit?: RouteLimit,
 ): Bucket => ({
@@ -195,8 +196,11 @@ const getCredentialLimit = (credential: Caller["credential"], perKey: Limit): Li
   return credentialLimit;
 };
 
-const takeTokens = async (
-  authorizer: RequestAuthorizer,
+/**
+ * Takes a token from each bucket, or throws a 429 and takes none. Sets the headers of the limits.
+ */
+export const takeTokens = async (
+  authorizer: Pick<RequestAuthorizer, "limiter">,
   res: Response,
   buckets: readonly Bucket[],
 ): Promise<void> => {

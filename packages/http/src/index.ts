@@ -1,5 +1,10 @@
 export { createSessionActor, getRequestOrigin } from "./actors.ts";
-export { type RequestAuthorizer, writeMaxAgeMs } from "./authorize-request.ts";
+export {
+  type RequestAuthorizer,
+  createAddressBucket,
+  takeTokens,
+  writeMaxAgeMs,
+} from "./authorize-request.ts";
 export { type HtmlDocument, sendDocument } from "./send-document.ts";
 export { sendApiError } from "./send-api-error.ts";
 export { sendJson } from "./send-json.ts";

@@ -26,6 +26,7 @@ import {
   systemClock,
   setConnectAttemptTimeout,
 } from "@payment-links/runtime";
+import { createReceiptClient } from "./receipt-client.ts";
 import { createSolanaAccountStateClient, createUsedAddressesClient } from "./settlement-client.ts";
 import { type ProcessConfig, processConfig, warnAboutInsecureCookie } from "./config.ts";
 import type { ServiceContext } from "./service-context.ts";
@@ -134,10 +135,9 @@ const createContext = (
   const limiter = createRedisLimiter({ url, secret, replicas, clock, log, metrics });
   stopList.add("limiter", () => limiter.close());
   const token = config.INTERNAL_TOKEN?.[0];
-  const requestIntrospection = createIntrospectionClient({
-    url: config.AUTH_KEYS_INTERNAL_URL,
-    token,
-  });
+  const authKeysOptions = { url: config.AUTH_KEYS_INTERNAL_URL, token };
+  const requestIntrospection = createIntrospectionClient(authKeysOptions);
+  const sendReceipt = createReceiptClient(authKeysOptions);
   const settlementOptions = { url: config.SETTLEMENT_LISTENER_INTERNAL_URL, token };
   const fetchSolanaAccountState = createSolanaAccountStateClient(settlementOptions);
   const fetchUsedAddresses = createUsedAddressesClient(settlementOptions);
@@ -148,6 +148,7 @@ const createContext = (
     requestIntrospection,
     fetchSolanaAccountState,
     fetchUsedAddresses,
+    sendReceipt,
     clock,
     log,
     metrics,

@@ -3,6 +3,7 @@ import type {
   FetchSolanaAccountState,
   FetchUsedAddresses,
   Catalogue,
+  SendReceipt,
 } from "@payment-links/contracts";
 import type { RequestIntrospection } from "@payment-links/identity";
 import type { Pool } from "@payment-links/postgres";
@@ -24,6 +25,8 @@ export type ServiceContext = {
   fetchSolanaAccountState: FetchSolanaAccountState;
   /** Asks settlement-listener which Bitcoin addresses have been used. */
   fetchUsedAddresses: FetchUsedAddresses;
+  /** Asks auth-keys to send a receipt. */
+  sendReceipt: SendReceipt;
   catalogue: Catalogue;
   clock: Clock;
   log: Log;

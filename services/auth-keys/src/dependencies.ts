@@ -1,4 +1,4 @@
-import { signInOperations } from "@payment-links/contracts";
+import { type SendReceipt, createApiError, signInOperations } from "@payment-links/contracts";
 import {
   type CookiePolicy,
   type DeepPages,
@@ -9,6 +9,7 @@ import {
 import { type Identity, type RequestIntrospection, createIdentity } from "@payment-links/identity";
 import { type ServiceContext, createServiceExports } from "@payment-links/process";
 import type { AuthKeysConfig } from "./config.ts";
+import { createReceiptSender, receiptTimeoutMs } from "./delivery/receipts.ts";
 import { type SendEmail, createEmailSender } from "./delivery/smtp.ts";
 import { type ActiveIssuers, getContractIssuer } from "./domain/identity.ts";
 import { type LastUses, createLastUses } from "./domain/last-uses.ts";
@@ -60,6 +61,8 @@ export type Dependencies = Pick<
     exports: Exports<ServiceContext["pool"]>;
     /** Sends an email; undefined if email is not configured. */
     sendEmail: SendEmail | undefined;
+    /** Sends a receipt. Throws EMAIL_UNAVAILABLE if email is not configured. */
+    sendReceipt: SendReceipt;
     /** Wakes the relay after a transaction with events has been committed. */
     wakeRelay: () => void;
   };
@@ -73,9 +76,10 @@ export const createDependencies = (
   const { baseUrl, clock, log, metrics, pool } = context;
   const oidc = createOidc(context, config);
   const contractIssuers = [...config.rpcUrls.keys()].map(getContractIssuer);
+  const counters = createCounters(metrics);
   const introspectionDependencies = {
     ...context,
-    counters: createCounters(metrics),
+    counters,
     apiKeyUses: createLastUses(),
     sessionUses: createLastUses(),
     activeIssuers: { oidcIssuer: oidc?.issuer, contractIssuers },
@@ -97,8 +101,20 @@ export const createDependencies = (
     verifyContractSignature: createContractSignatureVerifier({ rpcUrls: config.rpcUrls, log }),
     cookie: createCookiePolicy(baseUrl),
     sendEmail: config.email === undefined ? undefined : createEmailSender(config.email),
+    sendReceipt: createSendReceipt(context, config, counters),
     wakeRelay,
   };
+};
+
+const createSendReceipt = (
+  { catalogue, checkoutUrl }: ServiceContext,
+  { email }: AuthKeysConfig,
+  counters: Counters,
+): SendReceipt => {
+  if (email === undefined) return () => Promise.reject(createApiError("EMAIL_UNAVAILABLE"));
+  const sendEmail = createEmailSender({ ...email, timeoutMs: receiptTimeoutMs });
+  const countReceipt: Counters["countReceipt"] = (outcome) => counters.countReceipt(outcome);
+  return createReceiptSender({ sendEmail, countReceipt, catalogue, checkoutUrl });
 };
 
 /**

@@ -9,14 +9,18 @@ import type { SignInMethod } from "./domain/session.ts";
  */
 type SignInResult = "succeeded" | "refused" | "left" | "failed";
 
-/** How an attempt to send an email ended. A `failed` one is repeated. */
+/** How an attempt to send a notification ended. A `failed` one is repeated. */
 type EmailOutcome = "sent" | "failed" | "given_up" | "dropped";
+
+/** How sending a receipt ended. It is not repeated. A `rejected` one had an unusable address. */
+type ReceiptOutcome = "sent" | "rejected" | "failed";
 
 /** The service's own counters. No label ever contains an account or a credential. */
 export type Counters = {
   countIntrospection(kind: "api-key" | "session", outcome: IntrospectionResult): void;
   countSignIn(method: SignInMethod, outcome: SignInResult): void;
   countEmail(outcome: EmailOutcome): void;
+  countReceipt(outcome: ReceiptOutcome): void;
 };
 
 /** Registers the service's own counters. */
@@ -35,14 +39,15 @@ export const createCounters = (metrics: Metrics): Counters => {
   });
   const emailCounter = new Counter({
     name: "payment_links_emails_total",
-    help: "Attempts to send an email, by outcome: sent, failed, given_up or dropped",
-    labelNames: ["outcome"] as const,
+    help: "Attempts to send an email, by type (notification, receipt) and outcome: sent, failed, given_up, dropped or rejected",
+    labelNames: ["type", "outcome"] as const,
     registers: [metrics],
   });
   return {
     countIntrospection: (kind, outcome) => introspectionCounter.inc({ kind, outcome }),
     countSignIn: (method, outcome) => signInCounter.inc({ method, outcome }),
-    countEmail: (outcome) => emailCounter.inc({ outcome }),
+    countEmail: (outcome) => emailCounter.inc({ type: "notification", outcome }),
+    countReceipt: (outcome) => emailCounter.inc({ type: "receipt", outcome }),
   };
 };
 

@@ -21,6 +21,7 @@ import { addPasskey } from "./http/add-passkey.ts";
 import { addWallet } from "./http/add-wallet.ts";
 import { getLinkOwner } from "./http/get-link-owner.ts";
 import { introspectCredential } from "./http/introspect-credential.ts";
+import { sendReceipt } from "./http/send-receipt.ts";
 import { sendSignInError } from "./http/send-sign-in-error.ts";
 import { sendUnsubscribeError } from "./http/send-unsubscribe-page.ts";
 import { changeAccount } from "./http/change-account.ts";
@@ -187,6 +188,12 @@ export const createInternalRoutes = (dependencies: Dependencies): readonly Inter
     path: "/internal/introspect",
     isForServices: true,
     handle: introspectCredential(dependencies),
+  },
+  {
+    method: "post",
+    path: "/internal/receipts",
+    isForServices: true,
+    handle: sendReceipt(dependencies),
   },
   { method: "post", path: "/internal/accounts", handle: createAccount(dependencies) },
   { method: "post", path: "/internal/accounts/suspend", handle: suspendAccount(dependencies) },

@@ -1,4 +1,5 @@
 import { busMigrations } from "@payment-links/bus";
+import type { SendReceipt } from "@payment-links/contracts";
 import type { Service } from "@payment-links/http";
 import type { RequestIntrospection } from "@payment-links/identity";
 import { type ServiceContext, createService } from "@payment-links/process";
@@ -24,17 +25,17 @@ export const authKeysMigration = {
 
 /**
  * Creates auth-keys. It stores accounts with their handles and wallets, and the credentials that
- * authenticate callers. The returned `requestIntrospection` works in-process, for services in the
- * same process. This service does not use `context.requestIntrospection`. Nothing runs before
+ * authenticate callers. The returned `requestIntrospection` and `sendReceipt` work in-process, for
+ * services in the same process. This service does not use those of `context`. Nothing runs before
  * `start`.
  */
 export const createAuthKeys = (
   context: ServiceContext,
   config: AuthKeysConfig,
-): Service & { requestIntrospection: RequestIntrospection } =>
+): Service & { requestIntrospection: RequestIntrospection; sendReceipt: SendReceipt } =>
   createService(context, "auth-keys", (wakeRelay) => {
     const dependencies = createDependencies(context, config, wakeRelay);
-    const { sendEmail } = dependencies;
+    const { introspect, sendEmail, sendReceipt } = dependencies;
     const flushJobs = [flushLastUses(dependencies), flushRejectedSignIns(dependencies)];
     return {
       publicRoutes: createPublicRoutes(dependencies),
@@ -57,6 +58,6 @@ export const createAuthKeys = (
             context.log.warn({ err: error }, "could not write last uses and rejected sign-ins");
           },
         ),
-      directCalls: { requestIntrospection: dependencies.introspect },
+      directCalls: { requestIntrospection: introspect, sendReceipt },
     };
   });

@@ -23,7 +23,7 @@ const StreamCount = z.coerce.number().int().min(0).max(100_000);
  * - `SIGN_UP`: who can sign up. auth-keys reads the same variable. If anyone can sign up, the
  *   checkout warns about unverified sellers (rule CALLER-38).
  * - `SMTP_FROM`: the sender of emails. auth-keys reads the same variable. If it is set, this service
- *   publishes notifications (rule MAIL-3).
+ *   publishes notifications (rule MAIL-3) and offers receipts by email (rule MAIL-8).
  */
 export const linksApiConfig = z
   .object({
@@ -45,7 +45,7 @@ export const linksApiConfig = z
       perAddress: environment.EVENT_STREAMS_PER_IP_MAX,
     },
     isSignUpOpen: (environment.SIGN_UP ?? getDefaultSignUp(environment.NODE_ENV)) === "open",
-    hasNotifications: environment.SMTP_FROM !== undefined,
+    hasEmail: environment.SMTP_FROM !== undefined,
   }));
 export type LinksApiConfig = z.output<typeof linksApiConfig>;
 

@@ -46,10 +46,13 @@ export type Dependencies = Pick<
   | "log"
   | "fetchSolanaAccountState"
   | "fetchUsedAddresses"
+  | "sendReceipt"
+  | "limiter"
+  | "limits"
   | "baseUrl"
   | "checkoutUrl"
 > &
-  Pick<LinksApiConfig, "hasNotifications" | "isSignUpOpen" | "webhookHeaderPrefix"> & {
+  Pick<LinksApiConfig, "hasEmail" | "isSignUpOpen" | "webhookHeaderPrefix"> & {
     /**
      * Returns a token and its API representation. Throws if the catalogue no longer contains the
      * token.

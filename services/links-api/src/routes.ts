@@ -48,6 +48,7 @@ import { getQr } from "./pages/get-qr.ts";
 import { getRequestQr } from "./pages/get-request-qr.ts";
 import { getSolanaRequest } from "./pages/get-solana-request.ts";
 import { getTransactionPage } from "./pages/get-transaction-page.ts";
+import { receiptResponseMsMax, sendReceipt } from "./pages/send-receipt.ts";
 import { createSolanaTransaction } from "./pages/create-solana-transaction.ts";
 
 export { sendNotFound } from "./pages/send-not-found.ts";
@@ -179,6 +180,13 @@ const createPageRoutes = (dependencies: Dependencies): readonly Route[] => [
     path: "/tx/:id",
     sendApiError,
     handle: getTransactionPage(dependencies),
+  }),
+  publicRoute({
+    method: "post",
+    path: "/tx/:id",
+    responseMsMax: receiptResponseMsMax,
+    sendApiError,
+    handle: sendReceipt(dependencies),
   }),
   publicRoute({
     method: "get",

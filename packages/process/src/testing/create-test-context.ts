@@ -61,6 +61,7 @@ export const createTestContext = async ({
     requestIntrospection: () => Promise.reject(new Error(`${name} does not identify callers`)),
     fetchSolanaAccountState: async () => undefined,
     fetchUsedAddresses: () => Promise.reject(new Error(`${name} does not request used addresses`)),
+    sendReceipt: () => Promise.reject(new Error(`${name} does not send receipts`)),
     catalogue: loadCatalogue(),
     baseUrl: "http://127.0.0.1:8080",
     checkoutUrl: "https://pay.example",

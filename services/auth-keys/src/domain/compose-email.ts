@@ -150,7 +150,8 @@ const getConsolePath = (content: EmailContent, { confirmationToken }: EmailConte
   }
 };
 
-const buildAnchor = (url: string, label: string): string =>
+/** Returns an HTML link. */
+export const buildAnchor = (url: string, label: string): string =>
   `<a href="${escapeHtml(url)}">${escapeHtml(label)}</a>`;
 
 const htmlEntities: Readonly<Record<string, string>> = {
@@ -161,5 +162,6 @@ const htmlEntities: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-const escapeHtml = (text: string): string =>
+/** Escapes a text for HTML. */
+export const escapeHtml = (text: string): string =>
   text.replaceAll(/[&<>"']/g, (character) => htmlEntities[character] ?? character);

@@ -24,6 +24,9 @@ export const startSmtpServer = async (options: SMTPServerOptions = {}) => {
   const emails: ReceivedEmail[] = [];
   /** If set, the server rejects each recipient with this reply. */
   const rejection: { reply: Reply | undefined } = { reply: undefined };
+  /** If set, the replies to recipients wait for it. */
+  let hold: Promise<void> | undefined;
+  let heldCount = 0;
   const server = new SMTPServer({
     authOptional: true,
     hideSTARTTLS: true,
@@ -32,8 +35,12 @@ export const startSmtpServer = async (options: SMTPServerOptions = {}) => {
       username === smtpUser && password === smtpPassword
         ? callback(null, { user: username })
         : callback(createReplyError({ code: 535, text: `wrong password for ${username}` })),
-    onRcptTo: (_address, _session, callback) =>
-      callback(rejection.reply === undefined ? null : createReplyError(rejection.reply)),
+    onRcptTo: async (_address, _session, callback) => {
+      heldCount += 1;
+      await hold;
+      heldCount -= 1;
+      callback(rejection.reply === undefined ? null : createReplyError(rejection.reply));
+    },
     onData: (stream, { envelope, secure, user }, callback) => {
       const chunks: Buffer[] = [];
       stream.on("data", (chunk: Buffer) => chunks.push(chunk));
@@ -54,6 +61,16 @@ export const startSmtpServer = async (options: SMTPServerOptions = {}) => {
   return {
     emails,
     rejection,
+    heldCount: () => heldCount,
+    /** Lets clients wait for the reply to their recipient until the returned function is called. */
+    holdRecipients: (): (() => void) => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      hold = promise;
+      return () => {
+        hold = undefined;
+        resolve();
+      };
+    },
     port,
     /** The settings for a client, without authentication and TLS. */
     config: {

@@ -52,7 +52,7 @@ export const applySettlements =
     );
     if (appliedSettlements.length === 0) return;
     await saveCredits(tx, appliedSettlements, now);
-    if (dependencies.hasNotifications) {
+    if (dependencies.hasEmail) {
       await publishPaymentNotifications(tx, appliedSettlements, now);
     }
     await markAddressesUsed(tx, listLinkAddresses(appliedSettlements));

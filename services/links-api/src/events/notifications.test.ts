@@ -5,7 +5,7 @@ import { createRig } from "../testing/create-rig.ts";
 import { sampleAccount, sampleSettlement, testStartTime, usdcOnBase } from "../testing/samples.ts";
 import { saveDeposits } from "./save-deposits.ts";
 
-const rig = useRig(() => createRig({ hasNotifications: true }));
+const rig = useRig(() => createRig({ hasEmail: true }));
 const silentRig = useRig(createRig);
 
 const createShop = async (toAmount: string) => {

@@ -43,7 +43,7 @@ export const saveDeposits =
       ...new Map(changedDeposits.map((deposit) => [deposit.id, deposit])).values(),
     ];
     await updateDepositStates(tx, latestStates, now);
-    if (dependencies.hasNotifications) {
+    if (dependencies.hasEmail) {
       const newlySettled = changes
         .filter(({ previous }) => previous.status !== "settled")
         .map(({ current }) => current);

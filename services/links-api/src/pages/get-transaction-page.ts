@@ -19,49 +19,84 @@ import { renderExplorerLink } from "./render-explorer-link.ts";
 import { renderIcon } from "./render-icon.ts";
 import { renderBackground, renderOwner, renderProfile } from "./render-owner.ts";
 import { toPlainLine, renderPreview } from "./render-preview.ts";
+import { type ReceiptFormState, renderReceiptForm } from "./render-receipt-form.ts";
 import { isPaid } from "./render-state.ts";
 import { renderTestNetworkNotice } from "./render-test-network-notice.ts";
 import { renderTime } from "./render-time.ts";
 import { renderTokenRows } from "./render-token.ts";
 import { type Localization, fillPlaceholders, getLocalization } from "./localization.ts";
 
-/**
- * GET /tx/:id: returns the receipt of an applied payment. Payments that were not applied do not
- * have a receipt.
- */
+/** GET /tx/:id: returns the receipt of an applied payment. */
 export const getTransactionPage =
   (dependencies: Dependencies) =>
   async (req: Request, res: Response): Promise<void> => {
-    const paymentId = parsePathParameter(req, "id");
-    const payment = isId("tx", paymentId)
-      ? await findAppliedPayment(dependencies.pool, paymentId)
-      : undefined;
-    if (payment === undefined) throw createApiError("NOT_FOUND");
-    const link = await dependencies.findLinkView(payment.linkId);
-    if (link === undefined) throw createApiError("NOT_FOUND");
-    const { symbol } = dependencies.getToken(link.tokenId).tokenData;
-    const localization = getLocalization(req);
-    const { language, texts } = localization;
-    const amount = groupDigits(formatAmount(payment.amount), language);
-    const titleValues = { amount, symbol, owner: link.owner.username };
-    const title = toPlainLine(fillPlaceholders(texts.receipt.title, titleValues));
-    const { checkoutUrl } = dependencies;
-    const url = buildTransactionPageUrl(checkoutUrl, payment.id);
-    sendPage(res, {
-      language,
-      title,
-      body: renderReceipt(dependencies, { payment, link, localization }),
-      head: renderPreview({ ...link, title, url, checkoutUrl }),
-      script: "page.js",
-      policy: "scripted",
-    });
+    const receipt = await requireReceipt(dependencies, req);
+    const result = req.query["receipt"] === "sent" ? "sent" : undefined;
+    sendReceiptPage(dependencies, { res, receipt, formState: { result } });
   };
 
-type Receipt = { payment: Payment; link: OwnedLinkView; localization: Localization };
+/** A payment with its link, in the language of the visitor. */
+export type Receipt = { payment: Payment; link: OwnedLinkView; localization: Localization };
+
+/**
+ * Returns the receipt that a request's path names. Throws NOT_FOUND for a payment that was not
+ * applied, because it does not have a receipt.
+ */
+export const requireReceipt = async (
+  dependencies: Dependencies,
+  req: Request,
+): Promise<Receipt> => {
+  const paymentId = parsePathParameter(req, "id");
+  const payment = isId("tx", paymentId)
+    ? await findAppliedPayment(dependencies.pool, paymentId)
+    : undefined;
+  if (payment === undefined) throw createApiError("NOT_FOUND");
+  const link = await dependencies.findLinkView(payment.linkId);
+  if (link === undefined) throw createApiError("NOT_FOUND");
+  return { payment, link, localization: getLocalization(req) };
+};
+
+/** Returns whether a receipt can be sent by email. The operator ends abuse by suspending a shop. */
+export const offersEmail = (
+  { hasEmail }: Pick<Dependencies, "hasEmail">,
+  { owner }: Pick<OwnedLinkView, "owner">,
+): boolean => hasEmail && owner.isSuspended !== true;
+
+type ReceiptPage = {
+  res: Response;
+  receipt: Receipt;
+  formState: ReceiptFormState;
+  status?: number;
+};
+
+/** Sends the page of a receipt, with the form that sends it by email. */
+export const sendReceiptPage = (
+  dependencies: Dependencies,
+  { res, receipt, formState, status = 200 }: ReceiptPage,
+): void => {
+  const { payment, link, localization } = receipt;
+  const { symbol } = dependencies.getToken(link.tokenId).tokenData;
+  const { language, texts } = localization;
+  const amount = groupDigits(formatAmount(payment.amount), language);
+  const titleValues = { amount, symbol, owner: link.owner.username };
+  const title = toPlainLine(fillPlaceholders(texts.receipt.title, titleValues));
+  const { checkoutUrl } = dependencies;
+  const url = buildTransactionPageUrl(checkoutUrl, payment.id);
+  sendPage(res, {
+    language,
+    title,
+    status,
+    body: renderReceipt(dependencies, receipt, formState),
+    head: renderPreview({ ...link, title, url, checkoutUrl }),
+    script: "page.js",
+    policy: "scripted",
+  });
+};
 
 const renderReceipt = (
   dependencies: Dependencies,
   { payment, link, localization }: Receipt,
+  formState: ReceiptFormState,
 ): Html => {
   const { language, texts } = localization;
   const { tokenData, token } = dependencies.getToken(link.tokenId);
@@ -90,6 +125,11 @@ const renderReceipt = (
         <button id="print" type="button" hidden>${texts.receipt.print}</button>
         <a class="button" href="${url}">${texts.receipt.link}</a>
       </p>
+      ${
+        offersEmail(dependencies, link)
+          ? renderReceiptForm(payment.id, formState, localization)
+          : undefined
+      }
       ${renderProfile(link.owner)}
     </main>`;
 };

@@ -9,7 +9,11 @@ import { languages } from "./languages.ts";
 import { english } from "./languages/en.ts";
 
 const rig = useRig(() =>
-  createRig({ settlementChains: ["8453", "tron", "solana", "bitcoin"], isSignUpOpen: true }),
+  createRig({
+    settlementChains: ["8453", "tron", "solana", "bitcoin"],
+    isSignUpOpen: true,
+    hasEmail: true,
+  }),
 );
 
 const createAccount = (
@@ -92,6 +96,7 @@ beforeAll(async () => {
   };
   for (const [state, { path }] of Object.entries(links)) pathsByState[state] = path;
   pathsByState["receipt"] = `/tx/${payment.id}`;
+  pathsByState["receipt sent"] = `/tx/${payment.id}?receipt=sent`;
 });
 
 /** Returns the text and the attributes that visitors perceive, without the texts for the script. */

@@ -7,6 +7,8 @@ import {
   AuditRecord,
   type Catalogue,
   type IntrospectionResponse,
+  type ReceiptEmail,
+  type ReceiptResult,
   type Scope,
   type SettlementState,
   type SolanaAccountState,
@@ -60,8 +62,8 @@ type RigOptions = {
   eventStreamLimits?: { total: number; perAddress: number };
   /** Whether anyone may sign up; false if omitted. */
   isSignUpOpen?: boolean;
-  /** Whether the service publishes notifications; false if omitted. */
-  hasNotifications?: boolean;
+  /** Whether the installation sends email; false if omitted. */
+  hasEmail?: boolean;
 };
 type CallOptions = { method?: string; headers?: Record<string, string>; body?: string | Buffer };
 type CredentialOptions = { scopes?: readonly Scope[]; expiresAt?: Date | null };
@@ -88,7 +90,7 @@ export const createRig = async ({
   checkoutUrl,
   eventStreamLimits = { total: 100, perAddress: 100 },
   isSignUpOpen = false,
-  hasNotifications = false,
+  hasEmail = false,
 }: RigOptions = {}) => {
   const introspectionResponses = new Map<string, IntrospectionResponse>();
   const auth = { isUnavailable: false };
@@ -103,6 +105,10 @@ export const createRig = async ({
     requests: SolanaAccountStateRequest[];
   } = {
     requests: [],
+  };
+  const receipts: { requests: ReceiptEmail[]; respond: () => Promise<ReceiptResult> } = {
+    requests: [],
+    respond: async () => ({ outcome: "sent" }),
   };
   const testContext = await createTestContext({
     name: "links-api",
@@ -127,6 +133,10 @@ export const createRig = async ({
           usedAddresses: addresses.filter((address) => bitcoin.usedAddresses?.has(address)),
         };
       },
+      sendReceipt: (receipt) => {
+        receipts.requests.push(receipt);
+        return receipts.respond();
+      },
       requestIntrospection: async ({ kind, hash }) => {
         if (auth.isUnavailable) throw new Error("auth-keys is unavailable");
         return introspectionResponses.get(`${kind} ${hash}`) ?? { found: false };
@@ -141,7 +151,7 @@ export const createRig = async ({
     webhookHeaderPrefix,
     eventStreamLimits,
     isSignUpOpen,
-    hasNotifications,
+    hasEmail,
   };
   const service = createLinksApi(context, config);
   const directMetrics = createMetrics("direct");
@@ -239,6 +249,8 @@ export const createRig = async ({
     auth,
     solana,
     bitcoin,
+    /** The receipts that auth-keys was asked to send, and its response. */
+    receipts,
     dependencies,
     directMetrics,
     service,

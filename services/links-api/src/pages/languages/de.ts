@@ -109,6 +109,18 @@ export const german: Texts = {
       id: "Zahlungs-ID",
       link: "Zahlungslink ansehen",
       print: "Beleg drucken",
+      email: {
+        title: "Beleg per E-Mail senden",
+        address: "E-Mail-Adresse",
+        hint: "Wir verwenden die Adresse nur für diese E-Mail und speichern sie nicht.",
+        send: "Beleg senden",
+        sent: "Beleg gesendet. Sehen Sie in Ihrem Posteingang nach.",
+        invalid: "Geben Sie eine gültige E-Mail-Adresse ein.",
+        rejected:
+          "Der Mailserver hat diese Adresse abgelehnt. Prüfen Sie sie und versuchen Sie es erneut.",
+        tooMany: "Es wurden zu viele Belege angefordert. Versuchen Sie es später erneut.",
+        failed: "Wir konnten den Beleg nicht senden. Versuchen Sie es später erneut.",
+      },
     },
     noScript: "Um manuell zu zahlen, senden Sie die Transaktionen unter Erweitert.",
     qr: {

@@ -118,6 +118,18 @@ export const english = {
       id: "Payment ID",
       link: "View payment link",
       print: "Print receipt",
+      /** The form that sends the receipt by email. */
+      email: {
+        title: "Email this receipt",
+        address: "Email address",
+        hint: "We use the address only for this email and do not store it.",
+        send: "Send receipt",
+        sent: "Receipt sent. Check your inbox.",
+        invalid: "Enter a valid email address.",
+        rejected: "The mail server rejected this address. Check it and try again.",
+        tooMany: "Too many receipts were requested. Try again later.",
+        failed: "We couldn't send the receipt. Try again later.",
+      },
     },
     noScript: "To pay manually, send the transactions under Advanced.",
     qr: {

@@ -114,6 +114,17 @@ export const spanish: Texts = {
       id: "ID del pago",
       link: "Ver enlace de pago",
       print: "Imprimir recibo",
+      email: {
+        title: "Enviar recibo por correo",
+        address: "Correo electrónico",
+        hint: "Usamos la dirección solo para este correo y no la guardamos.",
+        send: "Enviar recibo",
+        sent: "Recibo enviado. Revisa tu bandeja de entrada.",
+        invalid: "Introduce un correo electrónico válido.",
+        rejected: "El servidor de correo rechazó esta dirección. Revísala e inténtalo de nuevo.",
+        tooMany: "Se han solicitado demasiados recibos. Inténtalo más tarde.",
+        failed: "No pudimos enviar el recibo. Inténtalo más tarde.",
+      },
     },
     noScript: "Para pagar manualmente, envía las transacciones que aparecen en Avanzado.",
     qr: {

@@ -115,6 +115,17 @@ export const french: Texts = {
       id: "ID du paiement",
       link: "Voir le lien de paiement",
       print: "Imprimer le reçu",
+      email: {
+        title: "Envoyer le reçu par e-mail",
+        address: "Adresse e-mail",
+        hint: "Nous utilisons l'adresse uniquement pour cet e-mail et ne la conservons pas.",
+        send: "Envoyer le reçu",
+        sent: "Reçu envoyé. Consultez votre boîte de réception.",
+        invalid: "Saisissez une adresse e-mail valide.",
+        rejected: "Le serveur de messagerie a refusé cette adresse. Vérifiez-la et réessayez.",
+        tooMany: "Trop de reçus ont été demandés. Réessayez plus tard.",
+        failed: "Nous n'avons pas pu envoyer le reçu. Réessayez plus tard.",
+      },
     },
     noScript: "Pour payer manuellement, envoyez les transactions indiquées sous Avancé.",
     qr: {

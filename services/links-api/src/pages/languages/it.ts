@@ -114,6 +114,17 @@ export const italian: Texts = {
       id: "ID pagamento",
       link: "Vedi link di pagamento",
       print: "Stampa ricevuta",
+      email: {
+        title: "Invia ricevuta via e-mail",
+        address: "Indirizzo e-mail",
+        hint: "Usiamo l'indirizzo solo per questa e-mail e non lo salviamo.",
+        send: "Invia ricevuta",
+        sent: "Ricevuta inviata. Controlla la posta in arrivo.",
+        invalid: "Inserisci un indirizzo e-mail valido.",
+        rejected: "Il server di posta ha rifiutato questo indirizzo. Controllalo e riprova.",
+        tooMany: "Sono state richieste troppe ricevute. Riprova più tardi.",
+        failed: "Non è stato possibile inviare la ricevuta. Riprova più tardi.",
+      },
     },
     noScript: "Per pagare manualmente, invia le transazioni indicate in Avanzate.",
     qr: {

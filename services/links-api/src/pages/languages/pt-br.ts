@@ -114,6 +114,17 @@ export const portuguese: Texts = {
       id: "ID do pagamento",
       link: "Ver link de pagamento",
       print: "Imprimir recibo",
+      email: {
+        title: "Enviar recibo por e-mail",
+        address: "E-mail",
+        hint: "Usamos o endereço apenas para este e-mail e não o armazenamos.",
+        send: "Enviar recibo",
+        sent: "Recibo enviado. Confira sua caixa de entrada.",
+        invalid: "Informe um e-mail válido.",
+        rejected: "O servidor de e-mail recusou este endereço. Verifique-o e tente novamente.",
+        tooMany: "Muitos recibos foram solicitados. Tente novamente mais tarde.",
+        failed: "Não foi possível enviar o recibo. Tente novamente mais tarde.",
+      },
     },
     noScript: "Para pagar manualmente, envie as transações em Avançado.",
     qr: {

@@ -112,6 +112,17 @@ export const chinese: Texts = {
       id: "付款 ID",
       link: "查看付款链接",
       print: "打印收据",
+      email: {
+        title: "通过邮件发送收据",
+        address: "邮箱地址",
+        hint: "我们仅将此地址用于发送这封邮件，不会保存。",
+        send: "发送收据",
+        sent: "收据已发送，请查看收件箱。",
+        invalid: "请输入有效的邮箱地址。",
+        rejected: "邮件服务器拒绝了此地址。请检查后重试。",
+        tooMany: "请求的收据过多。请稍后重试。",
+        failed: "无法发送收据。请稍后重试。",
+      },
     },
     noScript: "如需手动付款，请发送“高级信息”中的交易。",
     qr: {
