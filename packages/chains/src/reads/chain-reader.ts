@@ -86,15 +86,7 @@ export type BlockRange = { fromBlock: number; toBlock: number };
  * The sender and nonce of a transaction. The chain mines at most one transaction per sender and
  * nonce. Chain families without nonces use a substitute with this property.
  */
-export type Sender = {
-  address: string;
-  nonce: number;
-  /**
-   * Set if the node knows the transaction only from an orphaned block: it is neither in a canonical
-   * block nor in the mempool.
-   */
-  isOrphaned?: true;
-};
+export type Sender = { address: string; nonce: number };
 
 /**
  * The interface for reading a chain, which each chain family implements. Every call tries all
@@ -158,9 +150,23 @@ export type ChainReader<Header extends BlockHeader = BlockHeader> = {
   /**
    * Returns the mempool transactions of one node that pay links. Each call reads a limited number
    * of transactions, because a mempool can be large. `unreadCount` is the number of remaining ones.
-   * Only chain families that report payments before they are mined implement it.
+   * `unreadableHashes` has the transactions for which no valid response was received. They are
+   * requested again after a delay. Only chain families that report payments before they are mined
+   * implement it, together with `findKnown`.
    */
-  readMempool?(): Promise<{ transactions: readonly UnconfirmedTransaction[]; unreadCount: number }>;
+  readMempool?(): Promise<{
+    transactions: readonly UnconfirmedTransaction[];
+    unreadCount: number;
+    unreadableHashes: readonly string[];
+  }>;
+  /**
+   * Returns which transactions are in the mempool or in a canonical block of a node. `unreadable`
+   * has those for which no valid response was received, so they can be in either.
+   */
+  findKnown?(hashes: readonly string[]): Promise<{
+    known: ReadonlySet<string>;
+    unreadable: ReadonlySet<string>;
+  }>;
 };
 
 /** A reader for a single provider of a chain. Every request goes to that provider. */

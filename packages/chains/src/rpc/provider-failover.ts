@@ -21,12 +21,19 @@ export type ProviderFailover = {
   ): Promise<T | undefined>;
   /**
    * Reads items by their keys, such as receipts by transaction hash. If a provider does not know an
-   * item, asks another one, because the first one may lag. Leaves out items that neither knows.
+   * item, asks another one, because the first one may lag. Leaves out items that neither knows, and
+   * items for which neither returns a valid response. The latter are a fault of the provider if it
+   * returns no valid item.
    */
   readKnown<Key extends string, T>(
     description: string,
     query: KnownItemsQuery<Key, T>,
   ): Promise<ReadonlyMap<Key, T>>;
+  /** Like `readKnown`, but an item without a valid response is never a fault of the provider. */
+  readKnownOrFaults<Key extends string, T>(
+    description: string,
+    query: KnownItemsQuery<Key, T>,
+  ): Promise<ReadonlyMap<Key, T | RpcFault>>;
   /**
    * Reads the chain's heads. If the head is lower than one reported before, asks another provider
    * and uses the higher head. If no other provider is ahead, the chain has become shorter.
@@ -41,8 +48,11 @@ export type ProviderFailover = {
 
 type KnownItemsQuery<Key extends string, T> = {
   keys: readonly Key[];
-  /** Fetches items from one provider. Leaves out items that the provider does not know. */
-  fetchItems: (provider: Provider, keys: readonly Key[]) => Promise<ReadonlyMap<Key, T>>;
+  /**
+   * Fetches items from one provider. Leaves out items that the provider does not know. An item
+   * without a valid response is a fault.
+   */
+  fetchItems: (provider: Provider, keys: readonly Key[]) => Promise<ReadonlyMap<Key, T | RpcFault>>;
   /**
    * Whether all items are known to exist. If two providers together do not have all of them, the
    * next provider is asked.
@@ -82,6 +92,22 @@ export const createProviderFailover = (options: FailoverOptions): ProviderFailov
     }
     return undefined;
   };
+  /** Fetches items from a provider, and the missing and invalid ones from another provider. */
+  const fetchFromTwo = async <Key extends string, T>(
+    provider: Provider,
+    { keys, fetchItems }: KnownItemsQuery<Key, T>,
+  ): Promise<ReadonlyMap<Key, T | RpcFault>> => {
+    const items = await fetchItems(provider, keys);
+    const openKeys = keys.filter((key) => !items.has(key) || items.get(key) instanceof RpcFault);
+    if (openKeys.length === 0) return items;
+    if (openKeys.some((key) => items.has(key))) countDisagreement("invalid_item");
+    const otherItems = await runOnOther(provider, (otherProvider) =>
+      fetchItems(otherProvider, openKeys),
+    );
+    const foundItems = listValid(otherItems ?? new Map<Key, T>());
+    if (foundItems.some(([key]) => !items.has(key))) countDisagreement("missing_receipt");
+    return new Map([...items, ...(otherItems ?? [])]);
+  };
   return {
     run,
     runOnOther,
@@ -89,18 +115,22 @@ export const createProviderFailover = (options: FailoverOptions): ProviderFailov
       const uniqueKeys = [...new Set(keys)];
       if (uniqueKeys.length === 0) return new Map();
       return run(description, async (provider) => {
-        const knownItems = await fetchItems(provider, uniqueKeys);
-        const missingKeys = uniqueKeys.filter((key) => !knownItems.has(key));
-        if (missingKeys.length === 0) return knownItems;
-        const otherItems = await runOnOther(provider, (otherProvider) =>
-          fetchItems(otherProvider, missingKeys),
-        );
-        if (otherItems !== undefined && otherItems.size > 0) countDisagreement("missing_receipt");
-        if (mustExist && otherItems?.size !== missingKeys.length) {
+        const items = await fetchFromTwo(provider, { keys: uniqueKeys, fetchItems });
+        const validItems = new Map(listValid(items));
+        const [fault] = [...items.values()].filter((item) => item instanceof RpcFault);
+        if (fault !== undefined && (mustExist || validItems.size === 0)) throw fault;
+        if (mustExist && validItems.size < uniqueKeys.length) {
           throw new RpcFault("behind", `${description} that must exist are missing`);
         }
-        return new Map([...knownItems, ...(otherItems ?? [])]);
+        return validItems;
       });
+    },
+    readKnownOrFaults: async (description, { keys, fetchItems }) => {
+      const uniqueKeys = [...new Set(keys)];
+      if (uniqueKeys.length === 0) return new Map();
+      return run(description, (provider) =>
+        fetchFromTwo(provider, { keys: uniqueKeys, fetchItems }),
+      );
     },
     readHeads: async (fetchHeads) => {
       const firstResult = await run("the heads", async (provider) => ({
@@ -156,6 +186,9 @@ const createRun =
       `chain ${chainId}: no provider could read ${description}: ${faultSummary}`,
     );
   };
+
+const listValid = <Key, T>(items: ReadonlyMap<Key, T | RpcFault>): [Key, T][] =>
+  [...items].flatMap(([key, item]): [Key, T][] => (item instanceof RpcFault ? [] : [[key, item]]));
 
 type AttemptResult<T> = { value: T } | { fault: string };
 

@@ -264,6 +264,9 @@ const withRequestCount =
       return results;
     } catch (error) {
       metrics.countRequest(label, error instanceof RpcFault ? error.kind : "refused");
+      // An invalid response to a single call is the fault of this call.
+      const isInvalid = error instanceof RpcFault && error.kind === "invalid";
+      if (isInvalid && requests.length === 1) return [error];
       throw error;
     }
   };

@@ -43,3 +43,15 @@ export class RpcFault extends Error {
     this.retryAfterMs = retryAfterMs;
   }
 }
+
+const providerFaultKinds: ReadonlySet<RpcFaultKind> = new Set([
+  "timeout",
+  "unreachable",
+  "rate_limited",
+]);
+
+/**
+ * Returns whether a fault concerns only the requested item. The same provider can still return
+ * other items.
+ */
+export const isItemFault = ({ kind }: RpcFault): boolean => !providerFaultKinds.has(kind);

@@ -13,6 +13,7 @@ export type DisagreementKind =
   | "duplicate_logs"
   | "unexplained_bloom"
   | "missing_receipt"
+  | "invalid_item"
   | "unchained_headers"
   | "short_headers"
   | "wrong_chain";

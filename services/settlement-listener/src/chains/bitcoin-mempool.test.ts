@@ -202,6 +202,77 @@ describe("an unconfirmed Bitcoin payment (rule CHAIN-24)", () => {
     expect(listStates(link, txid)).toEqual(["waits", "settled"]);
   });
 
+  /** Makes the node's responses for one transaction invalid. Returns how often they were. */
+  const makeInvalid = (invalidTxid: string, toInvalid: (result: unknown) => unknown) => {
+    let invalidCount = 0;
+    proxy.misreport((method, params, result) => {
+      if (method !== "getrawtransaction" || params[0] !== invalidTxid) return result;
+      invalidCount += 1;
+      return toInvalid(result);
+    });
+    return () => invalidCount;
+  };
+
+  const changeHex = (result: unknown): unknown =>
+    typeof result === "string"
+      ? `${result.slice(0, -8)}ffffffff`
+      : { ...(result as object), hex: "00" };
+
+  test.each([
+    ["has another shape", () => ({})],
+    ["is another transaction", changeHex],
+    ["is not hex", () => "not hex"],
+    [
+      "is invalid only with its block",
+      (result: unknown) => (typeof result === "string" ? result : {}),
+    ],
+  ])(
+    "is reported although the response for another transaction %s, which is reported once it is valid (rule CHAIN-32)",
+    async (_, toInvalid) => {
+      const [invalidLink, link] = [await rig.receiveNewLink(), await rig.receiveNewLink()];
+      await rig.waitUntilScanned();
+      const readers = proxy.getRequestCount("getrawmempool");
+      // The listener can see the first transaction before its response becomes invalid.
+      proxy.misreport((method, _params, result) => (method === "getrawmempool" ? [] : result));
+      await waitUntil(
+        "the empty list is read",
+        () => proxy.getRequestCount("getrawmempool") > readers + 1,
+      );
+      const invalidTxid = await chain.pay(toPayee(invalidLink));
+      const getInvalidCount = makeInvalid(invalidTxid, toInvalid);
+      await waitUntil("the invalid response was read", () => getInvalidCount() > 0);
+      const txid = await chain.pay(toPayee(link));
+      await waitForState(link, txid, "waits");
+      expect(listStates(invalidLink, invalidTxid)).toEqual([]);
+      const metricsText = await rig.metrics.metrics();
+      expect(metricsText).toMatch(/rpc_disagreements_total\{[^}]*kind="invalid_item"[^}]*\} [1-9]/);
+      expect(metricsText).toMatch(/chain_waiting_unread\{[^}]*\} 1\n/);
+      proxy.clearFaults();
+      await waitForState(invalidLink, invalidTxid, "waits");
+      await chain.mine();
+      await waitForState(link, txid, "settled");
+      await waitForState(invalidLink, invalidTxid, "settled");
+    },
+  );
+
+  test("is not marked as dropped while the response for it is invalid, and others are reported (rule CHAIN-32)", async () => {
+    const [invalidLink, link] = [await rig.receiveNewLink(), await rig.receiveNewLink()];
+    await rig.waitUntilScanned();
+    const invalidTxid = await chain.pay(toPayee(invalidLink));
+    await waitForState(invalidLink, invalidTxid, "waits");
+    const getInvalidCount = makeInvalid(invalidTxid, () => ({ hex: 7 }));
+    await waitUntil("the invalid response was read", () => getInvalidCount() > 1);
+    const txid = await chain.pay(toPayee(link));
+    await waitForState(link, txid, "waits");
+    await chain.doubleSpend(txid);
+    await waitForState(link, txid, "dropped");
+    expect(listStates(invalidLink, invalidTxid)).toEqual(["waits"]);
+    proxy.clearFaults();
+    await chain.mine();
+    await waitForState(invalidLink, invalidTxid, "settled");
+    expect(listStates(invalidLink, invalidTxid)).toEqual(["waits", "settled"]);
+  });
+
   test("is marked as orphaned by a reorg, is published with its new block, and stays one payment", async () => {
     const link = await rig.receiveNewLink();
     await rig.waitUntilScanned();

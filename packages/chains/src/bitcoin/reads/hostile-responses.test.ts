@@ -275,7 +275,7 @@ describe("the Bitcoin reader with an untrusted node", () => {
     );
     const { reader } = createReaders([proxy.url], { ...systemClock, elapsedMs: () => 1 });
     const firstRead = await reader.readMempool?.();
-    expect(firstRead).toEqual({ transactions: [], unreadCount: 501 });
+    expect(firstRead).toEqual({ transactions: [], unreadCount: 501, unreadableHashes: [] });
     const secondRead = await reader.readMempool?.();
     expect(secondRead).toMatchObject({ transactions: [{ transactionHash: txid }], unreadCount: 0 });
     // A large list is not requested again until a delay has passed.
@@ -396,17 +396,50 @@ describe("the Bitcoin reader with an untrusted node", () => {
       : expect(usedNonce).rejects.toThrow(ChainUnreachableError));
   });
 
-  test("rejects mempool transactions whose bytes do not match the id, and mempool lists without ids", async () => {
+  test("does not return a mempool transaction whose bytes do not match the id, and rejects mempool lists without ids", async () => {
     const { reader } = createReaders();
     const txid = await chain.pay({ to: owner, amount: 5_000n });
     proxy.misreport(misreportMethod("getrawtransaction", changeLastDigit));
-    await expect(reader.readMempool?.()).rejects.toThrow(ChainUnreachableError);
+    expect(await reader.readMempool?.()).toEqual({
+      transactions: [],
+      unreadCount: 0,
+      unreadableHashes: [txid],
+    });
     proxy.misreport(misreportMethod("getrawmempool", () => ["x"]));
     const { reader: otherReader } = createReaders();
     await expect(otherReader.readMempool?.()).rejects.toThrow(ChainUnreachableError);
     proxy.clearFaults();
-    const { transactions = [] } = (await reader.readMempool?.()) ?? {};
-    expect(transactions.map(({ transactionHash }) => transactionHash)).toEqual([txid]);
+    await waitUntil("the transaction is returned", async () => {
+      const { transactions = [], unreadableHashes = [] } = (await reader.readMempool?.()) ?? {};
+      return transactions[0]?.transactionHash === txid && unreadableHashes.length === 0;
+    });
+    await chain.mine();
+  });
+
+  test("requests an invalid mempool transaction from another node, and otherwise less and less often (rule CHAIN-32)", async () => {
+    let elapsedMs = 0;
+    const clock = { ...systemClock, elapsedMs: () => elapsedMs };
+    const txid = await chain.pay({ to: owner, amount: 5_000n });
+    proxy.misreport(misreportMethod("getrawtransaction", () => "zz"));
+    const { reader: readerOfTwo } = createReaders([proxy.url, chain.url], clock);
+    expect(await readerOfTwo.readMempool?.()).toMatchObject({
+      transactions: [{ transactionHash: txid }],
+      unreadableHashes: [],
+    });
+    const { reader } = createReaders([proxy.url], clock);
+    const countRequests = async (): Promise<number> => {
+      const before = proxy.getRequestCount("getrawtransaction");
+      await reader.readMempool?.();
+      return proxy.getRequestCount("getrawtransaction") - before;
+    };
+    const requestedAtMs: number[] = [];
+    for (elapsedMs = 1; elapsedMs < 3_600_000; elapsedMs += 500)
+      if ((await countRequests()) > 0) requestedAtMs.push(elapsedMs);
+    expect(requestedAtMs.slice(0, 4)).toEqual([1, 1_001, 3_001, 7_001]);
+    expect(requestedAtMs.length).toBeLessThan(20);
+    proxy.misreport(misreportMethod("getrawmempool", () => []));
+    elapsedMs += 1_000;
+    expect(await reader.readMempool?.()).toMatchObject({ unreadableHashes: [] });
     await chain.mine();
   });
 

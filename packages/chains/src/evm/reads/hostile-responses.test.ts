@@ -67,6 +67,32 @@ const reads: Record<string, (reader: ReaderRig["reader"]) => Promise<unknown>> =
 };
 const range = () => ({ fromBlock: setup.firstBlock, toBlock: setup.lastBlock });
 
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null;
+
+test("returns the other receipts if the response for one of them is invalid (rule CHAIN-32)", async () => {
+  const singleRig = await createReaderRig(setup.chain);
+  const hashes = setup.paidTransactions.map(({ hash }) => hash);
+  const [invalidHash, ...otherHashes] = hashes;
+  const fault = singleRig.rpc.injectFault({
+    kind: "hostile",
+    corrupt: (reply) =>
+      JSON.stringify(reply, (_key, value: unknown) =>
+        isRecord(value) && value["transactionHash"] === invalidHash && "status" in value
+          ? { transactionHash: "0x1" }
+          : value,
+      ),
+  });
+  const receipts = await singleRig.reader.readReceipts(hashes);
+  expect([...receipts.keys()]).toEqual(otherHashes);
+  expect(await singleRig.countDisagreements("invalid_item")).toBe(1);
+  await expect(singleRig.reader.readReceipts([invalidHash ?? ""])).rejects.toThrow(
+    ChainUnreachableError,
+  );
+  fault.stop();
+  await singleRig.close();
+});
+
 /** Returns the transaction hashes of the range's logs. It needs at most one read per block. */
 const readAllLogs = async () => {
   const hashes: string[] = [];

@@ -1,11 +1,11 @@
 import { type Hex, numberToHex } from "viem";
 import type { ReaderContext } from "../../rpc/create-chain-readers.ts";
-import type { RpcRequest } from "../../rpc/json-rpc.ts";
+import { type RpcRequest, orFault } from "../../rpc/json-rpc.ts";
 import type { ResultParser } from "../../rpc/parse-result.ts";
 import type { Provider } from "../../rpc/provider.ts";
 import type { ProviderFailover } from "../../rpc/provider-failover.ts";
 import { isAbsentFromBlock, readAbsent } from "../../rpc/read-absent.ts";
-import { RpcFault } from "../../rpc/rpc-fault.ts";
+import { RpcFault, isItemFault } from "../../rpc/rpc-fault.ts";
 import type {
   BlockRange,
   ChainReader,
@@ -230,24 +230,24 @@ const isAbsentFromResult = (
 
 /**
  * Fetches transactions or receipts by transaction hash. Anyone can produce a very large receipt, so
- * they are requested in parts.
+ * they are requested in parts. An invalid response is a fault of its transaction only.
  */
 const fetchByHash = async <T extends WithTransactionHash>(
   provider: Provider,
   hashes: readonly string[],
   { method, parseResult }: Pick<TransactionLookup<T>, "method" | "parseResult">,
-): Promise<ReadonlyMap<string, T>> => {
+): Promise<ReadonlyMap<string, T | RpcFault>> => {
   const results = await provider.request(
-    hashes.map((hash) => ({ method, params: [hash], parseResult })),
+    hashes.map((hash) => orFault({ method, params: [hash], parseResult })),
     { inParts: true },
   );
   return new Map(
-    results.flatMap((result, index): [string, T][] => {
+    results.flatMap((result, index): [string, T | RpcFault][] => {
       if (result === null) return [];
-      if (result.transactionHash !== hashes[index]) {
-        throw new RpcFault("invalid", "the node returned another transaction");
-      }
-      return [[result.transactionHash, result]];
+      if (result instanceof RpcFault && !isItemFault(result)) throw result;
+      const hash = hashes[index] ?? "";
+      if (result instanceof RpcFault || result.transactionHash === hash) return [[hash, result]];
+      return [[hash, new RpcFault("invalid", "the node returned another transaction")]];
     }),
   );
 };

@@ -1,8 +1,8 @@
-import type { RpcRequest } from "../../rpc/json-rpc.ts";
+import { type RpcRequest, orFault } from "../../rpc/json-rpc.ts";
 import type { ReaderContext } from "../../rpc/create-chain-readers.ts";
 import type { Provider } from "../../rpc/provider.ts";
 import { isAbsentFromBlock, readAbsent } from "../../rpc/read-absent.ts";
-import { RpcFault } from "../../rpc/rpc-fault.ts";
+import { RpcFault, isItemFault } from "../../rpc/rpc-fault.ts";
 import type {
   BlockRange,
   ChainReader,
@@ -128,29 +128,33 @@ const getFeePayer = ({ keys }: SolanaTransaction): string => keys[0];
 const fetchTransactions = async (
   provider: Provider,
   signatures: readonly string[],
-): Promise<ReadonlyMap<string, LandedTransaction>> => {
-  const results = await provider.request(signatures.map(createTransactionRequest), {
-    inParts: true,
-  });
-  const knownTransactions = results.flatMap((transaction, index) => {
-    if (transaction === null) return [];
-    if (transaction.signature !== signatures[index]) {
-      throw new RpcFault("invalid", "the node returned another transaction");
-    }
-    return [transaction];
+): Promise<ReadonlyMap<string, LandedTransaction | RpcFault>> => {
+  const requests = signatures.map((signature) => orFault(createTransactionRequest(signature)));
+  const results = await provider.request(requests, { inParts: true });
+  const faults = new Map<string, RpcFault>();
+  const knownTransactions = results.flatMap((result, index) => {
+    if (result === null) return [];
+    if (result instanceof RpcFault && !isItemFault(result)) throw result;
+    const signature = signatures[index] ?? "";
+    if (!(result instanceof RpcFault) && result.signature === signature) return [result];
+    const isFault = result instanceof RpcFault;
+    const otherTransaction = "the node returned another transaction";
+    faults.set(signature, isFault ? result : new RpcFault("invalid", otherTransaction));
+    return [];
   });
   const blocks = await fetchBlocks(
     provider,
     knownTransactions.map(({ slot }) => slot),
   );
-  return new Map(
-    knownTransactions.flatMap((transaction): [string, LandedTransaction][] => {
+  const landedTransactions = knownTransactions.flatMap(
+    (transaction): [string, LandedTransaction][] => {
       const block = blocks.get(transaction.slot);
       return block === undefined
         ? []
         : [[transaction.signature, { block, parsedTransaction: transaction }]];
-    }),
+    },
   );
+  return new Map<string, LandedTransaction | RpcFault>([...faults, ...landedTransactions]);
 };
 
 const createTransactionRequest = (signature: string): RpcRequest<SolanaTransaction | null> => ({

@@ -23,6 +23,8 @@ export type MempoolState = {
   nextQuorumCheckAtMs: number;
   /** The position in the list of payments that have no block. */
   afterSeq: string;
+  /** Whether the node's responses for some transactions were invalid at the last read. */
+  hasUnreadable: boolean;
 };
 
 export const createMempoolState = (): MempoolState => ({
@@ -30,6 +32,7 @@ export const createMempoolState = (): MempoolState => ({
   confirmedByQuorum: new Set(),
   nextQuorumCheckAtMs: 0,
   afterSeq: "0",
+  hasUnreadable: false,
 });
 
 const transactionBatchMax = 100;
@@ -47,9 +50,10 @@ export const trackMempool = async (
   state: MempoolState,
 ): Promise<boolean | undefined> => {
   const { chain, clock, metrics, pool, reader, wakeRelay } = watch;
-  if (reader.readMempool === undefined) return undefined;
-  const { transactions, unreadCount } = await reader.readMempool();
-  metrics.setUnreadMempoolCount(chain.id, unreadCount);
+  if (reader.readMempool === undefined || reader.findKnown === undefined) return undefined;
+  const { transactions, unreadCount, unreadableHashes } = await reader.readMempool();
+  metrics.setUnreadMempoolCount(chain.id, unreadCount + unreadableHashes.length);
+  logUnreadable(watch, state, unreadableHashes);
   const unrecordedTransactions = pruneMempoolState(state, transactions);
   const batch = unrecordedTransactions.slice(0, transactionBatchMax);
   const page = { afterSeq: state.afterSeq, countMax: orphanedPageSize, ...getDepositFilter(chain) };
@@ -57,12 +61,12 @@ export const trackMempool = async (
   const hasMoreOrphaned = orphanedTransfers.length === orphanedPageSize;
   state.afterSeq = (hasMoreOrphaned ? orphanedTransfers.at(-1)?.seq : undefined) ?? "0";
   const hashes = new Set(orphanedTransfers.map(({ transactionHash }) => transactionHash));
-  const senders = await reader.readSenders([...hashes]);
-  const isInMempool = (hash: string): boolean => {
-    const sender = senders.get(hash);
-    return sender !== undefined && sender.isOrphaned !== true;
-  };
-  if (batch.length + orphanedTransfers.length > 0) {
+  const { known, unreadable } = await reader.findKnown([...hashes]);
+  // An invalid response does not show that a node has dropped a payment.
+  const readableTransfers = orphanedTransfers.filter(
+    ({ transactionHash }) => !unreadable.has(transactionHash),
+  );
+  if (batch.length + readableTransfers.length > 0) {
     const { scannedTo } = await readProgress(pool, chain.id);
     const now = clock.now();
     const foundTransfers = batch.flatMap((transaction) =>
@@ -72,10 +76,10 @@ export const trackMempool = async (
       await lockLeadership(tx, leadership);
       const payments = await recordUnconfirmed(tx, foundTransfers, now);
       // Leaves out transfers that have been mined in the meantime.
-      const stillOrphaned = (await listOrphanedTransfers(tx, chain.id, page)).filter((transfer) =>
-        hashes.has(transfer.transactionHash),
+      const stillOrphaned = (await listOrphanedTransfers(tx, chain.id, page)).filter(
+        ({ transactionHash }) => hashes.has(transactionHash) && !unreadable.has(transactionHash),
       );
-      await recordMempoolStatus(tx, stillOrphaned, isInMempool, now);
+      await recordMempoolStatus(tx, stillOrphaned, (hash) => known.has(hash), now);
       return payments;
     });
     for (const { transactionHash, transfers } of batch) {
@@ -87,6 +91,22 @@ export const trackMempool = async (
   }
   await confirmByQuorum(watch, leadership, state);
   return unreadCount > 0 || batch.length < unrecordedTransactions.length;
+};
+
+/** Logs once when a node returns invalid responses for mempool transactions, and when that ends. */
+const logUnreadable = (
+  { chain, log }: Pick<WatchContext, "chain" | "log">,
+  state: MempoolState,
+  unreadableHashes: readonly string[],
+): void => {
+  const [transaction] = unreadableHashes;
+  const hasUnreadable = transaction !== undefined;
+  if (hasUnreadable === state.hasUnreadable) return;
+  state.hasUnreadable = hasUnreadable;
+  const count = unreadableHashes.length;
+  if (hasUnreadable)
+    log.warn({ chain: chain.id, count, transaction }, "mempool transactions are invalid, retrying");
+  else log.info({ chain: chain.id }, "mempool transactions are valid again");
 };
 
 const quorumCheckIntervalMs = 5_000;
@@ -105,16 +125,17 @@ const confirmByQuorum = async (
     .filter((hash) => !confirmedByQuorum.has(hash))
     .slice(0, transactionBatchMax);
   if (pendingHashes.length === 0 || clock.elapsedMs() < state.nextQuorumCheckAtMs) return;
-  const { agreedValues: agreedSenders } = await reachQuorum({
+  const { agreedValues: confirmedTransactions } = await reachQuorum({
     verifiers,
     quorum: getQuorum(verifiers),
     keys: pendingHashes,
-    fetchValues: ({ reader }, hashes) => reader.readSenders(hashes),
-    toFingerprint: ({ isOrphaned = false }) => String(isOrphaned),
+    fetchValues: async ({ reader }, hashes) => {
+      const { known = new Set<string>() } = (await reader.findKnown?.(hashes)) ?? {};
+      return new Map([...known].map((hash) => [hash, true]));
+    },
+    toFingerprint: String,
   });
-  const confirmedHashes = pendingHashes.filter(
-    (hash) => agreedSenders.has(hash) && agreedSenders.get(hash)?.isOrphaned !== true,
-  );
+  const confirmedHashes = pendingHashes.filter((hash) => confirmedTransactions.has(hash));
   if (confirmedHashes.length < pendingHashes.length)
     state.nextQuorumCheckAtMs = clock.elapsedMs() + quorumCheckIntervalMs;
   if (confirmedHashes.length === 0) return;

@@ -2,11 +2,11 @@ import type { StoredTransfer, Transfer } from "../../domain/transfer.ts";
 import type { FinalityLimits } from "../../domain/plan-scan.ts";
 import { type OpenTransferCursor, listDueTransfers } from "../../store/open-transfers.ts";
 import type { Leadership } from "../../store/watchers.ts";
-import { agreeOnReceipts } from "../agreement/agree-on-receipts.ts";
+import { type TransactionOutcome, agreeOnReceipts } from "../agreement/agree-on-receipts.ts";
 import type { ObservedHeads } from "../agreement/read-observed-heads.ts";
 import type { ChainSettings } from "@payment-links/chains/chain-settings";
 import type { WatchContext } from "../chain/watch-context.ts";
-import type { TransactionReceipt } from "@payment-links/chains/chain-reader";
+import { ChainUnreachableError, type TransactionReceipt } from "@payment-links/chains/chain-reader";
 import { commitOutcomes } from "../transfers/commit-outcomes.ts";
 import {
   findTransfersInReceipt,
@@ -192,6 +192,15 @@ const readDueReceipts = async (
     finalizedTo,
     canVote: ({ id }, blockNumber) =>
       blockNumber <= (observedHeads.limitsByProvider.get(id)?.settledBlock ?? -1),
-  });
+  }).catch(toNoOutcomes);
   return { outcomes, seenTransactions };
+};
+
+/**
+ * Makes payments wait if the only provider returns no valid receipt for any of them. The scan must
+ * continue, because the provider can still return valid blocks.
+ */
+const toNoOutcomes = (error: unknown): ReadonlyMap<string, TransactionOutcome> => {
+  if (error instanceof ChainUnreachableError) return new Map();
+  throw error;
 };
