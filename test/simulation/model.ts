@@ -27,7 +27,7 @@ type LinkEvent = {
   type: string;
   link: LinkData;
   transaction:
-    | { id: string; sourceTransaction: string; amount: string; status: string }
+    | { id: string; sourceTransaction: string; amount: string; status: string; reason?: string }
     | undefined;
 };
 
@@ -42,6 +42,7 @@ type Webhook = {
 };
 
 const succeededType = "payment_link.transaction.succeeded";
+const unappliedType = "payment_link.transaction.unapplied";
 const completedType = "payment_link.completed";
 
 /**
@@ -178,7 +179,8 @@ export const createModel = ({
       () => `version ${event.link.version} of a link was published after version ${latestVersion}`,
     );
     eventsOfLink.set(event.id, event);
-    if (event.transaction !== undefined) deposits.onCredited(event.transaction, event.link.id);
+    if (event.type === unappliedType) count("unapplied payments published");
+    else if (event.transaction !== undefined) deposits.onCredited(event.transaction, event.link.id);
   };
 
   const receiveSettlement = (data: SettlementData): void => {
@@ -229,6 +231,10 @@ export const createModel = ({
         formatIdentity(event.transaction) === formatIdentity(data.transaction),
     );
     assertInvariant(linkEvent !== undefined, () => `a webhook ${type} was sent before its event`);
+    assertInvariant(
+      linkEvent.transaction?.reason === data.transaction?.reason,
+      () => `a webhook ${type} has another reason than its event: ${data.transaction?.reason}`,
+    );
     const isPublishedState = events.some(
       ({ link }) =>
         link.version >= linkEvent.link.version &&
@@ -294,7 +300,7 @@ export const createModel = ({
       );
       const payment = data.transaction && findPayment(data.transaction, data.paymentLinkId);
       assertInvariant(
-        (type === succeededType) === (payment !== undefined),
+        (type === succeededType || type === unappliedType) === (payment !== undefined),
         () => `a webhook ${type} ${payment === undefined ? "without" : "with"} a payment`,
       );
       if (payment !== undefined) {
@@ -408,6 +414,13 @@ export const createModel = ({
       );
       const state = { received: new Decimal(0), usage: 0, isCompleted: false, isInactive: false };
       const applied = new Set<Payment>();
+      const unapplied = new Set<Payment>();
+      const isReasonValid = (payment: Payment, reason: string | null | undefined): boolean =>
+        reason === payment.flaw ||
+        (payment.flaw === undefined &&
+          ((reason === "completed" && state.isCompleted) ||
+            (reason === "expired" && isAfterExpiry(payment)) ||
+            (reason === "inactive" && state.isInactive)));
       for (const [index, { type, link, transaction }] of events.entries()) {
         assertInvariant(
           link.version === index + 1,
@@ -455,6 +468,27 @@ export const createModel = ({
             !state.isCompleted || nextEvent?.type === completedType,
             () => `${linkName}: is paid, but its completion was not published`,
           );
+        } else if (type === unappliedType) {
+          assertInvariant(
+            transaction?.reason !== undefined,
+            () => `${linkName}: ${type} without a payment or a reason`,
+          );
+          const payment = findPayment(transaction, order.linkId);
+          assertInvariant(
+            payment.finalStatus === "settled",
+            () => `${linkName}: payment ${payment.number} was reported as settled, but is not`,
+          );
+          assertInvariant(
+            !applied.has(payment) && !unapplied.has(payment),
+            () =>
+              `${linkName}: payment ${payment.number} was reported as unapplied too late or twice`,
+          );
+          assertInvariant(
+            isReasonValid(payment, transaction.reason),
+            () =>
+              `${linkName}: payment ${payment.number} was reported as unapplied for a wrong reason: ${transaction.reason}`,
+          );
+          unapplied.add(payment);
         } else if (type === completedType) {
           assertInvariant(
             state.isCompleted && events[index - 1]?.type === succeededType,
@@ -537,16 +571,14 @@ export const createModel = ({
             `${linkName}: payment ${payment.number} is listed as applied: ${primaryReport.applied}`,
         );
         if (payment.finalStatus !== "settled" || applied.has(payment)) continue;
-        const isReasonValid =
-          primaryReport.reason === payment.flaw ||
-          (payment.flaw === undefined &&
-            ((primaryReport.reason === "completed" && state.isCompleted) ||
-              (primaryReport.reason === "expired" && isAfterExpiry(payment)) ||
-              (primaryReport.reason === "inactive" && state.isInactive)));
         assertInvariant(
-          isReasonValid,
+          isReasonValid(payment, primaryReport.reason),
           () =>
             `${linkName}: payment ${payment.number} was not applied for a wrong reason: ${primaryReport.reason}`,
+        );
+        assertInvariant(
+          unapplied.has(payment),
+          () => `${linkName}: it was not published that payment ${payment.number} is not applied`,
         );
       }
       for (const listedPayment of listedPayments) {
@@ -568,15 +600,15 @@ export const createModel = ({
         );
       }
 
-      const webhookEvents = events.filter(
-        ({ type }) => type === succeededType || type === completedType,
+      const webhookEvents = events.filter(({ type }) =>
+        [succeededType, unappliedType, completedType].includes(type),
       );
       for (const endpoint of endpoints.filter(({ account }) => account === order.account)) {
         const receivedWebhooks = [...webhooks.values()].filter(
           (webhook) => webhook.endpoint === endpoint && webhook.linkId === order.linkId,
         );
         for (const { id, type, transaction } of webhookEvents) {
-          const transactionIdentity = type === succeededType ? transaction : undefined;
+          const transactionIdentity = type === completedType ? undefined : transaction;
           const isReceived = receivedWebhooks.some(
             ({ isDelivered, payment, type: receivedType }) =>
               isDelivered &&
@@ -635,7 +667,7 @@ export type WebhookBody = {
     receivedAmount: string;
     currentUsage: number;
     status: string;
-    transaction?: { sourceTransaction: string; amount: string };
+    transaction?: { sourceTransaction: string; amount: string; reason?: string };
   };
 };
 

@@ -36,6 +36,7 @@ const requiredEvents = [
   /^restore of/,
   /^the broker loses its log/,
   /^deposits on/,
+  /^unapplied payments/,
   /^webhooks received/,
   /^webhooks rejected/,
 ];

@@ -150,6 +150,8 @@ const sampleData = (type: string): object => {
   if (type.startsWith("settlement.")) return settlement;
   if (type.startsWith("deposit.")) return deposit;
   if (type === "bitcoin_addresses.reserved") return reservedAddresses;
+  if (type === "payment_link.transaction.unapplied")
+    return { link, transaction: { ...transaction, reason: "expired" } };
   return type === "payment_link.transaction.succeeded" ? { link, transaction } : { link };
 };
 
@@ -159,7 +161,7 @@ const exportedValues: readonly unknown[] = Object.values(events);
 const eventTypes = exportedValues.filter(isEventType);
 
 describe("event types", () => {
-  test("are exactly the twenty-two of rule EVENT-2, each on its topic (rule EVENT-2)", () => {
+  test("are exactly the twenty-three of rule EVENT-2, each on its topic (rule EVENT-2)", () => {
     expect(eventTypes.map(({ topic, type }) => `${topic} ${type}`).sort()).toEqual([
       "accounts.v1 account.snapshot",
       "accounts.v1 account.updated",
@@ -176,6 +178,7 @@ describe("event types", () => {
       "payment-links.v1 payment_link.deactivated",
       "payment-links.v1 payment_link.snapshot",
       "payment-links.v1 payment_link.transaction.succeeded",
+      "payment-links.v1 payment_link.transaction.unapplied",
       "settlements.v1 deposit.orphaned",
       "settlements.v1 deposit.seen",
       "settlements.v1 deposit.settled",

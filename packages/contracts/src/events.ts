@@ -81,6 +81,10 @@ export const LinkTransaction = z.object({
 });
 export type LinkTransaction = z.output<typeof LinkTransaction>;
 
+/** A settled payment that was not applied, and why (rule HOOK-21). */
+export const UnappliedTransaction = LinkTransaction.extend({ reason: z.string() });
+export type UnappliedTransaction = z.output<typeof UnappliedTransaction>;
+
 /**
  * The full state of a link after an event. `status` is `inactive` only if the link was deactivated
  * or already expired at that time, so consumers compare `expirationDate` with their own clock.
@@ -213,6 +217,10 @@ const defineEventType = <Data extends z.ZodType>(topic: Topic, type: string, dat
 
 const LinkEvent = z.object({ link: PaymentLinkState });
 const LinkPaymentEvent = z.object({ link: PaymentLinkState, transaction: LinkTransaction });
+const UnappliedPaymentEvent = z.object({
+  link: PaymentLinkState,
+  transaction: UnappliedTransaction,
+});
 
 export const accountUpdated = defineEventType(topics.accounts, "account.updated", Account);
 export const accountSnapshot = defineEventType(topics.accounts, "account.snapshot", Account);
@@ -245,6 +253,11 @@ export const linkTransactionSucceeded = defineEventType(
   "payment_link.transaction.succeeded",
   LinkPaymentEvent,
 );
+export const linkTransactionUnapplied = defineEventType(
+  topics.paymentLinks,
+  "payment_link.transaction.unapplied",
+  UnappliedPaymentEvent,
+);
 export const linkCompleted = defineEventType(
   topics.paymentLinks,
   "payment_link.completed",
@@ -265,6 +278,7 @@ export const linkSnapshot = defineEventType(
 export const linkEvents = [
   linkCreated,
   linkTransactionSucceeded,
+  linkTransactionUnapplied,
   linkCompleted,
   linkDeactivated,
   linkSnapshot,

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { wireAmount, wireCount, wireInstant } from "./api/operation.ts";
+import { publishedReasons } from "./api/payment-links.ts";
 import { LinkStatus, PaymentStatus } from "./events.ts";
 import { LinkTexts } from "./link-texts.ts";
 
@@ -7,6 +8,7 @@ import { LinkTexts } from "./link-texts.ts";
 export const webhookTypes = [
   "payment_link.transaction.succeeded",
   "payment_link.completed",
+  "payment_link.transaction.unapplied",
 ] as const;
 export type WebhookType = (typeof webhookTypes)[number];
 
@@ -35,6 +37,18 @@ export const WebhookTransaction = z
   })
   .meta({ id: "WebhookTransaction" });
 export type WebhookTransaction = z.output<typeof WebhookTransaction>;
+
+/** The `data.transaction` of `payment_link.transaction.unapplied` (rule HOOK-21). */
+const UnappliedWebhookTransaction = WebhookTransaction.extend({
+  status: PaymentStatus.meta({
+    description: "`settled`: the payment is final, although it does not count.",
+  }),
+  reason: z.enum(publishedReasons).meta({
+    description:
+      "Why the payment does not count. `wrong_token`: another token or chain. `wrong_destination`: another address. " +
+      "`wrong_amount`: finer than the token. `completed`, `expired`, `inactive`: the link no longer accepted payments.",
+  }),
+}).meta({ id: "UnappliedWebhookTransaction" });
 
 const WebhookLink = z.object({
   paymentLinkId: z.string().meta({ description: "The id of the link, `plink_…`." }),
@@ -93,6 +107,21 @@ export const webhookBodies = {
       data: WebhookLink.meta({ description: dataDescription }),
     })
     .meta({ id: "CompletedWebhook" }),
+  "payment_link.transaction.unapplied": z
+    .object({
+      ...envelopeFields,
+      createdAt: wireInstant.meta({
+        description: "When it was decided that the payment does not count.",
+      }),
+      type: z.literal("payment_link.transaction.unapplied"),
+      data: WebhookLink.extend({
+        status: LinkStatus.meta({
+          description: "The current status. The payment did not change it.",
+        }),
+        transaction: UnappliedWebhookTransaction,
+      }).meta({ description: dataDescription }),
+    })
+    .meta({ id: "TransactionUnappliedWebhook" }),
 } as const satisfies Record<WebhookType, z.ZodObject>;
 
 /**

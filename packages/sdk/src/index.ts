@@ -28,6 +28,8 @@ export type {
   RetrievedPaymentLink,
   TokenData,
   TransactionSucceededWebhook,
+  TransactionUnappliedWebhook,
+  UnappliedWebhookTransaction,
   UserData,
   UserWalletData,
   Webhook,

@@ -82,6 +82,53 @@ export type CompletedWebhook = {
     description: string | null;
   };
 };
+export type TransactionUnappliedWebhook = {
+  /** The id of the event, as in the header. Use it to detect repeated webhooks. */
+  id: string;
+  /** When it was decided that the payment does not count. */
+  createdAt: string;
+  type: "payment_link.transaction.unapplied";
+  /** The state of the link when this attempt is sent. */
+  data: {
+    /** The id of the link, `plink_…`. */
+    paymentLinkId: string;
+    /** The current status. The payment did not change it. */
+    status: "active" | "completed" | "inactive";
+    /** The link's `toAmount`, a plain decimal in whole tokens. */
+    amount: string;
+    /** The total settled so far. A link completed by `maxUsage` can be underpaid: compare this with `amount`. */
+    receivedAmount: string;
+    /** The number of payments settled so far. */
+    currentUsage: number;
+    /** The number of payments that complete the link. Null means that only the amount completes it. */
+    maxUsage: number | null;
+    /** The id of the chain on which the link is paid. */
+    chainId: string;
+    /** The address of the token in which the link is paid. */
+    tokenAddress: string;
+    /** Shown to the payer. */
+    description: string | null;
+    transaction: UnappliedWebhookTransaction;
+  };
+};
+export type UnappliedWebhookTransaction = {
+  /** The id of the payment, `tx_…`. */
+  id: string;
+  /** `settled`: the payment is final, although it does not count. */
+  status: "processing" | "settled" | "failed";
+  /** The amount paid, a plain decimal in whole tokens. */
+  amount: string;
+  /** The address of the received token. */
+  tokenAddress: string;
+  /** The id of the chain on which the payment was received. */
+  chainId: string;
+  /** The hash of the payer's transaction, which may be on another chain. */
+  sourceTransaction: string | null;
+  /** When the payment was first seen. */
+  dateCreated: string;
+  /** Why the payment does not count. `wrong_token`: another token or chain. `wrong_destination`: another address. `wrong_amount`: finer than the token. `completed`, `expired`, `inactive`: the link no longer accepted payments. */
+  reason: "wrong_token" | "wrong_destination" | "wrong_amount" | "completed" | "expired" | "inactive";
+};
 export type Webhook = {
   /** The id of the event, as in the header. Use it to detect repeated webhooks. */
   id: string;
@@ -267,4 +314,5 @@ export type PaymentLinksFilter = {
 export type WebhookBodies = {
   "payment_link.transaction.succeeded": TransactionSucceededWebhook;
   "payment_link.completed": CompletedWebhook;
+  "payment_link.transaction.unapplied": TransactionUnappliedWebhook;
 };

@@ -139,7 +139,7 @@ export type Operations = {
   createWebhookEndpoint: { input: { body: NewWebhookEndpoint }; response: CreatedWebhookEndpoint };
   changeWebhookEndpoint: { input: { path: { "id": string }; body: WebhookEndpointChange }; response: WebhookEndpointData };
   deleteWebhookEndpoint: { input: { path: { "id": string } }; response: undefined };
-  listDeliveries: { input: { path: { "id": string }; query?: { "status"?: "Pending" | "Delivered" | "Failed" | undefined; "eventType"?: "payment_link.transaction.succeeded" | "payment_link.completed" | undefined; "offset"?: number | undefined } }; response: DeliveryPage };
+  listDeliveries: { input: { path: { "id": string }; query?: { "status"?: "Pending" | "Delivered" | "Failed" | undefined; "eventType"?: "payment_link.transaction.succeeded" | "payment_link.completed" | "payment_link.transaction.unapplied" | undefined; "offset"?: number | undefined } }; response: DeliveryPage };
   getDelivery: { input: { path: { "id": string; "deliveryId": string } }; response: DeliveryDetail };
   listLinkDeliveries: { input: { query: { "linkId": string; "offset"?: number | undefined } }; response: LinkDeliveryPage };
 };

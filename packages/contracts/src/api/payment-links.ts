@@ -40,6 +40,14 @@ export const unappliedReasons = [
 ] as const;
 
 /**
+ * The reasons for which `payment_link.transaction.unapplied` is sent. A further report of a
+ * transfer is not a payment of its own, so it sends nothing (rule HOOK-21).
+ */
+export const publishedReasons = unappliedReasons.filter(
+  (reason) => reason !== "duplicate" && reason !== "conflict",
+);
+
+/**
  * Why a payer gets no payment instructions:
  * - the link does not accept payments
  * - its chain is not watched by this installation

@@ -7,7 +7,7 @@ import {
 } from "@payment-links/contracts";
 import { sampleAccount, sampleSettlement, testStartTime } from "../testing/samples.ts";
 import { type Link, buildLink, requirePayableAccount } from "./link.ts";
-import { isStale, evaluateSettlement } from "./evaluate-settlement.ts";
+import { isStale, evaluateSettlement, getChangedLink } from "./evaluate-settlement.ts";
 
 const owner = requirePayableAccount(sampleAccount(), loadCatalogue());
 
@@ -33,6 +33,7 @@ const evaluateAll = (...states: readonly SettlementState[]) => {
   let link = initialLink;
   let storedPayment: Parameters<typeof evaluateSettlement>[1]["storedPayment"];
   let creditedCount = 0;
+  let unappliedCount = 0;
   let ignoredCount = 0;
   for (const [minuteIndex, state] of states.entries()) {
     const now = new Date(testStartTime.getTime() + minuteIndex * 60_000);
@@ -46,10 +47,11 @@ const evaluateAll = (...states: readonly SettlementState[]) => {
     });
     if (result === undefined) ignoredCount += 1;
     storedPayment = result?.payment ?? storedPayment;
-    link = result?.credit?.link ?? link;
+    link = (result && getChangedLink(result)) ?? link;
+    unappliedCount += result?.unapplied === undefined ? 0 : 1;
     creditedCount += result?.credit === undefined ? 0 : 1;
   }
-  return { payment: storedPayment, link, creditedCount, ignoredCount };
+  return { payment: storedPayment, link, creditedCount, unappliedCount, ignoredCount };
 };
 
 const processing = withOverrides({ status: "processing", amount: new Decimal("1") });
@@ -78,6 +80,25 @@ describe("evaluateSettlement", () => {
     const { creditedCount, payment } = evaluateAll(withOverrides({ chainId: "1" }));
     expect(creditedCount).toBe(0);
     expect(payment).toMatchObject({ isApplied: false, reason: "wrong_token", appliedAt: null });
+  });
+
+  test("publishes a payment as unapplied when it settles, and never again (rule HOOK-21)", () => {
+    const wrongToken = { chainId: "1" };
+    const states = [
+      withOverrides({ ...wrongToken, status: "processing" }),
+      withOverrides({ ...wrongToken, status: "failed", version: 2 }),
+      withOverrides({ ...wrongToken, version: 3 }),
+      withOverrides({ ...wrongToken, version: 4, isOrphaned: true }),
+      withOverrides({ ...wrongToken, version: 5, isOrphaned: false }),
+    ];
+    const countAfter = states.map(
+      (_, index) => evaluateAll(...states.slice(0, index + 1)).unappliedCount,
+    );
+    expect(countAfter).toEqual([0, 0, 1, 1, 1]);
+    const { link, payment } = evaluateAll(...states);
+    expect(link).toEqual({ ...initialLink, version: 2 });
+    expect(payment?.unappliedAt).toEqual(new Date(testStartTime.getTime() + 2 * 60_000));
+    expect(evaluateAll(processing, settled).unappliedCount).toBe(0);
   });
 
   test("ignores duplicates and older versions", () => {

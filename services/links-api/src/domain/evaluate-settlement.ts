@@ -3,6 +3,7 @@ import type { Link } from "./link.ts";
 import {
   type Payment,
   type Verdict,
+  addUnappliedEvent,
   creditPayment,
   findUnappliedReason,
   buildPayment,
@@ -23,7 +24,19 @@ export type SettlementResult = {
    * The link with the payment credited. Undefined if this settlement does not credit the payment.
    */
   credit: { link: Link; isCompleted: boolean } | undefined;
+  /**
+   * The link with the event that the payment is not applied (rule HOOK-21). Undefined if this
+   * settlement does not publish that.
+   */
+  unapplied: { link: Link } | undefined;
 };
+
+/** Returns the link after a result, and undefined if the result does not change it. */
+export const getChangedLink = ({
+  credit,
+  unapplied,
+}: Pick<SettlementResult, "credit" | "unapplied">): Link | undefined =>
+  credit?.link ?? unapplied?.link;
 
 type EvaluationContext = {
   link: Link;
@@ -66,7 +79,7 @@ export const evaluateSettlement = (
       version: normalizedSettlement.version,
       ...getOrphanChange(storedPayment, normalizedSettlement, context),
     };
-    return [{ payment, credit: undefined }];
+    return [{ payment, credit: undefined, unapplied: undefined }];
   }
   if (normalizedSettlement.status !== "settled") {
     return [
@@ -78,21 +91,32 @@ export const evaluateSettlement = (
           now,
         }),
         credit: undefined,
+        unapplied: undefined,
       },
     ];
   }
   const verdict = evaluateReport({ ...normalizedSettlement, linkId: link.id }, context);
-  const result = applyCredit(
+  const result = applyResult(
     link,
     buildPayment(normalizedSettlement, { storedPayment, verdict, publishedAt, now }),
+    storedPayment,
   );
   return [result, ...reevaluateReports(result, context)];
 };
 
-const applyCredit = (link: Link, payment: Payment): SettlementResult => ({
-  payment,
-  credit: payment.isApplied ? creditPayment(link, payment) : undefined,
-});
+const applyResult = (
+  link: Link,
+  payment: Payment,
+  storedPayment: Payment | undefined,
+): SettlementResult => {
+  const wasPublished = (storedPayment?.unappliedAt ?? null) !== null;
+  const isPublished = payment.unappliedAt !== null && !wasPublished;
+  return {
+    payment,
+    credit: payment.isApplied ? creditPayment(link, payment) : undefined,
+    unapplied: isPublished ? { link: addUnappliedEvent(link) } : undefined,
+  };
+};
 
 /**
  * Returns the time of a payment: its block's time, or the time when a quorum first saw the payment
@@ -130,21 +154,22 @@ const evaluateReport = (
 
 /** Evaluates earlier reports again, each based on the result of the previous one. */
 const reevaluateReports = (
-  { credit, payment: evaluatedPayment }: SettlementResult,
+  evaluatedResult: SettlementResult,
   context: EvaluationContext,
 ): SettlementResult[] => {
+  const { payment: evaluatedPayment } = evaluatedResult;
   const reports = new Map(
     [...context.reports, evaluatedPayment].map((report) => [report.id, report]),
   );
-  let link = credit?.link ?? context.link;
+  let link = getChangedLink(evaluatedResult) ?? context.link;
   const results: SettlementResult[] = [];
   for (const report of listReportsToReevaluate(evaluatedPayment, context.reports)) {
     const verdict = evaluateReport(report, { ...context, link, reports: [...reports.values()] });
     // If a report does not duplicate the applied payment, its reason stays the same.
     if (evaluatedPayment.isApplied && verdict.duplicateOf !== evaluatedPayment.id) continue;
-    const result = applyCredit(link, applyVerdict(report, verdict, context.now));
+    const result = applyResult(link, applyVerdict(report, verdict, context.now), report);
     reports.set(report.id, result.payment);
-    link = result.credit?.link ?? link;
+    link = getChangedLink(result) ?? link;
     results.push(result);
   }
   return results;

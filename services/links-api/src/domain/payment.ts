@@ -42,6 +42,11 @@ export type Payment = {
   firstSeenAt: Date;
   appliedAt: Date | null;
   /**
+   * When it was published that the payment is not applied (rule HOOK-21). Null if it never was. Once
+   * set, it does not change.
+   */
+  unappliedAt: Date | null;
+  /**
    * When this service stored that the payment settled or failed. Null before that, and for payments
    * from before this field existed.
    */
@@ -124,22 +129,27 @@ export type Verdict = { reason: UnappliedReason | undefined; duplicateOf?: strin
 /** Returns a settled payment after it was evaluated again. */
 export const applyVerdict = (payment: Payment, verdict: Verdict, now: Date): Payment => ({
   ...payment,
-  ...toVerdictFields(verdict, now),
+  ...toVerdictFields(verdict, payment, now),
 });
 
 /**
  * Returns the fields that depend on the verdict. `verdict` is undefined until the payment settles.
+ * A further report of a transfer is not published as unapplied, because the transfer may be applied
+ * as another payment.
  */
 const toVerdictFields = (
   verdict: Verdict | undefined,
+  storedPayment: Pick<Payment, "unappliedAt"> | undefined,
   now: Date,
-): Pick<Payment, "isApplied" | "reason" | "duplicateOf" | "appliedAt"> => {
+): Pick<Payment, "isApplied" | "reason" | "duplicateOf" | "appliedAt" | "unappliedAt"> => {
   const isApplied = verdict !== undefined && verdict.reason === undefined;
+  const isUnapplied = verdict?.reason !== undefined && verdict.duplicateOf === undefined;
   return {
     isApplied,
     reason: verdict?.reason ?? null,
     duplicateOf: verdict?.duplicateOf ?? null,
     appliedAt: isApplied ? now : null,
+    unappliedAt: storedPayment?.unappliedAt ?? (isUnapplied ? now : null),
   };
 };
 
@@ -176,7 +186,7 @@ export const buildPayment = (
   firstSeenAt: settlement.firstSeenAt,
   endedAt: settlement.status === "processing" ? null : now,
   blockNumber: settlement.blockNumber ?? null,
-  ...toVerdictFields(verdict, now),
+  ...toVerdictFields(verdict, storedPayment, now),
   ...getOrphanFields(settlement, storedPayment, { publishedAt, now }),
 });
 
@@ -214,6 +224,12 @@ const getOrphanFields = (
     orphanChangePublishedAt,
   };
 };
+
+/**
+ * Returns a link after it was published that one of its payments is not applied. Only the version
+ * changes, because every event has its own.
+ */
+export const addUnappliedEvent = (link: Link): Link => ({ ...link, version: link.version + 1 });
 
 /** Returns a payment in the form that a link's events contain (rule HOOK-9). */
 export const toLinkTransaction = (payment: Payment): LinkTransaction => ({

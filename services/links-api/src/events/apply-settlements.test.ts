@@ -27,6 +27,7 @@ const listPayments = async (id: string) => {
 
 const succeeded = "payment_link.transaction.succeeded";
 const completed = "payment_link.completed";
+const unapplied = "payment_link.transaction.unapplied";
 
 describe("applySettlements", () => {
   test("credits and publishes a partial payment once, with the resulting state (rules CALLER-7, EVENT-3 and HOOK-10)", async () => {
@@ -140,12 +141,46 @@ describe("applySettlements", () => {
     });
   });
 
-  test("stores a payment on a completed link as unapplied, and changes and publishes nothing (rule STATE-9)", async () => {
+  test("stores a payment on a completed link as unapplied, changes no amount, and publishes it once, whatever is reported later (rules STATE-9 and HOOK-21)", async () => {
     const id = await rig.createLink(keyHeaders, { toAmount: "5" });
     await rig.settle(sampleSettlement(id, { amount: "5" }));
-    const stateBefore = [await rig.retrieve(id), await listEventTypes(id)];
-    await rig.settle(sampleSettlement(id, { amount: "5", firstSeenAt: afterStart(1) }));
-    expect([await rig.retrieve(id), await listEventTypes(id)]).toEqual(stateBefore);
+    const linkBefore = await rig.retrieve(id);
+    rig.clock.advance(1_000);
+    const lateSettlement = sampleSettlement(id, {
+      amount: "5",
+      firstSeenAt: afterStart(1),
+      isOrphaned: false,
+    });
+    await rig.settle({ ...lateSettlement, status: "failed" });
+    expect(await listEventTypes(id)).toEqual(["payment_link.created", succeeded, completed]);
+    await rig.settle({ ...lateSettlement, version: 2 });
+    expect(await rig.retrieve(id)).toEqual(linkBefore);
+    const events = await rig.listEvents(id);
+    expect(events.map(({ type }) => type)).toEqual([
+      "payment_link.created",
+      succeeded,
+      completed,
+      unapplied,
+    ]);
+    const [, , completedEvent, unappliedEvent] = events;
+    expect(unappliedEvent?.occurredAt).toEqual(rig.clock.now());
+    expect(unappliedEvent?.data).toEqual({
+      link: { ...completedEvent?.data.link, version: 4 },
+      transaction: {
+        id: lateSettlement.id,
+        status: "settled",
+        amount: "5",
+        tokenAddress: lateSettlement.tokenAddress,
+        chainId: lateSettlement.chainId,
+        sourceTransaction: lateSettlement.sourceTransaction,
+        dateCreated: afterStart(1).toISOString(),
+        reason: "completed",
+      },
+    });
+    await rig.settle({ ...lateSettlement, version: 2 });
+    await rig.settle({ ...lateSettlement, version: 3, isOrphaned: true });
+    await rig.settle({ ...lateSettlement, version: 4 });
+    expect(await rig.listEvents(id)).toEqual(events);
     const payments = await listPayments(id);
     expect(payments.map((payment: PaymentResult) => [payment.applied, payment.reason])).toEqual([
       [false, "completed"],
@@ -261,7 +296,9 @@ describe("applySettlements", () => {
     await rig.settle(correctedSettlement);
     expect(await listPayments(id)).toMatchObject([{ status: "settled", applied: true }]);
     expect(await listEventTypes(id)).toEqual(["payment_link.created", succeeded, completed]);
-    const warnings = rig.logLines.filter((line) => line.includes("failed payment later settled"));
+    const warnings = rig.logLines.filter(
+      (line) => line.includes("failed payment later settled") && line.includes(id),
+    );
     expect(warnings).toEqual([expect.stringContaining(firstSettlement.id)]);
   });
 
@@ -509,6 +546,26 @@ describe("concurrent payments on one link", () => {
     expect(events.filter(({ type }) => type === succeeded)).toHaveLength(50);
     expect(events.filter(({ type }) => type === completed)).toHaveLength(1);
     expect(new Set(events.map(({ data }) => data.transaction?.id)).size).toBe(51);
+  });
+});
+
+describe("an unapplied payment that is evaluated again after a restore", () => {
+  test("is published under the same event id (rules EVENT-7 and HOOK-21)", async () => {
+    const id = await rig.createLink(keyHeaders, { toAmount: "5" });
+    const settlement = sampleSettlement(id, { amount: "5", chainId: "1" });
+    const listUnapplied = async () =>
+      (await rig.listEvents(id)).filter(({ type }) => type === unapplied);
+    await rig.settle(settlement);
+    const eventsBefore = await listUnapplied();
+    await rig.pool.query(sqlVoid`DELETE FROM outbox WHERE key = ${id} AND type = ${unapplied}`);
+    await rig.pool.query(
+      sqlVoid`DELETE FROM unapplied_payments WHERE payment_id = ${settlement.id}`,
+    );
+    await rig.pool.query(sqlVoid`DELETE FROM payments WHERE link_id = ${id}`);
+    await rig.settle(settlement);
+    const eventsAfter = await listUnapplied();
+    expect(eventsBefore).toHaveLength(1);
+    expect(eventsAfter.map((event) => event.id)).toEqual(eventsBefore.map((event) => event.id));
   });
 });
 

@@ -11,6 +11,7 @@ import {
   type SettlementResult,
   isStale,
   evaluateSettlement,
+  getChangedLink,
 } from "../domain/evaluate-settlement.ts";
 import { markAddressesUsed } from "../store/link-addresses.ts";
 import { saveCredits } from "../store/save-credits.ts";
@@ -127,7 +128,8 @@ const applySettlement = (
     publishedAt: event.envelope.occurredAt,
     now,
   });
-  return results.map(({ credit, payment: updatedPayment }): AppliedSettlement => {
+  return results.map((result): AppliedSettlement => {
+    const { payment: updatedPayment } = result;
     const linkBefore = links.get(link.id) ?? link;
     const storedReport =
       payments.get(updatedPayment.id) ??
@@ -138,8 +140,8 @@ const applySettlement = (
         : withStoredIdentity(storedReport, updatedPayment);
     payments.set(payment.id, payment);
     reports.set({ userId: link.userId, payment });
-    if (credit !== undefined) links.set(link.id, credit.link);
-    return { payment, credit, event, linkBefore, storedPayment: storedReport };
+    links.set(link.id, getChangedLink(result) ?? linkBefore);
+    return { ...result, payment, event, linkBefore, storedPayment: storedReport };
   });
 };
 

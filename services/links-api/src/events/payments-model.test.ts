@@ -123,7 +123,7 @@ const createSettlements = (
   }));
 };
 
-test("sum, usage, status, reasons and events follow the rules for any sequence of operations (rules KEEP-1, KEEP-2, STATE-2, STATE-5, STATE-7, STATE-8 and STATE-9)", async () => {
+test("sum, usage, status, reasons and events follow the rules for any sequence of operations (rules KEEP-1, KEEP-2, STATE-2, STATE-5, STATE-7, STATE-8, STATE-9 and HOOK-21)", async () => {
   await fc.assert(
     fc.asyncProperty(arbitraryScenario, async (scenario) => {
       const startTime = rig.clock.now();
@@ -174,6 +174,10 @@ const expectMatchesModel = async (
   const countEvents = (type: string) => events.filter((event) => event.type === type).length;
   expect(countEvents("payment_link.transaction.succeeded")).toBe(model.succeededCount);
   expect(countEvents("payment_link.completed")).toBe(model.completedCount);
+  const publishedReasons = events
+    .filter(({ type }) => type === "payment_link.transaction.unapplied")
+    .map(({ data }) => data.transaction.reason);
+  expect(publishedReasons.sort()).toEqual(model.reasons.filter((reason) => reason !== "").sort());
   expect(events.map(({ data }) => data.link.version)).toEqual(events.map((_, index) => index + 1));
   expect(events.at(-1)?.data.link.currentUsage).toBe(model.usage);
 };

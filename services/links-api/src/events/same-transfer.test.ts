@@ -131,6 +131,16 @@ const expiry = new Date(testStartTime.getTime() + 60_000);
 const getReceivedAmount = async (linkId: string): Promise<string> =>
   (await rig.retrieve(linkId)).receivedAmount;
 
+/** Lists a link's events about payments: the kind, the payment's id and the reason. */
+const listPaymentEvents = async (linkId: string): Promise<string[]> =>
+  (await rig.listEvents(linkId)).flatMap(({ type, data: { transaction } }) =>
+    transaction === undefined
+      ? []
+      : [type.replace("payment_link.transaction.", ""), transaction.id, transaction.reason ?? ""]
+          .join(" ")
+          .trim(),
+  );
+
 const permute = (items: readonly number[]): number[][] =>
   items.length === 0
     ? [[]]
@@ -264,7 +274,7 @@ describe("a transfer reported by both the chain watch and a provider's notice", 
     expect(unapplied).toMatchObject({ count: 1, payments: [{ reason: "completed" }] });
   });
 
-  test("turns earlier unapplied reports into duplicates of the applied one (rule STATE-14)", async () => {
+  test("turns earlier unapplied reports into duplicates of the applied one, which is published after them (rules STATE-14 and HOOK-21)", async () => {
     const shop = createShop();
     const linkId = await shop.createLink({ expirationDate: expiry.toISOString() });
     const transfer = { shop, linkId, hash: newHash() };
@@ -288,6 +298,10 @@ describe("a transfer reported by both the chain watch and a provider's notice", 
     ).toHaveLength(2);
     expect((await shop.readJson("overview")).unapplied).toMatchObject({ count: 0, payments: [] });
     expect(await getReceivedAmount(linkId)).toBe("10");
+    expect(await listPaymentEvents(linkId)).toEqual([
+      `unapplied ${lateNotice.id} expired`,
+      `succeeded ${chainPayment.id}`,
+    ]);
   });
 
   test("is flagged as a conflict when an unapplied earlier report had a different amount", async () => {
@@ -350,6 +364,12 @@ describe("several transfers in one transaction", () => {
     ]);
     const { unapplied } = await transfer.shop.readJson("overview");
     expect(unapplied).toMatchObject({ count: 1, payments: [{ reason: "conflict" }] });
+    // The notice may be a further report of one of these transfers, so it has no event.
+    const paymentEvents = await listPaymentEvents(transfer.linkId);
+    expect(paymentEvents).toEqual([
+      expect.stringMatching(/^succeeded /),
+      expect.stringMatching(/^succeeded /),
+    ]);
   });
 
   test("are each credited when the notice arrives first", async () => {
@@ -413,7 +433,7 @@ describe("several transfers in one transaction", () => {
     }
   });
 
-  test("leave only the other transfer unapplied when a notice matches the one that completes the link", async () => {
+  test("leave only the other transfer unapplied when a notice matches the one that completes the link, and publish it once (rule HOOK-21)", async () => {
     const shop = createShop();
     const linkId = await shop.createLink({ toAmount: "5" });
     const transfer = { shop, linkId, hash: newHash() };
@@ -425,6 +445,9 @@ describe("several transfers in one transaction", () => {
     expect(await shop.listPayments(linkId)).toEqual(["10 completed", "5 applied", "5 duplicate"]);
     const { unapplied } = await shop.readJson("overview");
     expect(unapplied).toMatchObject({ count: 1, payments: [{ reason: "completed" }] });
+    const [succeededEvent, ...laterEvents] = await listPaymentEvents(linkId);
+    expect(succeededEvent).toMatch(/^succeeded /);
+    expect(laterEvents).toEqual([expect.stringMatching(/^unapplied \S+ completed$/)]);
   });
 
   test("are credited once for two equal notices of one provider, until the chain shows two", async () => {

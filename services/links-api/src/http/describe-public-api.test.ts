@@ -237,12 +237,13 @@ describe("GET /v1/openapi.json", () => {
     }
   });
 
-  test("requires a transaction in the webhook type that has one, and not in the others", () => {
+  test("requires a transaction in the webhook types that have one, and not in the others", () => {
     const getDataSchema = (type: string): Json =>
       resolveReference(
         document.webhooks[type].post.requestBody.content["application/json"].schema.$ref,
       ).properties.data;
     expect(getDataSchema("payment_link.transaction.succeeded").required).toContain("transaction");
+    expect(getDataSchema("payment_link.transaction.unapplied").required).toContain("transaction");
     expect(getDataSchema("payment_link.completed").properties).not.toHaveProperty("transaction");
     expect(getDataSchema("other").properties).toBeUndefined();
   });

@@ -77,6 +77,11 @@ const webhooks = {
     summary: "A payment has completed the link",
     body: webhookBodies["payment_link.completed"],
   },
+  "payment_link.transaction.unapplied": {
+    operationId: "paymentLinkTransactionUnapplied",
+    summary: "A payment has settled, but does not count on the link",
+    body: webhookBodies["payment_link.transaction.unapplied"],
+  },
   other: {
     operationId: "otherWebhook",
     summary: "A future event type: acknowledge it and do nothing",

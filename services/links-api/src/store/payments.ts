@@ -33,6 +33,7 @@ export const PaymentRow = z.object({
   occurredAt: z.date(),
   firstSeenAt: z.date(),
   appliedAt: z.date().nullable(),
+  unappliedAt: z.date().nullable(),
   endedAt: z.date().nullable(),
   orphanedAt: z.date().nullable(),
   returnedAt: z.date().nullable(),

@@ -4,9 +4,10 @@ import {
   createDeterministicId,
   linkCompleted,
   linkTransactionSucceeded,
+  linkTransactionUnapplied,
 } from "@payment-links/contracts";
 import { VoidRow, type Transaction } from "@payment-links/postgres";
-import type { SettlementResult } from "../domain/evaluate-settlement.ts";
+import { type SettlementResult, getChangedLink } from "../domain/evaluate-settlement.ts";
 import { toLinkState } from "../domain/link.ts";
 import { toLinkTransaction } from "../domain/payment.ts";
 import { buildLinksUpdate } from "./links.ts";
@@ -28,8 +29,8 @@ export const saveCredits = async (
   now: Date,
 ): Promise<void> => {
   const payments = keepLatest(results.map(({ payment }) => payment));
-  const links = keepLatest(results.flatMap(({ credit }) => credit?.link ?? []));
-  const events = results.flatMap((result) => createCreditEvents(result, now));
+  const links = keepLatest(results.flatMap((result) => getChangedLink(result) ?? []));
+  const events = results.flatMap((result) => createPaymentEvents(result, now));
   await tx.query(sql.prepared("keep_credits", VoidRow)`
     WITH paid AS (${buildPaymentsUpsert(payments)}), credited AS (${buildLinksUpdate(links)})
     ${buildOutboxInsert(events)}
@@ -41,20 +42,27 @@ const keepLatest = <Item extends { id: string }>(items: readonly Item[]): Item[]
 ];
 
 /**
- * Creates the events for a payment. Only an applied payment has events. If it completes the link,
- * there are two events, with the versions n and n + 1, and both contain the state after the
- * payment. Their ids are derived from the payment and the link, so a service that was restored from
- * a backup publishes them with the same ids (rule EVENT-7).
+ * Creates the events for a payment. If an applied payment completes the link, there are two events,
+ * with the versions n and n + 1, and both contain the state after the payment. Their ids are
+ * derived from the payment and the link, so a service that was restored from a backup publishes
+ * them with the same ids (rule EVENT-7).
  */
-const createCreditEvents = (
-  { credit, event, payment }: CreditResult,
-  now: Date,
-): OutgoingEvent[] => {
-  if (credit === undefined) return [];
-  const { link, isCompleted } = credit;
+const createPaymentEvents = (result: CreditResult, now: Date): OutgoingEvent[] => {
+  const { credit, event, payment, unapplied } = result;
+  const link = getChangedLink(result);
+  if (link === undefined) return [];
   const state = toLinkState(link, now);
   const commonFields = { key: link.id, occurredAt: now, traceparent: event?.traceparent };
   const transaction = toLinkTransaction(payment);
+  if (unapplied !== undefined) {
+    const unappliedEvent = createOutgoingEvent(linkTransactionUnapplied, {
+      ...commonFields,
+      id: createDeterministicId("evt", [linkTransactionUnapplied.type, payment.id]),
+      data: { link: state, transaction: { ...transaction, reason: payment.reason ?? "" } },
+    });
+    return [unappliedEvent];
+  }
+  const isCompleted = credit?.isCompleted === true;
   const stateAfterPayment = isCompleted ? { ...state, version: state.version - 1 } : state;
   const succeeded = createOutgoingEvent(linkTransactionSucceeded, {
     ...commonFields,

@@ -8,6 +8,7 @@ import {
   linkDeactivated,
   linkSnapshot,
   linkTransactionSucceeded,
+  linkTransactionUnapplied,
   newId,
 } from "@payment-links/contracts";
 import { sql } from "slonik";
@@ -129,6 +130,51 @@ describe("one attempt", () => {
       maxUsage: 3,
     });
     expect(receivedWebhook?.raw).not.toContain('transaction"');
+  });
+
+  test("of payment_link.transaction.unapplied has the bytes of payment_link.transaction.succeeded, its own type and the reason, and is sent once (rule HOOK-21)", async () => {
+    const person = rig.signIn();
+    const endpoint = await rig.register(person);
+    await rig.service.start();
+    const link = sampleLink({ userId: person.userId });
+    const transaction = sampleTransaction();
+    await publishPayment(link, transaction);
+    rig.clock.advance(1);
+    const unapplied = createOutgoingEvent(linkTransactionUnapplied, {
+      key: link.id,
+      occurredAt: rig.clock.now(),
+      data: { link: { ...link, version: 3 }, transaction: { ...transaction, reason: "expired" } },
+    });
+    const id = await rig.publish(unapplied);
+    await rig.publish(unapplied, { id });
+    await rig.publishCompleted(person);
+    const received = await waitUntil("the webhooks arrive", () => {
+      const { received: webhooks } = receiver;
+      return webhooks.length >= 3 && webhooks;
+    });
+    const findRaw = (type: string) =>
+      received.filter(({ body }) => body["type"] === type).map(({ raw }) => raw);
+    const [succeededRaw = ""] = findRaw("payment_link.transaction.succeeded");
+    const unappliedRaws = findRaw("payment_link.transaction.unapplied");
+    const [unappliedBody] = received.filter(
+      ({ body }) => body["type"] === "payment_link.transaction.unapplied",
+    );
+    const succeededId: unknown = JSON.parse(succeededRaw).id;
+    expect(unappliedRaws).toEqual([
+      succeededRaw
+        .replace("10:00:00.000Z", "10:00:00.001Z")
+        .replace(String(succeededId), String(unappliedBody?.body.id))
+        .replace('"sourceTransaction"', '"reason":"expired","sourceTransaction"')
+        .replace("transaction.succeeded", "transaction.unapplied"),
+    ]);
+    const { json } = await rig.call(
+      person,
+      "GET",
+      `${endpoint.path}/deliveries?eventType=payment_link.transaction.unapplied`,
+    );
+    expect(json.data).toMatchObject([
+      { eventType: "payment_link.transaction.unapplied", paymentId: transaction.id },
+    ]);
   });
 
   test("with any 2xx response delivers the webhook and is not repeated (rule HOOK-13)", async () => {

@@ -1,6 +1,11 @@
-import type { WebhookTransaction, WebhookType } from "@payment-links/contracts";
+import { WebhookTransaction, type WebhookType } from "@payment-links/contracts";
+import * as z from "zod";
 import type { Link } from "./link.ts";
 import type { Destination } from "./schedule/slots.ts";
+
+/** An event's payment as stored. `reason` says why it was not applied (rule HOOK-21). */
+export const StoredTransaction = WebhookTransaction.extend({ reason: z.string().optional() });
+export type StoredTransaction = z.output<typeof StoredTransaction>;
 
 /** An event and the endpoint that gets it. */
 export type Delivery = {
@@ -10,7 +15,7 @@ export type Delivery = {
   linkId: string;
   eventType: WebhookType;
   occurredAt: Date;
-  transaction: WebhookTransaction | null;
+  transaction: StoredTransaction | null;
   traceparent: string | null;
   /** The number of the current attempt. */
   attempts: number;

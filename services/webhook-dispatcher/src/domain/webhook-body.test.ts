@@ -32,8 +32,15 @@ describe("serializeWebhookBody", () => {
       createEvent({ transaction: { ...transaction, sourceTransaction: null } }),
     ],
     ["a completion event", createEvent({ eventType: "payment_link.completed" })],
+    [
+      "an event of an unapplied payment",
+      createEvent({
+        eventType: "payment_link.transaction.unapplied",
+        transaction: { ...transaction, reason: "expired" },
+      }),
+    ],
   ])(
-    "writes %s with all fields, sorted keys and no whitespace (rules HOOK-8 and HOOK-9)",
+    "writes %s with all fields, sorted keys and no whitespace (rules HOOK-8, HOOK-9 and HOOK-21)",
     (_which, event) => {
       const link = sampleLink({ description: "a b\n\u00e9", maxUsage: 3 });
       const text = serializeWebhookBody(event, link, now);

@@ -1,11 +1,10 @@
 import {
   type WebhookLink,
-  type WebhookTransaction,
   type WebhookType,
   formatAmount,
   pickLinkTexts,
 } from "@payment-links/contracts";
-import type { Delivery } from "./attempt.ts";
+import type { Delivery, StoredTransaction } from "./attempt.ts";
 import { type Link, statusAt } from "./link.ts";
 
 /** The parts that are the same in every attempt of a delivery. */
@@ -15,7 +14,7 @@ type WebhookBody = {
   id: string;
   type: WebhookType;
   createdAt: string;
-  data: WebhookLink & { transaction?: WebhookTransaction };
+  data: WebhookLink & { transaction?: StoredTransaction };
 };
 
 /**
@@ -50,6 +49,7 @@ const serializeTransaction = (transaction: NonNullable<WebhookEvent["transaction
   chainId: transaction.chainId,
   dateCreated: transaction.dateCreated,
   id: transaction.id,
+  ...(transaction.reason === undefined ? {} : { reason: transaction.reason }),
   sourceTransaction: transaction.sourceTransaction,
   status: transaction.status,
   tokenAddress: transaction.tokenAddress,

@@ -2,6 +2,7 @@ import { type AfterCommitHook, type Envelope, toLatestPublished } from "@payment
 import {
   LinkTransaction,
   type PaymentLinkState,
+  UnappliedTransaction,
   type WebhookType,
   createDeterministicId,
   linkSnapshot,
@@ -19,7 +20,7 @@ import { listEnabledEndpoints } from "../store/endpoints.ts";
 import { type StoredLinkVersion, type PublishedLink, recordLinks } from "../store/links.ts";
 
 type LinkEvent = {
-  data: { link: PaymentLinkState; transaction?: LinkTransaction };
+  data: { link: PaymentLinkState; transaction?: LinkTransaction | UnappliedTransaction };
   envelope: Envelope;
   traceparent: string | undefined;
 };
@@ -155,10 +156,15 @@ const createDelivery = (
   linkId: data.link.id,
   eventType,
   occurredAt: envelope.occurredAt,
-  transaction: data.transaction === undefined ? null : z.encode(LinkTransaction, data.transaction),
+  transaction: data.transaction === undefined ? null : encodeTransaction(data.transaction),
   traceparent: traceparent ?? null,
   dateCreated,
 });
+
+const encodeTransaction = (transaction: LinkTransaction | UnappliedTransaction) =>
+  "reason" in transaction
+    ? z.encode(UnappliedTransaction, transaction)
+    : z.encode(LinkTransaction, transaction);
 
 /**
  * Inserts deliveries. Those that this process can send immediately are leased in the same statement

@@ -6,8 +6,8 @@ import {
 } from "@payment-links/postgres";
 import { sql } from "slonik";
 import * as z from "zod";
-import { WebhookTransaction, webhookTypes } from "@payment-links/contracts";
-import type { Delivery } from "../domain/attempt.ts";
+import { webhookTypes } from "@payment-links/contracts";
+import { type Delivery, StoredTransaction } from "../domain/attempt.ts";
 import { toUtcDay, matchesEndpoint } from "./delivery-log.ts";
 
 const IdRow = z.object({ id: z.string() });
@@ -88,7 +88,7 @@ const ClaimRow = z.object({
   linkId: z.string(),
   eventType: z.enum(webhookTypes),
   occurredAt: z.date(),
-  transaction: WebhookTransaction.nullable(),
+  transaction: StoredTransaction.nullable(),
   traceparent: z.string().nullable(),
   attempts: z.int(),
 }) satisfies z.ZodType<Delivery>;

@@ -21,7 +21,11 @@ import styles from "./webhooks.module.css";
 const refetchIntervalMs = 5_000;
 
 const statuses = ["Pending", "Delivered", "Failed"] as const;
-const eventTypes = ["payment_link.transaction.succeeded", "payment_link.completed"] as const;
+const eventTypes = [
+  "payment_link.transaction.succeeded",
+  "payment_link.completed",
+  "payment_link.transaction.unapplied",
+] as const;
 
 /**
  * The deliveries to an endpoint, newest first, and the selected one. Refreshes while it is visible.
