@@ -350,6 +350,17 @@ const expectations: Record<string, RouteExpectation> = {
     expectedResponse: "404 NOT_FOUND",
     createParameters: () => ({ name: "none.js" }),
   },
+  "GET /docs": { ...anyoneRule, expectedResponse: "200" },
+  "GET /docs/:page": {
+    ...anyoneRule,
+    expectedResponse: "200",
+    createParameters: () => ({ page: "webhooks" }),
+  },
+  "GET /docs/assets/:name": {
+    ...anyoneRule,
+    expectedResponse: "404 NOT_FOUND",
+    createParameters: () => ({ name: "none.js" }),
+  },
   "GET /checkout/payment-links/:id": {
     ...anyoneRule,
     expectedResponse: "200",

@@ -1,4 +1,4 @@
-// Prepares a run of tests: builds the console and starts servers.
+// Prepares a run of tests: builds the console and the docs, and starts servers.
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { printToStderr, startNode, waitForExit } from "./children.mjs";
@@ -9,13 +9,16 @@ import { servers as allServers } from "./tiers.mjs";
 const buildMsMax = 600_000;
 
 /**
- * Builds a clone's console before the tests run, so that two tests do not build it at the same
- * time.
+ * Builds a clone's console and docs before the tests run, so that two tests do not build them at the
+ * same time.
  */
 export const buildConsole = async ({ env }, cloneRoot = root) => {
   const options = { env, cwd: cloneRoot, stdio: "inherit" };
-  const child = startNode([join(cloneRoot, "packages/console/ensure.ts")], options);
-  if ((await waitForExit(child, buildMsMax)) !== 0) throw new Error("could not build the console");
+  for (const name of ["console", "docs"]) {
+    const child = startNode([join(cloneRoot, `packages/${name}/ensure.ts`)], options);
+    if ((await waitForExit(child, buildMsMax)) !== 0)
+      throw new Error(`could not build the ${name}`);
+  }
 };
 
 /** Starts the named servers, runs the task with a promise of their URLs, and then stops them. */

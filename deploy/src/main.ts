@@ -6,6 +6,7 @@ import {
   setConnectAttemptTimeout,
 } from "@payment-links/runtime";
 import { ensureConsoleBuilt } from "@payment-links/console/ensure-built";
+import { ensureDocsBuilt } from "@payment-links/docs/ensure-built";
 import { PortInUseError } from "@payment-links/http";
 import { startAllInOne } from "./all-in-one.ts";
 import { parseOptions } from "./options.ts";
@@ -22,10 +23,12 @@ exitOnUncaughtError(log);
 setConnectAttemptTimeout();
 
 try {
-  await ensureConsoleBuilt({
+  const buildOptions = {
     env: process.env,
-    report: (line) => process.stderr.write(`${line}\n`),
-  });
+    report: (line: string) => process.stderr.write(`${line}\n`),
+  };
+  await ensureConsoleBuilt(buildOptions);
+  await ensureDocsBuilt(buildOptions);
   await startAllInOne({
     environment: process.env,
     isDevnetEnabled: options.isDevnetEnabled,

@@ -28,6 +28,7 @@ export const packages: Record<string, ImportRules> = {
     packages: "chains",
     libraries: "node:crypto node:fs node:zlib zod decimal.js typeid-js",
   },
+  docs: { packages: "design contracts" },
   runtime: {},
   // The files in packages/chains that read nodes, and the entry that creates the readers.
   "chains/readers": { packages: "contracts runtime", layers: "packages/chains" },
@@ -76,7 +77,7 @@ export const serviceLayers: Record<string, ImportRules> = {
     packages: "chains contracts postgres identity bus http",
     layers: "domain guard store metrics payment-reports images dependencies",
   },
-  pages: { packages: "design console chains contracts http", layers: "domain store dependencies" },
+  pages: { packages: "design console docs chains contracts http", layers: "domain store dependencies" },
   routes: { packages: "contracts http", layers: "dependencies http pages" },
   service: {
     packages: "contracts identity bus http process",

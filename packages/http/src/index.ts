@@ -5,7 +5,7 @@ export {
   takeTokens,
   writeMaxAgeMs,
 } from "./authorize-request.ts";
-export { type HtmlDocument, sendDocument } from "./send-document.ts";
+export { type HtmlDocument, sendDocument, setScriptedDocumentHeaders } from "./send-document.ts";
 export { sendApiError } from "./send-api-error.ts";
 export { sendJson } from "./send-json.ts";
 export { type AppOptions, createApp } from "./app.ts";

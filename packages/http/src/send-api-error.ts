@@ -11,6 +11,7 @@ export const sendApiError = (apiError: ApiError, res: Response, extraFields: obj
   res.status(apiError.status);
   res.setHeader("Content-Type", "application/json; charset=utf-8");
   res.setHeader("Content-Length", Buffer.byteLength(text));
+  if (publicApiPath.test(res.req.path)) res.setHeader("Link", buildHelpLink(apiError));
   if (!hasLargeUnreadBody(res.req)) {
     res.end(text);
     return;
@@ -22,6 +23,12 @@ export const sendApiError = (apiError: ApiError, res: Response, extraFields: obj
   res.write(text);
   void discardBody(res.req).then(() => res.end());
 };
+
+const publicApiPath = /^\/v1(?:\/|$)/;
+
+/** Links to the entry of the error's code in the docs (rule ERROR-7). */
+const buildHelpLink = ({ entries }: ApiError): string =>
+  `</docs/errors#${entries[0]?.code ?? ""}>; rel="help"`;
 
 /**
  * Converts a thrown value to an API error. The value can be an API error already, or an error from

@@ -53,9 +53,7 @@ export const sendDocument = (
   }: HtmlDocument,
 ): void => {
   const { title, body, head, styleUrl } = document;
-  res.setHeader("Content-Security-Policy", policies[policy](connectSources));
-  res.setHeader("Referrer-Policy", "no-referrer");
-  res.setHeader("Cross-Origin-Opener-Policy", "same-origin");
+  setDocumentHeaders(res, policies[policy](connectSources));
   const page = html`<!doctype html>
     <html lang="${language}">
       <head>
@@ -71,4 +69,14 @@ export const sendDocument = (
       </body>
     </html> `;
   res.status(status).type("html").send(page.text);
+};
+
+/** Sets the headers of a page whose HTML is complete and has scripts. */
+export const setScriptedDocumentHeaders = (res: Response): void =>
+  setDocumentHeaders(res, policies.scripted());
+
+const setDocumentHeaders = (res: Response, contentSecurityPolicy: string): void => {
+  res.setHeader("Content-Security-Policy", contentSecurityPolicy);
+  res.setHeader("Referrer-Policy", "no-referrer");
+  res.setHeader("Cross-Origin-Opener-Policy", "same-origin");
 };

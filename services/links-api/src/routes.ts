@@ -39,8 +39,10 @@ import { createConsoleFilesLoader } from "./pages/console-files.ts";
 import { getAsset } from "./pages/get-asset.ts";
 import { getChainLogo } from "./pages/get-chain-logo.ts";
 import { getCheckoutPage } from "./pages/get-checkout-page.ts";
+import { createDocsFilesLoader } from "./pages/docs-files.ts";
 import { getConsoleAsset, getConsoleVersion } from "./pages/get-console-asset.ts";
 import { sendConsoleError, getConsolePage } from "./pages/get-console-page.ts";
+import { getDocsAsset, getDocsPage } from "./pages/get-docs-page.ts";
 import { getHomePage } from "./pages/get-home-page.ts";
 import { getIcon } from "./pages/get-icon.ts";
 import { getPaymentQr } from "./pages/get-payment-qr.ts";
@@ -73,6 +75,7 @@ export const createPublicRoutes = (dependencies: Dependencies): readonly Route[]
   ...createDocumentRoutes(dependencies),
   ...createPageRoutes(dependencies),
   ...createConsolePageRoutes(dependencies),
+  ...createDocsRoutes(),
 ];
 
 const createApiRoutes = (dependencies: Dependencies): readonly Route[] => {
@@ -234,6 +237,21 @@ const createConsolePageRoutes = (dependencies: Dependencies): readonly Route[] =
     }),
     publicRoute({ ...pageRoute, path: "/console" }),
     publicRoute({ ...pageRoute, path: "/console/*view" }),
+  ];
+};
+
+const createDocsRoutes = (): readonly Route[] => {
+  const getDocsFiles = createDocsFilesLoader();
+  const pageRoute = { method: "get", sendApiError, handle: getDocsPage(getDocsFiles) } as const;
+  return [
+    publicRoute({ ...pageRoute, path: "/docs" }),
+    publicRoute({ ...pageRoute, path: "/docs/:page" }),
+    publicRoute({
+      method: "get",
+      path: "/docs/assets/:name",
+      routeLimit: fileRateLimit,
+      handle: getDocsAsset(getDocsFiles),
+    }),
   ];
 };
 

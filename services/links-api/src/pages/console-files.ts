@@ -3,6 +3,7 @@ import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
 import { consoleDirectory } from "@payment-links/console";
+import { type CompressedFile, hasMediaType, readCompressedFile } from "./compressed-file.ts";
 
 /** Vite's build manifest. */
 const Manifest = z.record(
@@ -16,9 +17,6 @@ const Manifest = z.record(
 );
 type Manifest = z.output<typeof Manifest>;
 
-/** A file of the console, uncompressed and in each encoding in which it can be sent. */
-export type ConsoleFile = { type: string; bytes: Buffer; br: Buffer; gzip: Buffer };
-
 /** The built console: all files, and those that its page loads first. */
 export type ConsoleFiles = {
   version: string;
@@ -26,13 +24,7 @@ export type ConsoleFiles = {
   script: string;
   styles: readonly string[];
   preloads: readonly string[];
-  find(name: string): ConsoleFile | undefined;
-};
-
-const mediaTypes: Readonly<Record<string, string>> = {
-  js: "text/javascript; charset=utf-8",
-  css: "text/css; charset=utf-8",
-  svg: "image/svg+xml",
+  find(name: string): CompressedFile | undefined;
 };
 
 /**
@@ -56,8 +48,8 @@ const readFiles = (directory: string): ConsoleFiles => {
   const assetsDirectory = join(directory, "assets");
   const filesByName = new Map(
     readdirSync(assetsDirectory)
-      .filter((name) => getExtension(name) in mediaTypes)
-      .map((name) => [name, readFile(assetsDirectory, name)]),
+      .filter(hasMediaType)
+      .map((name) => [name, readCompressedFile(join(assetsDirectory, name))]),
   );
   const toUrlPath = (name: string) => `/console/${name}`;
   return {
@@ -82,12 +74,3 @@ const collectImports = (
     collectImports(manifest, importedName, collected);
   return collected;
 };
-
-const readFile = (assetsDirectory: string, name: string): ConsoleFile => ({
-  type: mediaTypes[getExtension(name)] ?? "",
-  bytes: readFileSync(join(assetsDirectory, name)),
-  br: readFileSync(join(assetsDirectory, `${name}.br`)),
-  gzip: readFileSync(join(assetsDirectory, `${name}.gz`)),
-});
-
-const getExtension = (name: string): string => name.slice(name.lastIndexOf(".") + 1);

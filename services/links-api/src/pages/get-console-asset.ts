@@ -1,7 +1,8 @@
 import type { Request, Response } from "express";
 import { createApiError } from "@payment-links/contracts";
 import { parsePathParameter } from "@payment-links/http";
-import type { ConsoleFile, ConsoleFiles } from "./console-files.ts";
+import { sendCompressedFile, setImmutable } from "./compressed-file.ts";
+import type { ConsoleFiles } from "./console-files.ts";
 
 /**
  * GET /console/assets/:name: returns a file of the console. The file's name changes when its
@@ -12,19 +13,9 @@ export const getConsoleAsset =
   (req: Request, res: Response): void => {
     const file = getConsoleFiles().find(parsePathParameter(req, "name"));
     if (file === undefined) throw createApiError("NOT_FOUND");
-    const { encoding, bytes } = chooseEncoding(req, file);
-    if (encoding !== undefined) res.setHeader("Content-Encoding", encoding);
-    res.setHeader("Cache-Control", "public, max-age=31536000, immutable");
-    res.setHeader("Vary", "Accept-Encoding");
-    res.type(file.type).send(bytes);
+    setImmutable(res);
+    sendCompressedFile(req, res, file);
   };
-
-/** Chooses the smallest encoding that the browser accepts. */
-const chooseEncoding = (req: Request, { br, bytes, gzip }: ConsoleFile) => {
-  const encoding = req.acceptsEncodings(["br", "gzip"]);
-  if (encoding === "br") return { encoding, bytes: br };
-  return encoding === "gzip" ? { encoding, bytes: gzip } : { encoding: undefined, bytes };
-};
 
 /**
  * GET /console/version: returns the version of the current console, with which an open page detects

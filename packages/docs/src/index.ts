@@ -1,0 +1,1 @@
+export { docsDirectory } from "./docs-directory.ts";
