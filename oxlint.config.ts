@@ -64,6 +64,8 @@ export default defineConfig({
         "deploy/**",
         "test/**",
         "packages/console/ensure.ts",
+        "packages/docs/ensure.ts",
+        "packages/docs/receivers/**",
         "packages/console/app/pages/developers/samples/**",
         "packages/postgres/src/testing.ts",
       ],

@@ -15,10 +15,11 @@ import { requireTools } from "./helm/require-tools.ts";
 import { type SampleRequest, createSampleRequests, secret } from "./receiver-samples/requests.ts";
 import { projectRoot } from "./rig/child.ts";
 import { findTool } from "./rig/find-tool.ts";
-import { readBlocks } from "./rig/read-blocks.ts";
+import { readAllBlocks } from "./rig/read-blocks.ts";
 
 const samplesDirectory = join(projectRoot, "packages/console/app/pages/developers/samples");
 const driversDirectory = join(projectRoot, "test/receiver-samples");
+const receiversDirectory = join(projectRoot, "packages/docs/receivers");
 
 type ReceiverSample = {
   tool: string;
@@ -29,8 +30,8 @@ type ReceiverSample = {
 };
 
 /**
- * The receiver for Node.js is from the README. The receivers for other languages are part of this
- * test.
+ * The samples of the console, and the receivers of the docs. The console's sample for Node.js
+ * includes a receiver. The other ones of the console are started by receivers of this test.
  */
 const samplesByLanguage: Readonly<Record<string, ReceiverSample>> = {
   "Node.js": {
@@ -65,6 +66,37 @@ const samplesByLanguage: Readonly<Record<string, ReceiverSample>> = {
     },
     build: ["build", "-o", "receiver", "."],
     run: () => [],
+  },
+  "docs' TypeScript": {
+    tool: "node",
+    files: { "receiver.ts": join(receiversDirectory, "typescript/receiver.ts") },
+    run: () => ["receiver.ts"],
+  },
+  "docs' Python": {
+    tool: "python3",
+    files: { "receiver.py": join(receiversDirectory, "python/receiver.py") },
+    run: () => ["receiver.py"],
+  },
+  "docs' PHP": {
+    tool: "php",
+    files: { "receiver.php": join(receiversDirectory, "php/receiver.php") },
+    run: (port) => ["-n", "-S", `127.0.0.1:${port}`, "receiver.php"],
+  },
+  "docs' Go": {
+    tool: "go",
+    files: { "receiver.go": join(receiversDirectory, "go/receiver.go") },
+    build: ["build", "-o", "receiver", "."],
+    run: () => [],
+  },
+  "docs' Ruby": {
+    tool: "ruby",
+    files: { "receiver.rb": join(receiversDirectory, "ruby/receiver.rb") },
+    run: () => ["receiver.rb"],
+  },
+  "docs' Java": {
+    tool: "java",
+    files: { "Receiver.java": join(receiversDirectory, "java/Receiver.java") },
+    run: () => ["Receiver.java"],
   },
 };
 
@@ -137,7 +169,7 @@ for (const [language, sample] of Object.entries(samplesByLanguage)) {
       await rm(directory, { recursive: true, force: true });
     });
 
-    test("accepts only genuine requests, and processes each signed id once (rule HOOK-20)", async () => {
+    test("accepts only genuine requests, and processes each signed id once (rules HOOK-20 and DOCS-3)", async () => {
       const requests = createSampleRequests(Math.floor(Date.now() / 1000));
       const statuses: [string, number | string][] = [];
       for (const request of requests)
@@ -153,15 +185,28 @@ for (const [language, sample] of Object.entries(samplesByLanguage)) {
   });
 }
 
-describe("README.md", () => {
-  test("shows the tested samples word for word (rule HOOK-20)", async () => {
-    const readme = await readFile(join(projectRoot, "README.md"), "utf8");
-    const readmeBlocks = readBlocks(readme, "A first payment").map(({ text }) => text);
+describe("the docs", () => {
+  test("show the tested samples word for word (rule HOOK-20)", async () => {
+    const page = await readFile(join(projectRoot, "packages/docs/content/quickstart.md"), "utf8");
+    const blocks = readAllBlocks(page).map(({ text }) => text);
     for (const name of ["read-webhook.mjs", "receiver.mjs"]) {
       const text = await readFile(join(samplesDirectory, name), "utf8");
       expect(
-        readmeBlocks.filter((block) => block.includes(`cat > ${name} <<'END'\n${text}END\n`)),
+        blocks.filter((block) => block.includes(`cat > ${name} <<'END'\n${text}END\n`)),
       ).toHaveLength(1);
+    }
+  });
+
+  test("verify webhooks by the same code as the console (rule HOOK-20)", async () => {
+    for (const [receiver, sample, start] of [
+      ["python/receiver.py", "read_webhook.py", "import hashlib"],
+      ["php/receiver.php", "read_webhook.php", "<?php"],
+      ["go/receiver.go", "read_webhook.go", "// Webhook is an event"],
+    ] as const) {
+      const receiverText = await readFile(join(receiversDirectory, receiver), "utf8");
+      const sampleText = await readFile(join(samplesDirectory, sample), "utf8");
+      const verification = sampleText.slice(sampleText.indexOf(start));
+      expect([receiver, receiverText.includes(verification)]).toEqual([receiver, true]);
     }
   });
 });

@@ -55,7 +55,7 @@ export const createSampleRequests = (nowSeconds: number): SampleRequest[] => {
       signingSecret = secret,
     } = parts;
     const { signedBody = body, signedAt = timestamp, chunkCount = 1 } = parts;
-    const [, id = ""] = /"id":"(\w+)"/.exec(body.toString()) ?? [];
+    const [, id = ""] = /"id": ?"(\w+)"/.exec(body.toString()) ?? [];
     const { headers = defaultHeaders, eventId = id } = parts;
     const bytes = Buffer.from(body);
     const signature = `v1=${sign(signedAt, signedBody, signingSecret)}`;
@@ -120,6 +120,9 @@ export const createSampleRequests = (nowSeconds: number): SampleRequest[] => {
   });
   addGenuine("with escaped characters", {
     body: createBody("evt_7", "x").replace('"x"', '"\\u00e9\\ud83d\\udcb6"'),
+  });
+  addGenuine("with whitespace in the JSON", {
+    body: JSON.stringify(JSON.parse(createBody("evt_12")), undefined, 2),
   });
   addGenuine("with 200 KB of text", { body: createBody("evt_8", "x".repeat(200_000)) });
   addGenuine("in five chunks", { body: createBody("evt_9"), chunkCount: 5 });
