@@ -1,4 +1,4 @@
-import { type IconNode, code, keyRound, webhook } from "@payment-links/design/icons";
+import { type IconNode, bookOpen, code, keyRound, webhook } from "@payment-links/design/icons";
 import { useEffect } from "react";
 import { Link, useLocation } from "react-router";
 import { useOperationQuery } from "../../api/query.ts";
@@ -65,7 +65,12 @@ const useScrollToHash = (): void => {
 const Guides = () => (
   <ul className={styles["guides"]}>
     <li>
-      <a href="/v1/openapi.json" target="_blank" rel="noreferrer">
+      <a href="/docs">
+        <GuideText icon={bookOpen} title={texts.docs} text={texts.docsText} />
+      </a>
+    </li>
+    <li>
+      <a href="/docs/api">
         <GuideText icon={code} title={texts.apiReference} text={texts.apiReferenceText} />
       </a>
     </li>

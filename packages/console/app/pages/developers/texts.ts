@@ -4,8 +4,10 @@ import { pickTranslation } from "../../ui/language.ts";
 export const texts = pickTranslation({
   en: {
     title: "Developers",
+    docs: "Documentation",
+    docsText: "Quickstart, orders and refunds, webhooks, errors and going live.",
     apiReference: "API reference",
-    apiReferenceText: "All calls, fields and errors, as an OpenAPI document.",
+    apiReferenceText: "All calls, fields and errors, with examples.",
     keys: "API keys",
     keysText: "Create and rotate the keys that your software uses.",
     webhooks: "Webhooks",
@@ -31,8 +33,10 @@ export const texts = pickTranslation({
   },
   de: {
     title: "Entwickler",
+    docs: "Dokumentation",
+    docsText: "Schnellstart, Bestellungen, Webhooks, Fehler und Live-Betrieb (englisch).",
     apiReference: "API-Referenz",
-    apiReferenceText: "Alle Aufrufe, Felder und Fehler als OpenAPI-Dokument.",
+    apiReferenceText: "Alle Aufrufe, Felder und Fehler mit Beispielen (englisch).",
     keys: "API-Schlüssel",
     keysText: "Schlüssel für Ihre Software erstellen und ersetzen.",
     webhooks: "Webhooks",
