@@ -114,10 +114,10 @@ describe("invalid values", () => {
   );
 });
 
-describe("the chart's README", () => {
+describe("the docs' page about Kubernetes", () => {
   test("lists Postgres URLs that the services accept", async () => {
-    const readme = readFileSync(join(chartDirectory, "README.md"), "utf8");
-    const queryStrings = [...readme.matchAll(/postgres:\/\/.*?\?(.*?)"/g)].map(
+    const page = readFileSync(join(projectRoot, "packages/docs/content/kubernetes.md"), "utf8");
+    const queryStrings = [...page.matchAll(/postgres:\/\/.*?\?(.*?)"/g)].map(
       ([, queryString = ""]) => queryString,
     );
     expect(queryStrings).toHaveLength(2);

@@ -96,8 +96,11 @@ helmSuite.describe("every topology", () => {
       }
     });
 
-    test("sets only variables that deploy/CONFIGURATION.md explains", () => {
-      const configurationPage = readFileSync(join(projectRoot, "deploy/CONFIGURATION.md"), "utf8");
+    test("sets only variables that the docs explain", () => {
+      const configurationPage = readFileSync(
+        join(projectRoot, "packages/docs/content/configuration.md"),
+        "utf8",
+      );
       const names = listContainers(manifests())
         .filter(
           ({ image, name }) =>

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { projectRoot } from "./rig/child.ts";
-import { readBlocks } from "./rig/read-blocks.ts";
+import { readAllBlocks, readBlocks } from "./rig/read-blocks.ts";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { findOrBuildBtcd } from "@payment-links/local-chains/bitcoin/find-btcd";
 
@@ -14,17 +14,19 @@ const hasBitcoin = typeof (await findOrBuildBtcd()) === "string";
 
 const splitLines = (text: string): string[] => text.trim().split("\n");
 
-describe("README.md and deploy/LOCAL-CHAINS.md", () => {
-  let readme = "";
+describe("the docs' pages Quickstart and Local chains", () => {
+  let quickstartPage = "";
+  let ordersPage = "";
   let localChainsPage = "";
   let operationsPage = "";
   let directory = "";
 
   beforeAll(async () => {
-    readme = await readFile(join(projectRoot, "README.md"), "utf8");
-    localChainsPage = await readFile(join(projectRoot, "deploy/LOCAL-CHAINS.md"), "utf8");
-    operationsPage = await readFile(join(projectRoot, "deploy/OPERATIONS.md"), "utf8");
-    directory = await mkdtemp(join(tmpdir(), "payment-links-readme-"));
+    quickstartPage = await readPage("quickstart");
+    ordersPage = await readPage("orders");
+    localChainsPage = await readPage("local-chains");
+    operationsPage = await readPage("operations");
+    directory = await mkdtemp(join(tmpdir(), "payment-links-quickstart-"));
     // If root starts Postgres, Postgres runs as another user. This user needs access to the
     // directory.
     await chmod(directory, 0o755);
@@ -32,17 +34,18 @@ describe("README.md and deploy/LOCAL-CHAINS.md", () => {
 
   afterAll(() => rm(directory, { recursive: true, force: true }));
 
-  test("the first payment, and the payments that continue it, work word for word", async () => {
-    const firstPaymentBlocks = readBlocks(readme, "A first payment");
+  test("the first payment, and the payments that continue it, work word for word (rule DOCS-3)", async () => {
+    const firstPaymentBlocks = readAllBlocks(quickstartPage);
     const blocks = [
       ...firstPaymentBlocks.slice(0, -1),
       ...readBlocks(localChainsPage, "A payment from a provider"),
       ...readBlocks(localChainsPage, "Solana, Tron and Bitcoin"),
+      { language: "sh", text: writeReconcileCommands(ordersPage) },
       // Stops the receiver.
       ...firstPaymentBlocks.slice(-1),
     ].filter(({ text }) => hasBitcoin || !/local.bitcoin/i.test(text));
     const [startBlock, ...laterBlocks] = blocks.filter(({ language }) => language === "sh");
-    const outputBlocks = blocks.filter(({ language }) => language === "");
+    const outputBlocks = blocks.filter(({ language }) => language === "text");
     if (startBlock === undefined || outputBlocks.length === 0)
       throw new Error("a section is missing");
     // Simulates two terminals in a clone. The clone has the same sources, and its own `.data`
@@ -75,8 +78,14 @@ describe("README.md and deploy/LOCAL-CHAINS.md", () => {
       });
       // Page URLs and transaction IDs are different in each run. Webhooks can arrive in any order.
       const outputLines = splitLines(scriptResult.stdout).filter(
-        (line) => !/^(http|\{)/.test(line),
+        (line) => !/^(http|\{|plink_)/.test(line),
       );
+      // Each link of the list is completed: one per local chain, and one of the provider.
+      const listedLines = splitLines(scriptResult.stdout).filter((line) =>
+        line.startsWith("plink_"),
+      );
+      expect(listedLines).toHaveLength(hasBitcoin ? 5 : 4);
+      for (const line of listedLines) expect(line).toMatch(/^plink_\w+ completed (\S+) of \1$/);
       expect(outputLines.sort()).toEqual(
         outputBlocks.flatMap(({ text }) => splitLines(text)).sort(),
       );
@@ -119,6 +128,17 @@ describe("README.md and deploy/LOCAL-CHAINS.md", () => {
     }
   });
 });
+
+const readPage = (name: string): Promise<string> =>
+  readFile(join(projectRoot, `packages/docs/content/${name}.md`), "utf8");
+
+/** Returns commands that run the code of the page *From order to refund* that reconciles orders. */
+const writeReconcileCommands = (page: string): string => {
+  const [code = ""] = readBlocks(page, "Reconcile")
+    .filter(({ language }) => language === "python")
+    .map(({ text }) => text);
+  return `cat > received.py <<'END'\n${code}END\nBASE_URL=$url API_KEY=$key python3 received.py\nrm received.py\n`;
+};
 
 /**
  * Symlinks the installed packages and copies the sources, so that the original clone stays

@@ -160,9 +160,9 @@ describe(`${paymentCount} payments survive a disaster with the README's commands
   const waitUntilIdle = (description: string) =>
     waitUntil(`all work is finished ${description}`, isIdle, waitMsMax);
 
-  /** Runs the commands of deploy/OPERATIONS.md as an operator would. */
+  /** Runs the commands of the docs' page *Operations* as an operator would. */
   const republishAll = async (): Promise<void> => {
-    const page = await readFile(join(projectRoot, "deploy/OPERATIONS.md"), "utf8");
+    const page = await readFile(join(projectRoot, "packages/docs/content/operations.md"), "utf8");
     const [, restoreSection = ""] = page.split("\n## Backup and restore\n");
     const commands = [
       ...restoreSection.matchAll(/`(npm run --silent admin -- republish [a-z-]+)`/g),

@@ -325,8 +325,11 @@ describe("admin", () => {
     expect(stderr).toMatch(/^usage:/);
   });
 
-  test("lists only commands that OPERATIONS.md documents", async () => {
-    const page = await readFile(new URL("../OPERATIONS.md", import.meta.url), "utf8");
+  test("lists only commands that the docs document", async () => {
+    const page = await readFile(
+      new URL("../../packages/docs/content/operations.md", import.meta.url),
+      "utf8",
+    );
     const documentedRows = page
       .split("\n")
       .filter((line) => line.startsWith("| `npm run --silent admin"));

@@ -42,7 +42,10 @@ const prepareVariables = new Set([
   "KAFKA_GRANT_USERNAME",
 ]);
 
-const page = readFileSync(new URL("../CONFIGURATION.md", import.meta.url), "utf8");
+const page = readFileSync(
+  new URL("../../packages/docs/content/configuration.md", import.meta.url),
+  "utf8",
+);
 const [, variablesTable = ""] = /\n## Variables\n([^]*)/.exec(page) ?? [];
 const tableRows = [...variablesTable.matchAll(/^\| (`[A-Z].*?) \| (.*?) \| (.*) \|$/gm)];
 
@@ -56,7 +59,7 @@ const documentedDefaults = new Map(
   }),
 );
 
-test("CONFIGURATION.md explains exactly the variables that the processes read", () => {
+test("the docs explain exactly the variables that the processes read", () => {
   const isFileVariable = (name: string) =>
     name.endsWith("_FILE") && name.replace("_FILE", "") in variableSchemas;
   const isExplained = (name: string) =>
@@ -66,7 +69,7 @@ test("CONFIGURATION.md explains exactly the variables that the processes read", 
   expect([...documentedDefaults.keys()].filter((name) => !isKnownVariable(name))).toEqual([]);
 });
 
-/** Returns whether an unset variable has the default that CONFIGURATION.md documents. */
+/** Returns whether an unset variable has the default that the docs document. */
 const isDocumentedDefault = (name: string, value: string): boolean => {
   const variable = variableSchemas[name] ?? z.never();
   const unsetResult = variable.safeParse(undefined);

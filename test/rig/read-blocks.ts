@@ -1,9 +1,15 @@
+type Block = { language: string; text: string };
+
 /** Returns the fenced code blocks of one section of a page, in order, each with its language. */
-export const readBlocks = (page: string, heading: string): { language: string; text: string }[] => {
+export const readBlocks = (page: string, heading: string): Block[] => {
   const [, section = ""] = page.split(`\n## ${heading}\n`);
   const [text = ""] = section.split("\n## ");
-  return [...text.matchAll(/^```(\w*)\n(.*?)^```$/gms)].map(([, language = "", block = ""]) => ({
+  return readAllBlocks(text);
+};
+
+/** Returns all fenced code blocks of a text, in order, each with its language. */
+export const readAllBlocks = (text: string): Block[] =>
+  [...text.matchAll(/^```(\w*)\n(.*?)^```$/gms)].map(([, language = "", block = ""]) => ({
     language,
     text: block,
   }));
-};

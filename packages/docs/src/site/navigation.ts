@@ -1,9 +1,13 @@
 /** The sections of the sidebar with the names of their pages, in reading order. */
 export const sections: readonly { title: string; pages: readonly string[] }[] = [
-  { title: "Get started", pages: ["index", "orders"] },
+  { title: "Get started", pages: ["index", "quickstart", "orders"] },
   {
     title: "Integrate",
-    pages: ["events", "errors", "api"],
+    pages: ["webhooks", "events", "errors", "api", "testing", "going-live", "migrating"],
+  },
+  {
+    title: "Operate",
+    pages: ["self-hosting", "local-chains", "configuration", "kubernetes", "operations"],
   },
 ];
 

@@ -1,20 +1,7 @@
-import hljs from "highlight.js/lib/core";
-import bash from "highlight.js/lib/languages/bash";
-import go from "highlight.js/lib/languages/go";
-import java from "highlight.js/lib/languages/java";
-import javascript from "highlight.js/lib/languages/javascript";
-import json from "highlight.js/lib/languages/json";
-import php from "highlight.js/lib/languages/php";
-import python from "highlight.js/lib/languages/python";
-import ruby from "highlight.js/lib/languages/ruby";
-import sql from "highlight.js/lib/languages/sql";
-import typescript from "highlight.js/lib/languages/typescript";
-import yaml from "highlight.js/lib/languages/yaml";
-import MarkdownIt from "markdown-it";
+import createMarkdown, { type Token } from "markdown-it";
+import { escapeHtml } from "./escape-html.ts";
+import { highlight } from "./highlight.ts";
 import { buildPagePath } from "./navigation.ts";
-
-const languages = { bash, go, java, javascript, json, php, python, ruby, sql, typescript, yaml };
-for (const [name, language] of Object.entries(languages)) hljs.registerLanguage(name, language);
 
 /** A heading of a page. Its id is the anchor of its section. */
 export type Heading = { id: string; level: number; text: string };
@@ -24,10 +11,7 @@ export type Section = { id: string; title: string; text: string };
 
 export type RenderedMarkdown = { html: string; headings: Heading[]; sections: Section[] };
 
-type Token = ReturnType<MarkdownIt["parse"]>[number];
-
-const markdown = new MarkdownIt({ html: false, typographer: false });
-const { escapeHtml } = markdown.utils;
+const markdown = createMarkdown({ html: false });
 
 /** Renders a page's Markdown, with anchors, highlighted code and links between pages. */
 export const renderMarkdown = (source: string): RenderedMarkdown => {
@@ -94,9 +78,12 @@ const splitSections = (tokens: readonly Token[], headings: readonly Heading[]): 
 
 const { rules } = markdown.renderer;
 
+const getAttribute = (token: Token | undefined, name: string): string =>
+  String(token?.attrGet(name) ?? "");
+
 rules["heading_open"] = (tokens, index) => {
-  const { tag, attrGet } = tokens[index] ?? {};
-  const id = attrGet?.call(tokens[index], "id") ?? "";
+  const tag = tokens[index]?.tag ?? "";
+  const id = getAttribute(tokens[index], "id");
   return tag === "h1"
     ? `<h1 id="${escapeHtml(id)}">`
     : `<${tag} id="${escapeHtml(id)}"><a href="#${escapeHtml(encodeURIComponent(id))}">`;
@@ -112,12 +99,12 @@ rules["th_open"] = (tokens, index) => `<th scope="col"${getAlignment(tokens[inde
 rules["td_open"] = (tokens, index) => `<td${getAlignment(tokens[index])}>`;
 
 const getAlignment = (token: Token | undefined): string => {
-  const [, alignment] = /text-align:(\w+)/.exec(token?.attrGet("style") ?? "") ?? [];
+  const [, alignment] = /text-align:(\w+)/.exec(getAttribute(token, "style")) ?? [];
   return alignment === undefined ? "" : ` class="${alignment}"`;
 };
 
 rules["link_open"] = (tokens, index) => {
-  const href = tokens[index]?.attrGet("href") ?? "";
+  const href = getAttribute(tokens[index], "href");
   const [, name, anchor = ""] = /^([\w-]+)\.md(#.*)?$/.exec(href) ?? [];
   if (name !== undefined) return `<a href="${buildPagePath(name)}${escapeHtml(anchor)}">`;
   const isExternal = /^https?:/.test(href);
@@ -143,7 +130,7 @@ rules["fence"] = (tokens, index) => {
   const { content = "", info = "" } = tokens[index] ?? {};
   const [name = "", ...options] = info.split(" ");
   const language = languageNames[name] ?? name;
-  const text = language === "" ? escapeHtml(content) : hljs.highlight(content, { language }).value;
+  const text = language === "" ? escapeHtml(content) : highlight(content, language);
   const block = `<div class="code"><pre tabindex="0"><code>${text}</code></pre></div>\n`;
   const label = options.find((option) => option.startsWith("tab="))?.slice(4);
   if (label === undefined) return block;
