@@ -77,7 +77,10 @@ export const serviceLayers: Record<string, ImportRules> = {
     packages: "chains contracts postgres identity bus http",
     layers: "domain guard store metrics payment-reports images dependencies",
   },
-  pages: { packages: "design console docs chains contracts http", layers: "domain store dependencies" },
+  pages: {
+    packages: "design console docs chains contracts http",
+    layers: "domain store dependencies",
+  },
   routes: { packages: "contracts http", layers: "dependencies http pages" },
   service: {
     packages: "contracts identity bus http process",
