@@ -27,7 +27,7 @@ const writeOperation = (method: string, path: string, operation: ApiOperation): 
     `\`\`\`text\n${method} ${path}\n\`\`\``,
     description,
     ...writeParameters(parameters),
-    ...(body === undefined ? [] : ["**Body**", writeFields(body)]),
+    ...(body === undefined ? [] : ["**Body**", writeFields(body, { isRequest: true })]),
     "**Example**",
     writeRequest(method, operation),
     ...writeResponses(operation),
@@ -98,8 +98,10 @@ const writeResponses = ({ operationId, responses }: ApiOperation): string[] => {
 
 const knownCodes = new Set<string>(apiErrorCodes);
 
-/** Links each error code of a description to its entry. */
+/** Writes the codes of a status as a list, each with a link to its entry. */
 const linkCodes = (description: string): string =>
-  description.replaceAll(/^`(\w+)`/gm, (text, code: string) =>
-    knownCodes.has(code) ? `[${text}](errors.md#${code})` : text,
-  );
+  description
+    .replaceAll(/^`(\w+)`/gm, (text, code: string) =>
+      knownCodes.has(code) ? `- [${text}](errors.md#${code})` : text,
+    )
+    .replaceAll(/^A validation code/gm, "- [A validation code](errors.md#validation)");

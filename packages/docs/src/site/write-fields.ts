@@ -8,19 +8,28 @@ export const resolveSchema = (schema: Schema): Schema =>
 
 const getSchemaName = (reference: string): string => reference.split("/").at(-1) ?? "";
 
-/** Writes the fields of an object as a table. Fields of nested objects follow their object. */
-export const writeFields = (schema: Schema): string =>
-  ["| Field | Type | Description |", "| --- | --- | --- |", ...listRows(schema, "")].join("\n");
+/**
+ * Writes the fields of an object as a table. Fields of nested objects follow their object. A
+ * request marks the required ones; a response always has all fields.
+ */
+export const writeFields = (schema: Schema, { isRequest = false } = {}): string =>
+  [
+    "| Field | Type | Description |",
+    "| --- | --- | --- |",
+    ...listRows(schema, "", isRequest),
+  ].join("\n");
 
-const listRows = (schema: Schema, prefix: string): string[] => {
-  const { properties = {} } = resolveSchema(schema);
+const listRows = (schema: Schema, prefix: string, isRequest: boolean): string[] => {
+  const { properties = {}, required = [] } = resolveSchema(schema);
   return Object.entries(properties).flatMap(([name, field]) => {
     const path = `${prefix}${name}`;
     const objectSchema = findObject(field);
-    const row = `| \`${path}\` | ${describeType(field)} | ${escapeCell(describe(field))} |`;
+    const isRequired = isRequest && required.includes(name);
+    const type = `${describeType(field)}${isRequired ? ", **required**" : ""}`;
+    const row = `| \`${path}\` | ${type} | ${escapeCell(describe(field))} |`;
     if (objectSchema === undefined) return [row];
     const isList = resolveSchema(field).type === "array";
-    return [row, ...listRows(objectSchema, `${path}${isList ? "[]" : ""}.`)];
+    return [row, ...listRows(objectSchema, `${path}${isList ? "[]" : ""}.`, isRequest)];
   });
 };
 
