@@ -3,7 +3,16 @@ export const sections: readonly { title: string; pages: readonly string[] }[] = 
   { title: "Get started", pages: ["index", "quickstart", "orders"] },
   {
     title: "Integrate",
-    pages: ["webhooks", "events", "errors", "api", "testing", "going-live", "migrating"],
+    pages: [
+      "webhooks",
+      "events",
+      "errors",
+      "api",
+      "own-checkout",
+      "testing",
+      "going-live",
+      "migrating",
+    ],
   },
   {
     title: "Operate",

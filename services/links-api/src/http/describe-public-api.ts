@@ -49,6 +49,8 @@ const introduction = `Request payments through shareable payment links. Amounts 
 A link that was completed by its number of payments can be underpaid, and a link that was completed by its
 amount can be overpaid. Always compare receivedAmount with the amount that you requested.
 
+The documentation is at \`/docs\`. The response of an error links to the entry of its code there (\`Link\`, \`rel="help"\`).
+
 ${errorGuide}`;
 
 const scopeDescriptions: Readonly<Record<Scope, string>> = {

@@ -15,7 +15,7 @@ export const getHomePage = (req: Request, res: Response): void => {
     <p>${texts.introduction}</p>
     <p><a class="primary" href="/console">${texts.console}</a></p>
     <p class="quiet">${texts.payerHint}</p>
-    <p class="quiet"><a href="/v1/openapi.json">${texts.apiDocument}</a></p>
+    <p class="quiet"><a href="/docs">${texts.docs}</a></p>
   </main>`;
   sendPage(res, { language, title: "Payment Links", body });
 };

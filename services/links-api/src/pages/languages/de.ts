@@ -289,7 +289,7 @@ export const german: Texts = {
       console: "Konsole öffnen",
       payerHint:
         "Sie haben einen Zahlungslink erhalten? Öffnen Sie ihn genau so, wie er kam. Seine Seite zeigt, wer wie viel verlangt.",
-      apiDocument: "API-Referenz (OpenAPI)",
+      docs: "Dokumentation für Entwickler",
     },
     console: {
       needsScript: "Die Konsole braucht JavaScript. Ein Anmeldelink geht auch ohne:",

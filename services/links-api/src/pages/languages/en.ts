@@ -300,7 +300,7 @@ export const english = {
       console: "Open console",
       payerHint:
         "Received a payment link? Open it exactly as it was sent. The page shows who requests the payment and the amount.",
-      apiDocument: "API reference (OpenAPI)",
+      docs: "Documentation for developers",
     },
     console: {
       needsScript: "The console needs JavaScript. You can use a sign-in link without it:",

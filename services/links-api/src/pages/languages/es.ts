@@ -286,7 +286,7 @@ export const spanish: Texts = {
       console: "Abrir consola",
       payerHint:
         "¿Has recibido un enlace de pago? Ábrelo tal como te lo enviaron. La página muestra quién solicita el pago y el importe.",
-      apiDocument: "Referencia de la API (OpenAPI)",
+      docs: "Documentación para desarrolladores",
     },
     console: {
       needsScript:

@@ -292,7 +292,7 @@ export const french: Texts = {
       console: "Ouvrir la console",
       payerHint:
         "Vous avez reçu un lien de paiement\u00a0? Ouvrez-le exactement tel qu’il vous a été envoyé. La page indique qui demande le paiement et le montant.",
-      apiDocument: "Référence de l’API (OpenAPI)",
+      docs: "Documentation pour les développeurs",
     },
     console: {
       needsScript:

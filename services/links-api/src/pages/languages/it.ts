@@ -286,7 +286,7 @@ export const italian: Texts = {
       console: "Apri console",
       payerHint:
         "Hai ricevuto un link di pagamento? Aprilo esattamente come ti è stato inviato. La pagina mostra chi richiede il pagamento e l’importo.",
-      apiDocument: "Riferimento API (OpenAPI)",
+      docs: "Documentazione per sviluppatori",
     },
     console: {
       needsScript: "La console richiede JavaScript. Senza, puoi usare un link di accesso:",

@@ -293,7 +293,7 @@ export const japanese: Texts = {
       console: "コンソールを開く",
       payerHint:
         "支払いリンクを受け取った方は、届いたリンクをそのまま開いてください。ページに請求元と金額が表示されます。",
-      apiDocument: "API リファレンス（OpenAPI）",
+      docs: "開発者向けドキュメント",
     },
     console: {
       needsScript:

@@ -283,7 +283,7 @@ export const portuguese: Texts = {
       console: "Abrir console",
       payerHint:
         "Recebeu um link de pagamento? Abra-o exatamente como foi enviado. A página mostra quem solicita o pagamento e o valor.",
-      apiDocument: "Referência da API (OpenAPI)",
+      docs: "Documentação para desenvolvedores",
     },
     console: {
       needsScript: "O console precisa de JavaScript. Sem ele, você pode usar um link de acesso:",

@@ -258,7 +258,7 @@ export const chinese: Texts = {
       introduction: "通过链接收取稳定币付款。款项直接转入您自己的钱包。",
       console: "打开控制台",
       payerHint: "收到了付款链接？请按原样打开。页面会显示收款方和金额。",
-      apiDocument: "API 参考（OpenAPI）",
+      docs: "开发者文档",
     },
     console: {
       needsScript: "控制台需要 JavaScript。如果无法使用，您可以使用登录链接：",
