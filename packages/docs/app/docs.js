@@ -18,6 +18,19 @@ for (const block of document.querySelectorAll(".code")) {
   block.append(button);
 }
 
+// A block that scrolls can be focused, so that the keyboard can scroll it in every browser.
+const markScrollers = () => {
+  for (const block of document.querySelectorAll(".table, pre")) {
+    const isScroller =
+      block.scrollWidth > block.clientWidth || block.scrollHeight > block.clientHeight;
+    if (isScroller) block.tabIndex = 0;
+    else block.removeAttribute("tabindex");
+  }
+};
+addEventListener("resize", markScrollers);
+document.addEventListener("toggle", markScrollers, true);
+markScrollers();
+
 const contentsLinks = new Map(
   [...document.querySelectorAll(".contents a")].map((link) => [
     decodeURIComponent(link.hash.slice(1)),

@@ -2,6 +2,7 @@
 import MiniSearch from "minisearch";
 
 const resultsMax = 12;
+const fullMatchesMin = 3;
 const excerptLengthMax = 120;
 
 const dialog = document.getElementById("search");
@@ -57,11 +58,20 @@ const update = async () => {
   const query = input.value.trim();
   const index = await indexPromise;
   if (index === undefined || query !== input.value.trim()) return;
-  const results = query === "" ? [] : index.search(query).slice(0, resultsMax);
+  const results = query === "" ? [] : findSections(index, query).slice(0, resultsMax);
   list.replaceChildren(...results.map(createResult));
   input.setAttribute("aria-expanded", String(results.length > 0));
   status.textContent = query !== "" && results.length === 0 ? `No results for “${query}”.` : "";
   select(0);
+};
+
+// Sections with all words come first. If there are only a few, those with some of the words follow.
+const findSections = (index, query) => {
+  const matches = index.search(query);
+  if (matches.length >= fullMatchesMin) return matches;
+  const ids = new Set(matches.map(({ id }) => id));
+  const partialMatches = index.search(query, { combineWith: "OR" });
+  return [...matches, ...partialMatches.filter(({ id }) => !ids.has(id))];
 };
 
 const createResult = ({ id, page, text, title }, index) => {

@@ -196,7 +196,7 @@ export const apiErrorAdvice: Readonly<
   SERVICE_UNAVAILABLE: {
     group: "limits",
     cause:
-      "The service could not identify the caller or respond in time, or too many connections are open.",
+      "The service could not identify the caller or respond in time, or it has reached its limit of event streams or exports.",
     fix: "Repeat the request later. A write may have succeeded, so check first.",
     retry: afterPause,
   },

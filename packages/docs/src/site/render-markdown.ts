@@ -91,8 +91,8 @@ rules["heading_open"] = (tokens, index) => {
 rules["heading_close"] = (tokens, index) =>
   tokens[index]?.tag === "h1" ? "</h1>\n" : `</a></${tokens[index]?.tag}>\n`;
 
-// A wide table scrolls. It can be focused, so that the keyboard can scroll it too.
-rules["table_open"] = () => '<div class="table" tabindex="0"><table>\n';
+// A wide table scrolls.
+rules["table_open"] = () => '<div class="table"><table>\n';
 rules["table_close"] = () => "</table></div>\n";
 // The content security policy blocks style attributes.
 rules["th_open"] = (tokens, index) => `<th scope="col"${getAlignment(tokens[index])}>`;
@@ -131,7 +131,7 @@ rules["fence"] = (tokens, index) => {
   const [name = "", ...options] = info.split(" ");
   const language = languageNames[name] ?? name;
   const text = language === "" ? escapeHtml(content) : highlight(content, language);
-  const block = `<div class="code"><pre tabindex="0"><code>${text}</code></pre></div>\n`;
+  const block = `<div class="code"><pre><code>${text}</code></pre></div>\n`;
   const label = options.find((option) => option.startsWith("tab="))?.slice(4);
   if (label === undefined) return block;
   const group = findGroupStart(tokens, index);
