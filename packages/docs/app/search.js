@@ -60,6 +60,7 @@ const update = async () => {
   if (index === undefined || query !== input.value.trim()) return;
   const results = query === "" ? [] : findSections(index, query).slice(0, resultsMax);
   list.replaceChildren(...results.map(createResult));
+  list.hidden = results.length === 0;
   input.setAttribute("aria-expanded", String(results.length > 0));
   status.textContent = query !== "" && results.length === 0 ? `No results for “${query}”.` : "";
   select(0);

@@ -45,7 +45,7 @@ type ApiDocument = {
 };
 
 /** A webhook as the service sends it: the headers and the exact body. */
-export type SampleWebhook = { headers: Record<string, string>; body: string };
+type SampleWebhook = { headers: Record<string, string>; body: string };
 
 /** A request and the bodies of its responses, by status. */
 export type OperationSample = {
@@ -58,7 +58,7 @@ export type OperationSample = {
  * What `npm run generate` writes from the services' code: the OpenAPI document of the public API,
  * and samples that the serializers of the services have written.
  */
-export type ApiData = {
+type ApiData = {
   document: ApiDocument;
   operations: Record<string, OperationSample>;
   webhooks: Record<string, SampleWebhook>;

@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { designTokens } from "@payment-links/design";
 
 /** The URLs of the files that a page loads. Each changes when the content of its file changes. */
@@ -40,8 +39,7 @@ export const createAssets = (searchIndex: string): { assets: Assets; files: read
 };
 
 const readSearchLibrary = (): string => {
-  const main = createRequire(import.meta.url).resolve("minisearch");
-  const text = readFileSync(join(dirname(main), "../es/index.js"), "utf8");
+  const text = readFileSync(fileURLToPath(import.meta.resolve("minisearch")), "utf8");
   // The source map is not served.
   return text.replace(/^\/\/# sourceMappingURL=.*$/m, "");
 };

@@ -4,10 +4,10 @@ import { highlight } from "./highlight.ts";
 import { buildPagePath } from "./navigation.ts";
 
 /** A heading of a page. Its id is the anchor of its section. */
-export type Heading = { id: string; level: number; text: string };
+type Heading = { id: string; level: number; text: string };
 
 /** A part of a page that the search can find: a heading and the text below it. */
-export type Section = { id: string; title: string; text: string };
+type Section = { id: string; title: string; text: string };
 
 export type RenderedMarkdown = { html: string; headings: Heading[]; sections: Section[] };
 

@@ -99,7 +99,7 @@ const renderNeighbors = (current: Page, pages: readonly Page[]): string => {
 
 const renderSearch = (): string => `<dialog id="search" aria-label="Search the docs">
 <div class="search-field">${renderIcon(search)}<input type="text" id="search-input" role="combobox" aria-label="Search" aria-expanded="false" aria-controls="search-results" aria-autocomplete="list" placeholder="Search the docs" autocomplete="off" spellcheck="false"><button type="button" class="icon-button" id="close-search" aria-label="Close search">${renderIcon(x)}</button></div>
-<ul id="search-results" role="listbox" aria-label="Results"></ul>
+<ul id="search-results" role="listbox" aria-label="Results" hidden></ul>
 <p id="search-status" role="status"></p>
 </dialog>`;
 
