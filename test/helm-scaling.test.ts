@@ -19,9 +19,12 @@ import {
   buildSetArgs,
 } from "./helm/render-chart.ts";
 import { requireTools } from "./helm/require-tools.ts";
+import { projectRoot } from "./rig/child.ts";
 
 const run = promisify(execFile);
 const helmSuite = requireTools("helm");
+
+const afterInstallPage = join(projectRoot, "packages/docs/content/after-install.md");
 
 const prometheusUrl = "http://prometheus.monitoring.svc:9090";
 
@@ -263,8 +266,8 @@ const listShellBlocks = (text: string) =>
  * If this command reported a stop too early, the operator would restore data while services are
  * still running and writing.
  */
-describe("the stop command in the chart's after-install page", () => {
-  const pageText = readFileSync(join(chartDirectory, "after-install.md"), "utf8");
+describe("the stop command in the docs' page *After the install*", () => {
+  const pageText = readFileSync(afterInstallPage, "utf8");
   const [helperScript = ""] = listShellBlocks(pageText);
 
   /**
@@ -363,7 +366,7 @@ helmSuite.describe("additional pods", () => {
  */
 describe("a scaler that is enabled", () => {
   test("receives the current number of pods before the upgrade removes it", async () => {
-    const pageText = readFileSync(join(chartDirectory, "after-install.md"), "utf8");
+    const pageText = readFileSync(afterInstallPage, "utf8");
     const [helperScript = ""] = listShellBlocks(pageText);
     const [commands = ""] = listShellBlocks(pageText.split("## Switch a scaler on\n")[1] ?? "");
     const script = `${helperScript}
@@ -389,8 +392,7 @@ describe("a scaler that is enabled", () => {
  * then does not run the Job again.
  */
 helmSuite.describe("the migrations Job without hooks", () => {
-  const readChartFile = (name: string) => readFileSync(join(chartDirectory, name), "utf8");
-  const pageText = readChartFile("after-install.md");
+  const pageText = readFileSync(afterInstallPage, "utf8");
   const [helperScript = ""] = listShellBlocks(pageText);
 
   test.each(["links-api-database-url", "republish accounts"])(
@@ -418,13 +420,13 @@ helmSuite.describe("the migrations Job without hooks", () => {
     const { labels = {} } = job?.metadata ?? {};
     const selectorKeys = ["instance", "component"].map((key) => `app.kubernetes.io/${key}`);
     const selector = selectorKeys.map((label) => `${label}=${labels[label]}`).join(",");
-    for (const name of [
-      "after-install.md",
-      "DECISIONS.md",
-      "runbooks/PaymentLinksOutboxStalled.md",
+    for (const file of [
+      afterInstallPage,
+      join(chartDirectory, "DECISIONS.md"),
+      join(chartDirectory, "runbooks/PaymentLinksOutboxStalled.md"),
     ]) {
       const [, documentedSelector = ""] =
-        /delete job --selector "?(\S+?)["`]/.exec(readChartFile(name)) ?? [];
+        /delete job --selector "?(\S+?)["`]/.exec(readFileSync(file, "utf8")) ?? [];
       expect(documentedSelector.replace(/(\$release|<release>|payment-links)(?=,)/, "pl")).toBe(
         selector,
       );
@@ -436,7 +438,7 @@ helmSuite.describe("the migrations Job without hooks", () => {
  * Helm uses only the release's name as the prefix of object names if it contains the chart's name.
  */
 helmSuite.describe("a release whose name is not the chart's", () => {
-  const pageText = readFileSync(join(chartDirectory, "after-install.md"), "utf8");
+  const pageText = readFileSync(afterInstallPage, "utf8");
   const [helperScript = ""] = listShellBlocks(pageText);
   const listShellBlocksUnder = (title: string) =>
     listShellBlocks(pageText.split(`## ${title}\n`)[1] ?? "");

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { projectRoot } from "../rig/child.ts";
 import { createCluster } from "./cluster.ts";
 import { runCommand } from "./command.ts";
 import { assertNoDisruption, assertNothingLost, startLoad } from "./load.ts";
@@ -10,14 +11,14 @@ import { type Release, chart, installRelease, createNamespace } from "./release.
 
 const requestsPerSecond = 20;
 const sectionMsMax = 1_200_000;
-const page = "after-install.md";
+const page = join(projectRoot, "packages/docs/content/after-install.md");
 
 /** The guide's sections that run under load, and those that run while the services are stopped. */
 const sectionsUnderLoad = ["Upgrade", "Roll back", "Change a secret", "Switch a scaler on"];
 const sectionsWhileStopped = ["Stop, and restore a backup", "Move to another cluster"];
 
 /**
- * Runs the unchanged commands of the chart's after-install guide on a separate release. Asserts
+ * Runs the unchanged commands of the docs' page *After the install* on a separate release. Asserts
  * that an upgrade, a rollback, a changed secret and a new scaler do not disrupt callers, and that
  * payments work after a restore. A second namespace represents the guide's second cluster.
  */
@@ -31,7 +32,7 @@ export const followAfterInstallGuide = async ({ cluster, config }: Release): Pro
   const tag = config.NEXT_IMAGE_TAG === "" ? config.IMAGE_TAG : config.NEXT_IMAGE_TAG;
   const image = { registry: config.IMAGE_REGISTRY, tag };
   await writeFile(values, JSON.stringify({ ...release.values, image }));
-  const sections = readSections(await readFile(join(chart, page), "utf8"));
+  const sections = readSections(await readFile(page, "utf8"));
   const settings = `namespace=${ownCluster.namespace} new_namespace=${otherCluster.namespace} chart=${chart} values=${values}`;
   const runSection = async (title: string, extraSettings = "") => {
     const startedAtMs = performance.now();
