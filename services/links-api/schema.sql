@@ -357,6 +357,7 @@ CREATE TABLE payments (
   returned_at timestamp with time zone,
   duplicate_of text COLLATE "C",
   orphan_change_published_at timestamp with time zone,
+  payer text,
   unapplied_at timestamp with time zone,
   CONSTRAINT payments_source_source_id_key UNIQUE (source, source_id),
   CONSTRAINT payments_pkey PRIMARY KEY (id),

@@ -194,6 +194,7 @@ describe("a link", () => {
       amount: "24",
       tokenAddress: "0x1",
       chainId: "8453",
+      sender: null,
       sourceTransaction: hash,
       transactionUrl: `https://basescan.org/tx/${hash}`,
       dateCreated: "2026-11-21T10:00:01.000Z",

@@ -42,6 +42,7 @@ const payment = {
   reason: null,
   amount: "12.5",
   tokenAddress: walletAddress,
+  sender: null,
   chainId: "8453",
   sourceTransaction: null,
   transactionUrl: null,

@@ -450,6 +450,7 @@ const payment: OwnPaymentData = {
   amount: "2.5",
   tokenAddress: walletAddress,
   chainId: "8453",
+  sender: null,
   sourceTransaction: null,
   transactionUrl: null,
   dateCreated: now.toISOString(),
@@ -473,7 +474,13 @@ describe("payment results", () => {
       data: [
         { kind: "payment_ended", at: null, by: null, payment },
         { kind: "payment_seen", at: now.toISOString(), by: null, payment },
-        { kind: "created", at: now.toISOString(), by: { kind: "session", id: "s" }, payment: null },
+        {
+          kind: "created",
+          at: now.toISOString(),
+          by: { kind: "session", id: "s" },
+          payment: null,
+          refund: null,
+        },
       ],
       nextAfter: null,
     };

@@ -127,6 +127,11 @@ export const SettlementState = z.object({
   tokenAddress: z.string(),
   chainId: z.string(),
   destinationAddress: z.string(),
+  /**
+   * The sender that the token's transfer reports. Missing if the chain reports none, for a payment
+   * that a provider reported, and in records of earlier releases.
+   */
+  payer: z.string().optional(),
   sourceTransaction: z.string().nullable(),
   occurredAt: Instant,
   firstSeenAt: Instant,

@@ -41,11 +41,13 @@ export type VerifiedTransfer = {
   tokenAddress: string;
   destinationAddress: string;
   amount: Decimal;
-  /**
-   * The sender according to the token. Set only for a deposit, which is a transfer of a catalogue
-   * token to an owner's address (`Owners`) without a payment in the same receipt.
-   */
+  /** The sender according to the token. Undefined if the chain reports none, as on Bitcoin. */
   payer?: string;
+  /**
+   * Set for a deposit, which is a transfer of a catalogue token to an owner's address (`Owners`)
+   * without a payment in the same receipt.
+   */
+  isDeposit?: true;
 };
 
 /** A transaction's result in the canonical block that contains it, according to one node. */

@@ -99,6 +99,10 @@ export const PaymentData = z
           "payment that had already settled stays applied. The field is omitted as soon as the chain contains the " +
           "payment again.",
       }),
+    sender: z.string().nullable().meta({
+      description:
+        "The sender that the token's transfer reports. Null if it is unknown, as on Bitcoin.",
+    }),
     transactionUrl: z.string().nullable().meta({
       description:
         "The transaction in its chain's block explorer. Null if the chain has none, or if the payment has no hash.",

@@ -104,6 +104,7 @@ export const createDepositSettlement = (
   tokenAddress: deposit.tokenAddress,
   chainId: deposit.chainId,
   destinationAddress: deposit.destinationAddress,
+  ...(deposit.payer === null ? {} : { payer: deposit.payer }),
   sourceTransaction: deposit.sourceTransaction,
   occurredAt: deposit.occurredAt,
   firstSeenAt: deposit.firstSeenAt,

@@ -37,6 +37,11 @@ export type Payment = {
   tokenAddress: string;
   chainId: string;
   destinationAddress: string;
+  /**
+   * The sender that the token's transfer reports. Null if the chain reports none, for a provider's
+   * notice, and for payments from before this field existed.
+   */
+  payer: string | null;
   sourceTransaction: string | null;
   occurredAt: Date;
   firstSeenAt: Date;
@@ -181,6 +186,7 @@ export const buildPayment = (
   tokenAddress: settlement.tokenAddress,
   chainId: settlement.chainId,
   destinationAddress: settlement.destinationAddress,
+  payer: settlement.payer ?? null,
   sourceTransaction: settlement.sourceTransaction,
   occurredAt: settlement.occurredAt,
   firstSeenAt: settlement.firstSeenAt,

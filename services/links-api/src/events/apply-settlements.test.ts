@@ -35,6 +35,7 @@ describe("applySettlements", () => {
     const firstSeenAt = afterStart(-5000);
     const settlement = sampleSettlement(id, {
       amount: "10.50",
+      payer: "0xdef",
       sourceTransaction: "0xabc",
       firstSeenAt,
     });
@@ -86,6 +87,7 @@ describe("applySettlements", () => {
         chainId: usdcOnBase.chainId,
         sourceTransaction: "0xabc",
         dateCreated: firstSeenAt.toISOString(),
+        sender: "0xdef",
         transactionUrl: null,
       },
     ]);

@@ -55,6 +55,29 @@ describe("the console's payment link endpoints", () => {
     expect((await get(`/${id}/payments?offset=x`)).status).toBe(422);
   });
 
+  test("show the sender of a payment, which no public response and no event contains (rule CALLER-42)", async () => {
+    const id = await createLink();
+    const sender = "0x90F8bf6A479f320ead074411a4B0e7944Ea8c9C1";
+    const settlement = sampleSettlement(id, { amount: "5", payer: sender });
+    await rig.settle(settlement);
+    expect((await get(`/${id}`)).json.payments).toMatchObject([{ sender }]);
+    expect((await get(`/${id}/payments`)).json.data).toMatchObject([{ sender }]);
+    const { url } = await rig.retrieve(id);
+    const publicPaths = [
+      `/v1/payment-link/${id}`,
+      `/checkout/payment-links/${id}`,
+      `/checkout/transactions/${settlement.id}`,
+      `/tx/${settlement.id}`,
+      new URL(url).pathname,
+    ];
+    for (const path of publicPaths) {
+      const response = await fetch(`${rig.publicUrl}${path}`);
+      expect(response.status).toBe(200);
+      expect((await response.text()).toLowerCase()).not.toContain(sender.toLowerCase());
+    }
+    expect(JSON.stringify(await rig.listEvents(id))).not.toContain(sender);
+  });
+
   test("deactivate a link once with one event, and reject further attempts (rule STATE-4)", async () => {
     const id = await createLink();
     const response = await post(`/${id}/deactivate`);

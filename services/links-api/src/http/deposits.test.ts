@@ -330,7 +330,11 @@ describe("an assigned deposit (rule CALLER-29)", () => {
       });
       const { json, status } = await shop.assign(deposit.id, linkId);
       expect(status).toBe(200);
-      expect(json.payment).toMatchObject({ applied: true, amount: "10" });
+      expect(json.payment).toMatchObject({
+        applied: true,
+        amount: "10",
+        sender: overrides.payer,
+      });
       expect(await rig.retrieve(linkId)).toMatchObject({ status: "completed" });
     },
   );

@@ -9,7 +9,7 @@ import type { Payment } from "../domain/payment.ts";
  */
 export const serializePublicPayment = (
   payment: Payment,
-): Omit<PaymentData, "orphaned" | "duplicateOf" | "transactionUrl"> => ({
+): Omit<PaymentData, "orphaned" | "duplicateOf" | "sender" | "transactionUrl"> => ({
   id: payment.id,
   status: payment.status,
   applied: payment.isApplied,
@@ -28,6 +28,7 @@ export const serializePublicPayment = (
  */
 export const serializePayment = (dependencies: Dependencies, payment: Payment): PaymentData => ({
   ...serializePublicPayment(payment),
+  sender: payment.payer,
   transactionUrl: findTransactionUrl(dependencies, payment),
   ...(payment.isOrphaned ? { orphaned: true } : {}),
   ...(payment.duplicateOf === null ? {} : { duplicateOf: payment.duplicateOf }),

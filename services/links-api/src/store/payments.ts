@@ -29,6 +29,7 @@ export const PaymentRow = z.object({
   tokenAddress: z.string(),
   chainId: z.string(),
   destinationAddress: z.string(),
+  payer: z.string().nullable(),
   sourceTransaction: z.string().nullable(),
   occurredAt: z.date(),
   firstSeenAt: z.date(),

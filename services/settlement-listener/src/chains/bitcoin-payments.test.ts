@@ -49,7 +49,7 @@ describe("the listener on Bitcoin (rule CHAIN-2)", () => {
   const listSettled = ({ id }: PaymentLinkState) =>
     rig.publishedPayments(id).filter(({ status }) => status === "settled");
 
-  test.each(cases)("publishes the settled amounts of a link paid: %s", async (_, pay, amounts) => {
+  test.each(cases)("publishes the settled amounts, and no sender, of a link paid: %s", async (_, pay, amounts) => {
     const [link, lastLink] = [await rig.receiveNewLink(), await rig.receiveNewLink()];
     await rig.waitUntilScanned();
     await pay(chain, link);
@@ -66,6 +66,7 @@ describe("the listener on Bitcoin (rule CHAIN-2)", () => {
     expect(
       listSettled(link).every((payment) => payment.destinationAddress === link.destinationAddress),
     ).toBe(true);
+    expect(listSettled(link).some((payment) => "payer" in payment)).toBe(false);
   });
 
   test("publishes every digit of an amount that no float can represent", async () => {

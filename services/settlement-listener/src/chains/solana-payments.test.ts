@@ -107,6 +107,15 @@ describe("the listener on Solana", () => {
     ).toBe(true);
   });
 
+  test("publishes the sender of a payment (rule CALLER-42)", async () => {
+    const link = await rig.receiveNewLink();
+    await rig.waitUntilScanned();
+    await chain.pay(createOrder(link, { payer: 1 }));
+    chain.mine(finalizedLag + 1);
+    await rig.waitForStatus(link.id, "settled");
+    expect(rig.publishedPayments(link.id).at(-1)?.payer).toBe(chain.payers[1]);
+  });
+
   test("publishes the actual destination of a payment to another owner", async () => {
     const [link, otherLink] = [await rig.receiveNewLink(), await rig.receiveNewLink()];
     await rig.waitUntilScanned();

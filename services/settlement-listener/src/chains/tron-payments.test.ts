@@ -68,7 +68,7 @@ const listSettled = ({ id }: PaymentLinkState) =>
     .filter(({ status }) => status === "settled")
     .toSorted((left, right) => new Decimal(left.amount).cmp(right.amount));
 
-test("an exact payment is processing once mined and settled once its block is solid, with Tron addresses", async () => {
+test("an exact payment is processing once mined and settled once its block is solid, with Tron addresses (rule CALLER-42)", async () => {
   const { link, order } = await createLink();
   const hash = await chain.pay(order(25n * baseUnitsPerToken));
   await chain.mine();
@@ -85,6 +85,7 @@ test("an exact payment is processing once mined and settled once its block is so
     chainId: "local-tron",
     tokenAddress: getTokenAddress("usdc"),
     destinationAddress: tronAddressFromHex(owner),
+    payer: tronAddressFromHex(chain.payers[0]),
     sourceTransaction: hash,
     version: 2,
   });

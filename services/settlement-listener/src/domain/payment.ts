@@ -16,8 +16,6 @@ export type Payment = SettlementState & {
    * the block changes.
    */
   blockNumber: number | null;
-  /** The sender of a deposit. */
-  payer?: string | undefined;
 };
 
 /** A source's report about a payment. `source` and `sourceId` identify the payment permanently. */

@@ -20,8 +20,10 @@ export type Transfer = {
   destinationAddress: string;
   amount: Decimal;
   sender: string;
-  /** The sender of a deposit. Undefined for payments. */
+  /** The sender that the token's transfer reports. Undefined if the chain reports none. */
   payer?: string | undefined;
+  /** Set for a deposit. A stored deposit has the deposit's own id as its link. */
+  isDeposit?: true;
   /** Undefined while unknown. A transfer that settled before its nonce was requested has none. */
   nonce: number | undefined;
   /** Whether the block is deep enough for the chain's finality setting. */
@@ -31,7 +33,7 @@ export type Transfer = {
 type TransferStatus = "seen" | "settled";
 
 /** A transfer as stored, with its link. */
-export type StoredTransfer = Omit<Transfer, "nonce" | "status"> & {
+export type StoredTransfer = Omit<Transfer, "isDeposit" | "nonce" | "status"> & {
   nonce: number | null;
   /** Whether no known block contains the transfer, for example after a reorg. */
   isOrphaned: boolean;

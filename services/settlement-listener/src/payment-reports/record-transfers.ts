@@ -32,7 +32,7 @@ export const recordTransfers = async (
   if (transfers.length === 0) return;
   const links = await lockReferencesShared(
     tx,
-    transfers.flatMap(({ payer, referenceHash }) => (payer === undefined ? referenceHash : [])),
+    transfers.flatMap(({ isDeposit, referenceHash }) => (isDeposit ? [] : referenceHash)),
   );
   const olderKeys = await listOlderThanLink(tx, transfers, links);
   const findLinkId = (transfer: Transfer): string | null =>
@@ -43,7 +43,7 @@ export const recordTransfers = async (
     ...transfer,
     nonce: transfer.nonce ?? null,
     isOrphaned: false,
-    paymentLinkId: transfer.payer === undefined ? findLinkId(transfer) : deriveDepositId(transfer),
+    paymentLinkId: transfer.isDeposit ? deriveDepositId(transfer) : findLinkId(transfer),
   });
   const statusByKey = new Map(
     transfers.map((transfer) => [toTransferKey(transfer), transfer.status]),
@@ -79,8 +79,8 @@ const markProvenOwnersPaid = async (
   now: Date,
 ): Promise<void> => {
   const settledTransfers = transfers.filter(
-    ({ destinationAddress, payer, status }) =>
-      status === "settled" && payer === undefined && isSolanaAddress(destinationAddress),
+    ({ destinationAddress, isDeposit, status }) =>
+      status === "settled" && isDeposit !== true && isSolanaAddress(destinationAddress),
   );
   const [firstTransfer] = settledTransfers;
   if (firstTransfer === undefined) return;

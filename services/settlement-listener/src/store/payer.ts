@@ -1,6 +1,6 @@
 import * as z from "zod";
 
-/** Parses the column for the sender of a deposit. The column is null for payments. */
+/** Parses the column for the sender. It is null if the chain reports none. */
 export const Payer = z
   .string()
   .nullable()

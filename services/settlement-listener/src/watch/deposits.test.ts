@@ -149,7 +149,12 @@ describe("a transfer without a reference (rule CHAIN-20)", () => {
     const link = await rig.receiveNewLink();
     await rig.waitUntilScanned();
     const pendingDeposits = Array.from({ length: 10_000 }, () =>
-      sampleTransfer({ chainId: chain.chainId, blockNumber: 1, payer: createAddress() }),
+      sampleTransfer({
+        chainId: chain.chainId,
+        blockNumber: 1,
+        payer: createAddress(),
+        isDeposit: true,
+      }),
     );
     await transact(rig.pool, (tx) => recordTransfers(tx, pendingDeposits, new Date()));
     const { paymentReference: reference, destinationAddress } = link;
@@ -338,6 +343,27 @@ describe("a deposit with two providers", () => {
       `deposit.settled ${chain.payers[1]}`,
       `deposit.settled ${chain.payers[1]}`,
     ]);
+  });
+
+  test("shows the sender of a payment as both return it, whatever the first one returned before (rule CALLER-42)", async () => {
+    await startWatch({ finality: "finalized" }, 2);
+    const unknownAddress = createAddress();
+    const [firstRpc] = rpcs;
+    const link = await rig.receiveNewLink();
+    await rig.waitUntilScanned();
+    firstRpc?.injectFault(
+      { kind: "hostile", corrupt: (reply) => replacePayer(reply, unknownAddress) },
+      { methods: ["eth_getTransactionReceipt"] },
+    );
+    const { paymentReference: reference, destinationAddress: to } = link;
+    await chain.pay({ reference, to, amount: 4_000_000n, payer: 1 });
+    await chain.mine();
+    await rig.waitForPublished(link.id, 1);
+    firstRpc?.clearFaults();
+    await chain.mine(finalBlocks + 2);
+    await rig.waitForStatus(link.id, "settled");
+    const payers = rig.publishedPayments(link.id).map(({ payer, status }) => `${status} ${payer}`);
+    expect(payers).toEqual([`processing ${unknownAddress}`, `settled ${chain.payers[1]}`]);
   });
 
   test("is found if the first provider's blooms hide it and the second one returns the logs", async () => {

@@ -93,8 +93,8 @@ const listProofs = (
       input,
       from,
     },
-  ).map(({ amount, ordinal, payer: depositPayer, referenceHash }) =>
-    depositPayer === undefined
+  ).map(({ amount, isDeposit, ordinal, referenceHash }) =>
+    isDeposit !== true
       ? `payment ${referenceHash === keccak256(reference) ? "named" : "other"} ${ordinal} ${amount.toFixed()}`
       : `deposit ${ordinal} ${amount.toFixed()}`,
   );

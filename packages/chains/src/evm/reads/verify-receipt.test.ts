@@ -89,6 +89,7 @@ describe("verifyReceipt (rule CHAIN-2)", () => {
         tokenAddress: toEip55(usdc),
         destinationAddress: owner,
         amount: expect.objectContaining({}),
+        payer: toEip55(payer),
       },
     ]);
     expect(verify(...logs)).toEqual([[0, "2.5"]]);
@@ -208,6 +209,8 @@ describe("verifyReceipt (rule CHAIN-2)", () => {
 
   test("proves a payment in the chain's coin by the proxy's event alone", () => {
     expect(verify(nativeEvent(10n ** 18n))).toEqual([[0, "1"]]);
+    const coinReceipt = pairReceipt({ isSuccessful: true, logs: [nativeEvent(1n)] }, chain);
+    expect(verifyReceipt(coinReceipt, chain)[0]).not.toHaveProperty("payer");
     const withoutCoin = { ...chain, nativeToken: undefined };
     expect(
       verifyReceipt(
@@ -222,7 +225,7 @@ describe("transfers that no event uses (rule CHAIN-20)", () => {
   const isOwner = (address: string) => address === toEip55(owner);
   const listDeposits = (...logs: EventLog[]) =>
     verifyReceipt(pairReceipt({ isSuccessful: true, logs }, chain), chain, isOwner).flatMap(
-      (proof) => (proof.payer === undefined ? [] : { ...proof, amount: proof.amount.toFixed() }),
+      (proof) => (proof.isDeposit !== true ? [] : { ...proof, amount: proof.amount.toFixed() }),
     );
 
   test("are deposits of the owner of the address, numbered by token and owner", () => {

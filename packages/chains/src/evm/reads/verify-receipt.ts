@@ -54,7 +54,7 @@ export const verifyReceipt = (
     sentCall === undefined ? [] : takeSuffixPayments(sentCall, unusedTransfers, chain);
   const counts = new Map<string, number>();
   const payments = [...receipt.events, ...suffixPayments].flatMap(
-    ({ amount, destination, referenceHash, token }): VerifiedTransfer[] =>
+    ({ amount, destination, payer, referenceHash, token }): VerifiedTransfer[] =>
       amount === 0n
         ? []
         : [
@@ -64,6 +64,7 @@ export const verifyReceipt = (
               tokenAddress: token.address,
               destinationAddress: chain.formatAddress(destination),
               amount: new Decimal(`${amount}e-${token.decimals}`),
+              ...(payer === undefined ? {} : { payer: chain.formatAddress(payer) }),
             },
           ],
   );
@@ -132,13 +133,13 @@ const takeSuffixPayments = (
   const suffixedTransfer = decodeSuffixedTransfer(call);
   const token = suffixedTransfer && chain.tokens.get(suffixedTransfer.token);
   if (suffixedTransfer === undefined || token === undefined) return [];
-  const amount = takeTransfer(
+  const transfer = takeTransfer(
     unusedTransfers,
     suffixedTransfer.token,
     suffixedTransfer,
-    (transfer) => isSentBy(transfer, from, chain),
+    (unusedTransfer) => isSentBy(unusedTransfer, from, chain),
   );
-  return amount === undefined ? [] : [{ ...suffixedTransfer, token, amount }];
+  return transfer === undefined ? [] : [{ ...suffixedTransfer, token, ...transfer }];
 };
 
 /** A proven payment, with the reference, the destination, and the received amount in base units. */
@@ -147,6 +148,8 @@ type ProvenPayment = {
   destination: Address;
   token: CatalogueToken;
   amount: bigint;
+  /** The sender of the token's transfer. Undefined for a native coin, which has no such log. */
+  payer?: Address;
 };
 
 /** A transfer, with its log, which contains the sender. */
@@ -174,6 +177,7 @@ const toDeposits = (
       ...target,
       amount: new Decimal(`${amount}e-${token.decimals}`),
       payer,
+      isDeposit: true,
     },
   ];
 };
@@ -201,22 +205,23 @@ const verifyProxyEvent = (
   const address = event?.token?.toLowerCase() ?? "";
   const token = tokens.get(address);
   if (event === undefined || token === undefined) return undefined;
-  const amount = takeTransfer(unusedTransfers, address, event);
-  return amount === undefined ? undefined : { ...event, token, amount };
+  const transfer = takeTransfer(unusedTransfers, address, event);
+  return transfer === undefined ? undefined : { ...event, token, ...transfer };
 };
 
-/** Removes the matching transfer from the unused transfers and returns its amount. */
+/** Removes the matching transfer from the unused transfers and returns its amount and sender. */
 const takeTransfer = (
   unusedTransfers: LoggedTransfer[],
   token: string,
   { amount, destination }: Pick<ProxyEvent, "amount" | "destination">,
   isAllowed: (transfer: LoggedTransfer) => boolean = () => true,
-): bigint | undefined => {
+): { amount: bigint; payer: Address } | undefined => {
   const isCandidate = (transfer: LoggedTransfer) =>
     transfer.token === token && transfer.destination === destination && isAllowed(transfer);
   const exactIndex = unusedTransfers.findLastIndex(
     (transfer) => isCandidate(transfer) && transfer.amount === amount,
   );
   const index = exactIndex === -1 ? unusedTransfers.findLastIndex(isCandidate) : exactIndex;
-  return index === -1 ? undefined : unusedTransfers.splice(index, 1)[0]?.amount;
+  const [takenTransfer] = index === -1 ? [] : unusedTransfers.splice(index, 1);
+  return takenTransfer && { amount: takenTransfer.amount, payer: decodePayer(takenTransfer.log) };
 };

@@ -210,13 +210,25 @@ describe("a transaction proves nothing", () => {
   });
 });
 
+test("a payment has the owner of its source account as payer, regardless of who paid the fee (rule CALLER-42)", async () => {
+  const transaction = await mineAndRead(await chain.pay(createOrder({ payer: 1 })));
+  const [, ...otherKeys] = transaction.keys;
+  const relayedTransaction: SolanaTransaction = {
+    ...transaction,
+    keys: [freshAddress(), ...otherKeys],
+  };
+  const [payment] = verifyTransaction(relayedTransaction, tokens);
+  expect(payment).toMatchObject({ payer: chain.payers[1] });
+  expect(payment).not.toHaveProperty("isDeposit");
+});
+
 describe("a transfer without a reference", () => {
   const listDeposits = (
     transaction: SolanaTransaction,
     isOwner = (address: string) => address === owner,
   ) =>
     verifyTransaction(transaction, tokens, isOwner)
-      .filter(({ payer }) => payer !== undefined)
+      .filter(({ isDeposit }) => isDeposit === true)
       .map(({ amount, ordinal, payer }) => [ordinal, amount.toString(), payer]);
 
   test("is a deposit from its source account's owner, regardless of who paid the fee", async () => {

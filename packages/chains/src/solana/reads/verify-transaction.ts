@@ -104,7 +104,8 @@ export const verifyTransaction = (
         ordinal,
         ...target,
         amount: new Decimal(`${receivedAmount}e-${token.decimals}`),
-        ...(isDeposit ? { payer } : {}),
+        payer,
+        ...(isDeposit ? { isDeposit } : {}),
       },
     ];
   });

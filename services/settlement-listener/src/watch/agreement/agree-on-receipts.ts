@@ -111,6 +111,6 @@ const findAbsent = async (
  * of the receipt's evidence.
  */
 const toFingerprint = ({ minedAt, receipt }: TransactionOutcome): string => {
-  const transfers = receipt?.transfers.filter(({ payer }) => payer === undefined);
+  const transfers = receipt?.transfers.filter(({ isDeposit }) => isDeposit !== true);
   return JSON.stringify({ minedAt, receipt: receipt && { ...receipt, transfers } });
 };

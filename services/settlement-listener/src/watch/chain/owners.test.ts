@@ -105,11 +105,16 @@ describe("the order of owners on Solana", () => {
       recordTransfers(
         tx,
         [
-          sampleTransfer({ ...transfer, destinationAddress: paidAddress }),
+          sampleTransfer({
+            ...transfer,
+            destinationAddress: paidAddress,
+            payer: freshAddress(),
+          }),
           sampleTransfer({
             ...transfer,
             destinationAddress: depositAddress,
             payer: freshAddress(),
+            isDeposit: true,
           }),
         ],
         rig.clock.now(),

@@ -62,8 +62,8 @@ type TransferChain = Pick<WatchedChain, "id" | "getExtraConfirmations"> & {
 
 const isBelowDepositMinimum = (
   { settings: { depositMinimums = {} } = {} }: TransferChain,
-  { amount, payer, tokenAddress }: Transfer,
-): boolean => payer !== undefined && amount.lessThan(depositMinimums[tokenAddress] ?? 0);
+  { amount, isDeposit, tokenAddress }: Transfer,
+): boolean => isDeposit === true && amount.lessThan(depositMinimums[tokenAddress] ?? 0);
 
 /**
  * Returns the limits for data that came from one provider. If there are others, the limits are -1,
