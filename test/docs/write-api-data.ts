@@ -24,6 +24,7 @@ import {
   serializeRetrievedLink,
 } from "../../services/links-api/src/http/serialize-link.ts";
 import type { OwnedLinkView } from "../../services/links-api/src/domain/link-view.ts";
+import type { StoredTransaction } from "../../services/webhook-dispatcher/src/domain/attempt.ts";
 import { createWebhookHeaders } from "../../services/webhook-dispatcher/src/domain/signature.ts";
 import { serializeWebhookBody } from "../../services/webhook-dispatcher/src/domain/webhook-body.ts";
 
@@ -160,7 +161,7 @@ const createWebhook = (type: WebhookType) => {
     id: "evt_01kajvbqxmf2vt8c0n6d5r7s4h",
     eventType: type,
     occurredAt: paidAt,
-    transaction: "transaction" in shape ? sampleTransaction : null,
+    transaction: "transaction" in shape ? createTransaction(type) : null,
   };
   const { token } = serialization.getToken(tokenId);
   const body = serializeWebhookBody(
@@ -188,6 +189,17 @@ const createWebhook = (type: WebhookType) => {
   });
   return { headers, body };
 };
+
+/** Returns the payment of a webhook. An unapplied one is a second payment of the completed link. */
+const createTransaction = (type: WebhookType): StoredTransaction =>
+  type === "payment_link.transaction.unapplied"
+    ? {
+        ...sampleTransaction,
+        id: "tx_7c9k2m4p6r8t0v1w3x5y7z9b1d",
+        sourceTransaction: "0x9a1f2c7be04d35a8617e9b0c4d2f8a63e5b7190c2d4f6a8b0e1c3d5f7a9b2c4e",
+        reason: "completed",
+      }
+    : sampleTransaction;
 
 const sampleTransaction: WebhookTransaction = {
   id: completedView.lastTransactionId ?? "",

@@ -16,7 +16,14 @@ export const sections: readonly { title: string; pages: readonly string[] }[] = 
   },
   {
     title: "Operate",
-    pages: ["self-hosting", "local-chains", "configuration", "kubernetes", "after-install", "operations"],
+    pages: [
+      "self-hosting",
+      "local-chains",
+      "configuration",
+      "kubernetes",
+      "after-install",
+      "operations",
+    ],
   },
 ];
 

@@ -49,25 +49,30 @@ describe("the listener on Bitcoin (rule CHAIN-2)", () => {
   const listSettled = ({ id }: PaymentLinkState) =>
     rig.publishedPayments(id).filter(({ status }) => status === "settled");
 
-  test.each(cases)("publishes the settled amounts, and no sender, of a link paid: %s", async (_, pay, amounts) => {
-    const [link, lastLink] = [await rig.receiveNewLink(), await rig.receiveNewLink()];
-    await rig.waitUntilScanned();
-    await pay(chain, link);
-    await chain.mine();
-    // Once a later payment settles, all earlier blocks have been read.
-    await chain.pay(toPayee(lastLink));
-    await chain.mine();
-    await rig.waitForStatus(lastLink.id, "settled");
-    expect(
-      listSettled(link)
-        .map(({ amount }) => amount)
-        .toSorted(),
-    ).toEqual(amounts);
-    expect(
-      listSettled(link).every((payment) => payment.destinationAddress === link.destinationAddress),
-    ).toBe(true);
-    expect(listSettled(link).some((payment) => "payer" in payment)).toBe(false);
-  });
+  test.each(cases)(
+    "publishes the settled amounts, and no sender, of a link paid: %s",
+    async (_, pay, amounts) => {
+      const [link, lastLink] = [await rig.receiveNewLink(), await rig.receiveNewLink()];
+      await rig.waitUntilScanned();
+      await pay(chain, link);
+      await chain.mine();
+      // Once a later payment settles, all earlier blocks have been read.
+      await chain.pay(toPayee(lastLink));
+      await chain.mine();
+      await rig.waitForStatus(lastLink.id, "settled");
+      expect(
+        listSettled(link)
+          .map(({ amount }) => amount)
+          .toSorted(),
+      ).toEqual(amounts);
+      expect(
+        listSettled(link).every(
+          (payment) => payment.destinationAddress === link.destinationAddress,
+        ),
+      ).toBe(true);
+      expect(listSettled(link).some((payment) => "payer" in payment)).toBe(false);
+    },
+  );
 
   test("publishes every digit of an amount that no float can represent", async () => {
     const link = await rig.receiveNewLink();
