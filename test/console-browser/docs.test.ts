@@ -134,6 +134,6 @@ describe("the developers view", () => {
       .getByRole("link", { name: /Documentation/ })
       .first()
       .click();
-    await tab.page.getByRole("heading", { level: 1, name: "Payment Links" }).waitFor();
+    await tab.page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
   });
 });

@@ -17,7 +17,6 @@ type PageContext = { pages: readonly Page[]; assets: Assets };
 
 /** Renders a page as a complete HTML document. */
 export const renderPage = (page: Page, { pages, assets }: PageContext): string => {
-  const title = page.name === "index" ? page.title : `${page.title} · Payment Links`;
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -26,7 +25,7 @@ export const renderPage = (page: Page, { pages, assets }: PageContext): string =
 <meta name="robots" content="noindex">
 <meta name="color-scheme" content="light dark">
 <meta name="description" content="${escapeHtml(page.description)}">
-<title>${escapeHtml(title)}</title>
+<title>${escapeHtml(page.title)} · Payment Links</title>
 <link rel="icon" href="/favicon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="${assets.style}">
 <script type="module" src="${assets.script}" data-search="${assets.search}"></script>
