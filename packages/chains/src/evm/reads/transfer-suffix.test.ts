@@ -119,6 +119,7 @@ describe("a transfer with a reference after its calldata arguments (rule CHAIN-2
       tokenAddress: toEip55(usdc),
       destinationAddress: getAddress(owner),
       amount: expect.anything(),
+      payer: getAddress(payer),
     });
   });
 
