@@ -22,7 +22,8 @@ export const packages: Record<string, ImportRules> = {
   sdk: {},
   chains: {
     libraries: "@noble/hashes @scure/base @scure/bip32 @scure/btc-signer viem",
-    entries: "build-instructions chain-reader chain-settings tron-address watched-chain",
+    entries:
+      "browser-wallets build-instructions chain-reader chain-settings tron-address watched-chain",
   },
   contracts: {
     packages: "chains",

@@ -11,16 +11,28 @@ const mediaTypes: Readonly<Record<string, string>> = {
   svg: "image/svg+xml",
 };
 
-const importPattern = /^import (?:(\{[^}]*\}) from )?"(\.\/[\w-]+\.js)";$/gm;
+const importPattern =
+  /^import (?:(\{[^}]*\}) from )?"(\.\/|@payment-links\/chains\/browser-wallets\/)([\w-]+\.js)";$/gm;
 
 const assetsUrl = new URL("assets/", import.meta.url);
+/** The folder of the wallet modules. */
+const walletsUrl = new URL(
+  "./",
+  import.meta.resolve("@payment-links/chains/browser-wallets/evm-wallets.js"),
+);
+const walletModules = new Set(readdirSync(walletsUrl));
 
-const readAssetText = (name: string): string => readFileSync(new URL(name, assetsUrl), "utf8");
+const readAssetText = (name: string): string => {
+  const folderUrl = walletModules.has(name) ? walletsUrl : assetsUrl;
+  return readFileSync(new URL(name, folderUrl), "utf8");
+};
 
 /** Lists all modules that a module imports, each only once, and then the module itself. */
 const listModules = (collected: readonly string[], name: string): readonly string[] => {
   if (collected.includes(name)) return collected;
-  const imported = [...readAssetText(name).matchAll(importPattern)].map(([, , path = ""]) => path);
+  const imported = [...readAssetText(name).matchAll(importPattern)].map(
+    ([, , , file = ""]) => file,
+  );
   return [...imported.reduce(listModules, collected), name];
 };
 
@@ -31,8 +43,8 @@ const wrapModule = (name: string): string => {
     ([, exportedName = ""]) => exportedName,
   );
   const body = text
-    .replaceAll(importPattern, (_, names: string | undefined, path: string) =>
-      names === undefined ? "" : `const ${names} = modules["${path}"];`,
+    .replaceAll(importPattern, (_, names: string | undefined, _folder: string, file: string) =>
+      names === undefined ? "" : `const ${names} = modules["${file}"];`,
     )
     .replaceAll(/^export /gm, "");
   return `modules["${name}"] = (() => {\n${body}\nreturn { ${exportedNames.join(", ")} };\n})();\n`;
@@ -43,7 +55,7 @@ const wrapModule = (name: string): string => {
  * cannot load modules from two different versions.
  */
 const bundleModules = (name: string): string => {
-  const modules = listModules([], `./${name}`).map(wrapModule);
+  const modules = listModules([], name).map(wrapModule);
   return `"use strict";\n{\nconst modules = {};\n${modules.join("")}}\n`;
 };
 

@@ -7,7 +7,7 @@ type Wallets = {
   ) => { isReported: boolean; canBatch: boolean };
 };
 
-const module = new URL("assets/wallets.js", import.meta.url).href;
+const module = import.meta.resolve("@payment-links/chains/browser-wallets/evm-wallets.js");
 const { parseCapabilities } = (await import(module)) as Wallets;
 
 const legacyCapabilities = { atomicBatch: { supported: true } };

@@ -6,7 +6,7 @@ type WalletErrors = {
   nothingSentKinds: ReadonlySet<string>;
 };
 
-const module = new URL("assets/wallet-errors.js", import.meta.url).href;
+const module = import.meta.resolve("@payment-links/chains/browser-wallets/wallet-errors.js");
 const { classifyWalletError, nothingSentKinds } = (await import(module)) as WalletErrors;
 
 const shorten = (error: unknown): string => JSON.stringify(error).slice(0, 120);

@@ -21,7 +21,7 @@ import {
   updateStoredState,
   waitForApproval,
 } from "./till.js";
-import { WalletError } from "./wallet-errors.js";
+import { WalletError } from "@payment-links/chains/browser-wallets/wallet-errors.js";
 import {
   createBatchId,
   findTransactionByNonce,
@@ -36,7 +36,7 @@ import {
   sendWalletRequest,
   switchOrAddChain,
   toTransactionRequest,
-} from "./wallets.js";
+} from "@payment-links/chains/browser-wallets/evm-wallets.js";
 
 const { chain: chainId, chainName, coin, token, rpc } = paymentSection.dataset;
 const chain = { id: chainId, name: chainName, coin, rpc };

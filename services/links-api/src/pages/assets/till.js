@@ -10,8 +10,11 @@ import { createPaymentStore } from "./memory.js";
 import { selectOption } from "./options.js";
 import { startPageRefresh } from "./renew.js";
 import { showStep } from "./stepper.js";
-import { nothingSentKinds, toWalletError } from "./wallet-errors.js";
-import { sleep } from "./waiting.js";
+import {
+  nothingSentKinds,
+  toWalletError,
+} from "@payment-links/chains/browser-wallets/wallet-errors.js";
+import { sleep } from "@payment-links/chains/browser-wallets/waiting.js";
 
 const find = (selector) => document.querySelector(selector);
 

@@ -24,7 +24,7 @@ import {
   updateStoredState,
   waitForApproval,
 } from "./till.js";
-import { matchesStep } from "./tron-transaction.js";
+import { matchesStep } from "@payment-links/chains/browser-wallets/tron-transaction.js";
 import {
   broadcastTransaction,
   buildTransaction,
@@ -40,8 +40,8 @@ import {
   readTransactionResult,
   requestChainSwitch,
   signTransaction,
-} from "./tron-wallets.js";
-import { WalletError } from "./wallet-errors.js";
+} from "@payment-links/chains/browser-wallets/tron-wallets.js";
+import { WalletError } from "@payment-links/chains/browser-wallets/wallet-errors.js";
 
 const { token, caip2 } = paymentSection.dataset;
 const chainId = BigInt(caip2.slice("tron:".length));
