@@ -74,6 +74,11 @@ const createEndpoint = (owner: Merchant) =>
 const getMissingDeposit = async (): Promise<PathParameters> => ({
   id: "dep_00000000000000000000000000",
 });
+const missingRefund = {
+  paymentId: "tx_00000000000000000000000000",
+  amount: "1",
+  destinationAddress: "none",
+};
 const createLink = async (owner: Merchant) => ({
   handle: owner.handle,
   ...(await createResource(owner, "payment-links", { toAmount: "1" })),
@@ -286,6 +291,18 @@ const expectations: Record<string, RouteExpectation> = {
   "GET /console/api/payment-links/:id/payments": { ...ownedRule, createParameters: createLink },
   "GET /console/api/payment-links/:id/story": { ...ownedRule, createParameters: createLink },
   "POST /console/api/payment-links/:id/deactivate": { ...ownedRule, createParameters: createLink },
+  "POST /console/api/payment-links/:id/refunds": {
+    ...sessionRule,
+    expectedResponse: "404 NOT_FOUND",
+    createParameters: createLink,
+    body: { ...missingRefund, transactionId: "none" },
+  },
+  "POST /console/api/payment-links/:id/refund-instructions": {
+    ...sessionRule,
+    expectedResponse: "404 NOT_FOUND",
+    createParameters: createLink,
+    body: missingRefund,
+  },
 
   "GET /console/api/webhook-endpoints": sessionRule,
   "POST /console/api/webhook-endpoints": {

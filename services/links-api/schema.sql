@@ -406,6 +406,21 @@ CREATE TABLE received_by_day (
   autovacuum_vacuum_threshold=1000
 );
 
+CREATE TABLE refunds (
+  id text COLLATE "C" NOT NULL,
+  link_id text COLLATE "C" NOT NULL,
+  payment_id text COLLATE "C" NOT NULL,
+  amount numeric NOT NULL,
+  token_address text NOT NULL,
+  chain_id text NOT NULL,
+  destination_address text NOT NULL,
+  transaction_id text COLLATE "C" NOT NULL,
+  recorded_at timestamp with time zone NOT NULL,
+  CONSTRAINT refunds_payment_id_transaction_id_key UNIQUE (payment_id, transaction_id),
+  CONSTRAINT refunds_pkey PRIMARY KEY (id),
+  CONSTRAINT refunds_amount_check CHECK (amount > 0::numeric)
+);
+
 CREATE TABLE relay_lead (
   is_only boolean DEFAULT true NOT NULL,
   holder text,
@@ -452,16 +467,19 @@ CREATE INDEX payments_by_transaction ON payments USING btree (chain_id, transact
 CREATE INDEX payments_ended_by_link ON payments USING btree (link_id, COALESCE(ended_at, applied_at, first_seen_at), id) WHERE status <> 'processing'::text;
 CREATE INDEX payments_orphaned_by_link ON payments USING btree (link_id, COALESCE(orphaned_at, ended_at, applied_at, first_seen_at), id) WHERE is_orphaned;
 CREATE INDEX payments_pending_by_link ON payments USING btree (link_id, first_seen_at DESC, id DESC) WHERE status = 'processing'::text;
+CREATE INDEX refunds_by_link ON refunds USING btree (link_id, recorded_at DESC, id DESC);
 
 ALTER TABLE deposits ADD CONSTRAINT deposits_link_id_fkey
   FOREIGN KEY (link_id) REFERENCES links(id);
 ALTER TABLE payments ADD CONSTRAINT payments_link_id_fkey
+  FOREIGN KEY (link_id) REFERENCES links(id);
+ALTER TABLE refunds ADD CONSTRAINT refunds_link_id_fkey
   FOREIGN KEY (link_id) REFERENCES links(id);
 
 CREATE TRIGGER links_added AFTER INSERT ON links REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION keep_paid_addresses();
 CREATE TRIGGER payments_judged AFTER UPDATE ON payments REFERENCING OLD TABLE AS known NEW TABLE AS told FOR EACH STATEMENT EXECUTE FUNCTION keep_overview();
 CREATE TRIGGER payments_judged_at_once AFTER INSERT ON payments REFERENCING NEW TABLE AS told FOR EACH STATEMENT EXECUTE FUNCTION keep_overview();
 
-GRANT DELETE, INSERT, SELECT, UPDATE ON accounts, bitcoin_addresses, bitcoin_keys, chain_advances, dead_letters, deposits, discarded_letters, heard_until, idempotency_keys, inbox, inbox_other, link_expiry, links, outbox, paid_addresses, payments, positions, received_by_day, relay_lead, republishes, unapplied_payments TO links_api;
+GRANT DELETE, INSERT, SELECT, UPDATE ON accounts, bitcoin_addresses, bitcoin_keys, chain_advances, dead_letters, deposits, discarded_letters, heard_until, idempotency_keys, inbox, inbox_other, link_expiry, links, outbox, paid_addresses, payments, positions, received_by_day, refunds, relay_lead, republishes, unapplied_payments TO links_api;
 GRANT SELECT ON migrations TO links_api;
 GRANT USAGE ON SEQUENCE dead_letters_seq_seq, links_seq_seq, outbox_seq_seq TO links_api;

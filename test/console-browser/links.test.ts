@@ -201,9 +201,9 @@ describe("a link", () => {
     } as const;
     const timeline: LinkStory = {
       data: [
-        { kind: "completed", at: "2026-11-21T10:00:05.000Z", by: null, payment },
-        { kind: "payment_seen", at: "2026-11-21T10:00:01.000Z", by: null, payment },
-        { kind: "created", at: "2026-11-21T10:00:00.000Z", by: null, payment: null },
+        { kind: "completed", at: "2026-11-21T10:00:05.000Z", by: null, payment, refund: null },
+        { kind: "payment_seen", at: "2026-11-21T10:00:01.000Z", by: null, payment, refund: null },
+        { kind: "created", at: "2026-11-21T10:00:00.000Z", by: null, payment: null, refund: null },
       ],
       nextAfter: null,
     };

@@ -472,8 +472,8 @@ describe("payment results", () => {
     await openLinkForm(user, "9");
     const timeline: LinkStory = {
       data: [
-        { kind: "payment_ended", at: null, by: null, payment },
-        { kind: "payment_seen", at: now.toISOString(), by: null, payment },
+        { kind: "payment_ended", at: null, by: null, payment, refund: null },
+        { kind: "payment_seen", at: now.toISOString(), by: null, payment, refund: null },
         {
           kind: "created",
           at: now.toISOString(),

@@ -23,7 +23,7 @@ export const packages: Record<string, ImportRules> = {
   chains: {
     libraries: "@noble/hashes @scure/base @scure/bip32 @scure/btc-signer viem",
     entries:
-      "browser-wallets build-instructions chain-reader chain-settings tron-address watched-chain",
+      "browser-wallets build-instructions build-refund chain-reader chain-settings tron-address watched-chain",
   },
   contracts: {
     packages: "chains",

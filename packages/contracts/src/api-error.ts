@@ -57,6 +57,7 @@ const apiErrorDefinitions = {
   INVALID_WALLET_ADDRESS: [422, "The address is not valid on the token's chain."],
   SOLANA_WALLET_REQUIRED: [422, "This is a token account or a mint. Enter a wallet address."],
   BITCOIN_KEY_REQUIRED: [422, "Bitcoin requires an extended public key, not a single address."],
+  INVALID_TRANSACTION_ID: [422, "The text is not a transaction ID of this chain."],
   PRIVATE_KEY_REFUSED: [422, "This may be a private key. It was not saved. Never share it."],
   INVALID_WEBHOOK_URL: [422, "The URL must be a public https address without a port."],
   INVALID_CONFIRMATION_TOKEN: [422, "The confirmation link is not valid or has expired."],

@@ -47,6 +47,7 @@ export const auditActions = [
   "session.revoked",
   "payment_link.created",
   "payment_link.deactivated",
+  "payment_link.refund_recorded",
   "deposit.assigned",
   "deposit.dismissed",
   "webhook_endpoint.added",

@@ -8,6 +8,7 @@ export type IdPrefix =
   | "plink"
   | "tx"
   | "dep"
+  | "rfd"
   | "whe"
   | "evt"
   | "key"

@@ -73,6 +73,13 @@ export {
   unappliedReasons,
 } from "./api/payment-links.ts";
 export {
+  RecordRefundBody,
+  type RefundData,
+  type RefundInstructions,
+  RefundInstructionsBody,
+  refundOperations,
+} from "./api/refunds.ts";
+export {
   type IdentityData,
   LinkIdentityBody,
   NonceQuery,

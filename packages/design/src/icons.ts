@@ -242,6 +242,11 @@ export const triangleAlert: IconNode = [
   ["path", { d: "M12 17h.01" }],
 ];
 
+export const undo2: IconNode = [
+  ["path", { d: "M9 14 4 9l5-5" }],
+  ["path", { d: "M4 9h10.5a5.5 5.5 0 0 1 5.5 5.5a5.5 5.5 0 0 1-5.5 5.5H11" }],
+];
+
 export const wallet: IconNode = [
   [
     "path",

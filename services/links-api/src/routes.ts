@@ -7,6 +7,7 @@ import {
   exportOperations,
   overviewOperations,
   publicLinkOperations,
+  refundOperations,
 } from "@payment-links/contracts";
 import { type Route, exportMsMax, keyRoute, publicRoute, sessionRoute } from "@payment-links/http";
 import type { Dependencies } from "./dependencies.ts";
@@ -33,6 +34,8 @@ import { readCheckoutLink } from "./http/read-checkout-link.ts";
 import { suggestOwnFirstAddressIndex } from "./http/suggest-first-address-index.ts";
 import { streamCheckoutLink } from "./http/stream-checkout-link.ts";
 import { searchOwnLinks } from "./http/search-links.ts";
+import { prepareRefund } from "./http/prepare-refund.ts";
+import { recordRefund } from "./http/record-refund.ts";
 import { sendPageError as sendApiError } from "./pages/send-page.ts";
 import { sendWalletError } from "./pages/send-wallet-error.ts";
 import { createConsoleFilesLoader } from "./pages/console-files.ts";
@@ -61,7 +64,7 @@ export { sendNotFound } from "./pages/send-not-found.ts";
 const fileRateLimit = { policy: "files", factor: 3 } as const;
 /**
  * Transactions have a lower limit, because each request calls a node and a payer needs only one or
- * two.
+ * two. The same applies to refunds.
  */
 const transactionRateLimit = { policy: "transactions", factor: 0.1 } as const;
 /** Deriving the addresses of one suggestion takes up to 300 ms of CPU time. */
@@ -120,6 +123,12 @@ const createConsoleRoutes = (dependencies: Dependencies): readonly Route[] => {
     }),
     sessionRoute({ ...links.getTimeline, handle: getLinkTimeline(dependencies) }),
     sessionRoute({ ...links.deactivate, handle: deactivateOwnLink(dependencies) }),
+    sessionRoute({ ...refundOperations.record, handle: recordRefund(dependencies) }),
+    sessionRoute({
+      ...refundOperations.prepare,
+      routeLimit: transactionRateLimit,
+      handle: prepareRefund(dependencies),
+    }),
   ];
 };
 

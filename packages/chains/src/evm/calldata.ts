@@ -39,7 +39,8 @@ export const encodeNativePayment = ({ to, reference }: Omit<Transfer, "amount">)
  * the arguments. Token contracts that accept such a suffix ignore it.
  */
 export const encodeSuffixTransfer = ({ to, amount, reference }: Transfer): Hex =>
-  concat([
-    encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [to, amount] }),
-    reference,
-  ]);
+  concat([encodeTransfer({ to, amount }), reference]);
+
+/** Encodes a plain token transfer. */
+export const encodeTransfer = ({ to, amount }: Omit<Transfer, "reference">): Hex =>
+  encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [to, amount] });

@@ -15,8 +15,8 @@ type SolanaPayment = {
   /** In base units, at most 64 bits. */
   amount: bigint;
   decimals: number;
-  /** The key that identifies the link. */
-  reference: string;
+  /** The key that identifies the link. A refund has none, because it pays no link. */
+  reference?: string;
   /** At most 127 bytes of ASCII. */
   memo: string;
   /** Whether the owner's token account exists. If not, the payer's transaction creates it. */
@@ -94,7 +94,7 @@ const createTransferInstruction = (
     readonlyAccount(mint),
     writableAccount(to),
     writableAccount(payer),
-    readonlyAccount(reference),
+    ...(reference === undefined ? [] : [readonlyAccount(reference)]),
   ];
   return { program, accounts, data };
 };

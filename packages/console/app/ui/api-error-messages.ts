@@ -116,6 +116,7 @@ const de: TranslatedMessages = {
     "Das ist ein Token-Konto oder ein Mint. Geben Sie die Adresse einer Wallet ein.",
   BITCOIN_KEY_REQUIRED:
     "Bitcoin braucht einen erweiterten öffentlichen Schlüssel, keine einzelne Adresse.",
+  INVALID_TRANSACTION_ID: "Der Text ist keine Transaktions-ID dieser Chain.",
   PRIVATE_KEY_REFUSED:
     "Das ist vielleicht ein privater Schlüssel. Er wurde nicht gespeichert. Geben Sie ihn nie weiter.",
   INVALID_WEBHOOK_URL: "Die URL muss eine öffentliche https-Adresse ohne Port sein.",

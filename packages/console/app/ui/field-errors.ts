@@ -22,6 +22,11 @@ const fieldsByCode: Readonly<Record<string, string>> = {
   url_scheme: "returnUrl",
   INVALID_PAYMENT_LINK_AMOUNT: "toAmount",
   AMOUNT_NOT_PAYABLE: "toAmount",
+  decimal_parsing: "amount",
+  decimal_max_digits: "amount",
+  decimal_max_places: "amount",
+  greater_than: "amount",
+  INVALID_TRANSACTION_ID: "transactionId",
 };
 
 /**

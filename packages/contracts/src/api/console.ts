@@ -10,6 +10,7 @@ import type { Operation } from "./operation.ts";
 import { overviewOperations } from "./overview.ts";
 import { passkeyOperations } from "./passkeys.ts";
 import { checkoutOperations, consoleLinkOperations } from "./payment-links.ts";
+import { refundOperations } from "./refunds.ts";
 import { identityOperations, sessionOperations, signInOperations } from "./sessions.ts";
 import { walletOperations } from "./wallets.ts";
 import { webhookEndpointOperations } from "./webhook-endpoints.ts";
@@ -33,6 +34,7 @@ export const consoleOperations = ({
     apiKeyOperations(now),
     overviewOperations,
     consoleLinkOperations(createLinkBody(now)),
+    refundOperations,
     exportOperations,
     depositOperations,
     webhookEndpointOperations,

@@ -22,6 +22,7 @@ import {
   text,
 } from "../validation.ts";
 import { type Operation, pageOf, wireAmount, wireCount, wireInstant } from "./operation.ts";
+import { RefundData } from "./refunds.ts";
 
 /**
  * Why a settled payment was not applied; the first matching reason applies (rule STATE-7).
@@ -103,6 +104,9 @@ export const PaymentData = z
       description:
         "The sender that the token's transfer reports. Null if it is unknown, as on Bitcoin.",
     }),
+    token: TokenData.optional().meta({
+      description: "Present only for the reason `wrong_token`, if the catalogue has the token.",
+    }),
     transactionUrl: z.string().nullable().meta({
       description:
         "The transaction in its chain's block explorer. Null if the chain has none, or if the payment has no hash.",
@@ -130,6 +134,9 @@ export type OwnPaymentLinkData = z.output<typeof OwnPaymentLinkData>;
 
 const OwnPaymentLink = OwnPaymentLinkData.extend({
   payments: z.array(PaymentData).meta({ description: "The newest 100 payments." }),
+  refunds: z.array(RefundData).meta({
+    description: "The newest 100 refunds that you recorded. They are not verified.",
+  }),
   addressGap: wireCount.nullable().meta({
     description:
       "On Bitcoin, the number of consecutive unpaid addresses up to the newest address of the wallet's key. " +
@@ -422,6 +429,7 @@ export const timelineEntryKinds = [
   "completed",
   "deactivated",
   "payment_orphaned",
+  "refund_recorded",
 ] as const;
 
 const TimelineEntry = z
@@ -440,6 +448,7 @@ const TimelineEntry = z
       description:
         "The current state of the payment. For `completed`, the payment that completed the link.",
     }),
+    refund: RefundData.nullable().meta({ description: "Null unless `refund_recorded`." }),
   })
   .meta({ id: "StoryEntry" });
 export type TimelineEntry = z.output<typeof TimelineEntry>;
@@ -453,9 +462,9 @@ const LinkTimeline = z
   })
   .meta({ id: "LinkStory" });
 
-const timelineCursorPattern = `^[0-9]{1,14}\\.(${timelineEntryKinds.join("|")})\\.(tx_[0-9a-z]{26})?$`;
+const timelineCursorPattern = `^[0-9]{1,14}\\.(${timelineEntryKinds.join("|")})\\.((?:tx|rfd)_[0-9a-z]{26})?$`;
 
-/** Parses a timeline cursor: the time, kind and payment of an entry. */
+/** Parses a timeline cursor: the time and kind of an entry, and its payment or refund. */
 const timelineCursor = formattedText({ pattern: timelineCursorPattern }, (input) =>
   new RegExp(timelineCursorPattern).test(input),
 );

@@ -53,11 +53,11 @@ describe("listLinkPositions", () => {
     ],
   ] as const)("%s", (_name, overrides, expectedEntries) => {
     const positions = listLinkPositions({ ...link, ...overrides }, atSecond(9));
-    const actual = positions.map((position) => [position.kind, position.at, position.paymentId]);
-    const expected = expectedEntries.map(([kind, second, paymentId]) => [
+    const actual = positions.map((position) => [position.kind, position.at, position.subjectId]);
+    const expected = expectedEntries.map(([kind, second, subjectId]) => [
       kind,
       atSecond(second),
-      paymentId,
+      subjectId,
     ]);
     expect(actual).toEqual([["created", atSecond(0), null], ...expected]);
   });
@@ -65,8 +65,8 @@ describe("listLinkPositions", () => {
 
 describe("a timeline cursor", () => {
   test.each(timelineEntryKinds)("parses back to the same position: %s", (kind) => {
-    for (const paymentId of [null, `tx_${"0".repeat(26)}`]) {
-      const position = { at: atSecond(1), kind, paymentId };
+    for (const subjectId of [null, `tx_${"0".repeat(26)}`]) {
+      const position = { at: atSecond(1), kind, subjectId };
       expect(parseTimelineCursor(formatTimelineCursor(position))).toEqual(position);
     }
   });

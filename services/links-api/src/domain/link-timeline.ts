@@ -5,10 +5,10 @@ import type { Link } from "./link.ts";
 export type TimelineEntryKind = (typeof timelineEntryKinds)[number];
 
 /**
- * The position of an entry in a link's timeline: its time, its kind, and its payment, if any. If
- * the time was not recorded, the position uses the time of the previous entry.
+ * The position of an entry in a link's timeline: its time, its kind, and the id of its payment or
+ * refund, if any. If the time was not recorded, the position uses the time of the previous entry.
  */
-export type TimelinePosition = { at: Date; kind: TimelineEntryKind; paymentId: string | null };
+export type TimelinePosition = { at: Date; kind: TimelineEntryKind; subjectId: string | null };
 
 /** The fields of a link that determine the timeline entries of the link itself. */
 export type LinkLifecycle = Pick<
@@ -27,14 +27,14 @@ export const listLinkPositions = (link: LinkLifecycle, now: Date): TimelinePosit
     deactivatedAt === null &&
     (completedAt === null || completedAt >= expiresAt);
   const positions: (TimelinePosition | undefined)[] = [
-    { at: createdAt, kind: "created", paymentId: null },
-    isExpired ? { at: expiresAt, kind: "expired", paymentId: null } : undefined,
+    { at: createdAt, kind: "created", subjectId: null },
+    isExpired ? { at: expiresAt, kind: "expired", subjectId: null } : undefined,
     completedAt === null
       ? undefined
-      : { at: completedAt, kind: "completed", paymentId: lastTransactionId },
+      : { at: completedAt, kind: "completed", subjectId: lastTransactionId },
     deactivatedAt === null
       ? undefined
-      : { at: deactivatedAt, kind: "deactivated", paymentId: null },
+      : { at: deactivatedAt, kind: "deactivated", subjectId: null },
   ];
   return positions.filter((position) => position !== undefined);
 };
@@ -43,13 +43,13 @@ export const listLinkPositions = (link: LinkLifecycle, now: Date): TimelinePosit
 export const getKindRank = (kind: TimelineEntryKind): number => timelineEntryKinds.indexOf(kind);
 
 /** Formats a position as a pagination cursor. */
-export const formatTimelineCursor = ({ at, kind, paymentId }: TimelinePosition): string =>
-  [at.getTime(), kind, paymentId ?? ""].join(".");
+export const formatTimelineCursor = ({ at, kind, subjectId }: TimelinePosition): string =>
+  [at.getTime(), kind, subjectId ?? ""].join(".");
 
 /** Parses a cursor that the request schema has already validated. Throws if its kind is unknown. */
 export const parseTimelineCursor = (cursor: string): TimelinePosition => {
-  const [ms, kindText, paymentId = ""] = cursor.split(".");
+  const [ms, kindText, subjectId = ""] = cursor.split(".");
   const kind = timelineEntryKinds.find((timelineKind) => timelineKind === kindText);
   if (kind === undefined) throw new Error(`${cursor} is not a timeline cursor`);
-  return { at: new Date(Number(ms)), kind, paymentId: paymentId === "" ? null : paymentId };
+  return { at: new Date(Number(ms)), kind, subjectId: subjectId === "" ? null : subjectId };
 };

@@ -9,15 +9,18 @@ import { getInactiveReason, statusAt } from "../domain/link.ts";
 import { getUnsendableRemainder } from "../domain/payment-instructions.ts";
 import { findAddressGap } from "../store/link-addresses.ts";
 import { listPayments } from "../store/payments.ts";
+import { listRefunds } from "../store/refunds.ts";
 import { getOwnLink } from "./get-own-link.ts";
 import { requireHandle, serializeLink } from "./serialize-link.ts";
 import { serializePayment } from "./serialize-payment.ts";
+import { serializeRefund } from "./serialize-refund.ts";
 
 const paymentsMax = 100;
+const refundsMax = 100;
 
 /**
  * GET /console/api/payment-links/:id: returns one of the account's links with its newest payments,
- * including those that were not applied.
+ * including those that were not applied, and its newest refunds.
  */
 export const getConsoleLink =
   (dependencies: Dependencies) =>
@@ -25,6 +28,7 @@ export const getConsoleLink =
     const link = await getOwnLink(dependencies, req, caller);
     const page = { linkId: link.id, offset: 0, limit: paymentsMax };
     const payments = await listPayments(dependencies.pool, page);
+    const refunds = await listRefunds(dependencies.pool, { linkId: link.id, limit: refundsMax });
     const { token } = dependencies.getToken(link.tokenId);
     const hasOwnAddress = getFamily(token.chain.chainType).linkAddresses !== undefined;
     const addressGap = hasOwnAddress ? await findAddressGap(dependencies.pool, link.id) : undefined;
@@ -34,6 +38,7 @@ export const getConsoleLink =
       ...serializeLink(dependencies, link, serializationContext),
       inactiveReason: getInactiveReason(link, now),
       payments: payments.map((payment) => serializePayment(dependencies, payment)),
+      refunds: refunds.map((refund) => serializeRefund(dependencies, refund)),
       addressGap: addressGap ?? null,
       ...serializeRemainder(dependencies, link, now),
     });

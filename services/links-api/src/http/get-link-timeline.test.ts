@@ -254,7 +254,7 @@ describe("GET /console/api/payment-links/:id/story (rule CALLER-26)", () => {
     await rig.pool.query(sqlVoid`ANALYZE payments`);
     const middle = new Date(testStartTime.getTime() + 30_000);
     for (const kind of [undefined, "payment_seen", "payment_orphaned"] as const) {
-      const after = kind && { at: middle, kind, paymentId: "tx_30000" };
+      const after = kind && { at: middle, kind, subjectId: "tx_30000" };
       for (const order of ["asc", "desc"] as const) {
         const plans = await explainQueries(rig.pool, (db) =>
           listTimeline(db, { linkId: id, linkPositions: [], after, order, limit: 51 }),

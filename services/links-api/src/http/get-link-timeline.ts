@@ -10,14 +10,14 @@ import type { Caller } from "@payment-links/identity";
 import type { Dependencies } from "../dependencies.ts";
 import {
   type TimelineEntryKind,
-  type TimelinePosition,
   listLinkPositions,
   parseTimelineCursor,
   formatTimelineCursor,
 } from "../domain/link-timeline.ts";
 import type { Payment } from "../domain/payment.ts";
-import { findLinkLifecycle, listTimeline } from "../store/link-timeline.ts";
+import { type TimelineRecord, findLinkLifecycle, listTimeline } from "../store/link-timeline.ts";
 import { serializePayment } from "./serialize-payment.ts";
+import { serializeRefund } from "./serialize-refund.ts";
 
 const entriesMax = 50;
 
@@ -57,13 +57,14 @@ export const getLinkTimeline =
 
 const serializeTimelineEntry = (
   dependencies: Dependencies,
-  { at, kind, payment }: TimelinePosition & { payment: Payment | undefined },
+  { at, kind, payment, refund }: TimelineRecord,
   createdBy: string | null,
 ): TimelineEntry => ({
   kind,
   at: isTimeKnown(kind, payment) ? at.toISOString() : null,
   by: kind === "created" && createdBy !== null ? serializeCreator(createdBy) : null,
   payment: payment === undefined ? null : serializePayment(dependencies, payment),
+  refund: refund === undefined ? null : serializeRefund(dependencies, refund),
 });
 
 /** Returns whether the time of an entry is known. Older payments do not have all times. */

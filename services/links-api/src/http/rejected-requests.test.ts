@@ -6,6 +6,12 @@ import { sampleAccount } from "../testing/samples.ts";
 
 const linksPath = "/console/api/payment-links";
 const createBody = '{"toAmount":"5"}';
+const refundBody = JSON.stringify({
+  paymentId: "tx_00000000000000000000000000",
+  amount: "1",
+  destinationAddress: "none",
+  transactionId: "none",
+});
 const sessionsMax = 5;
 
 let rig: Rig;
@@ -35,6 +41,9 @@ const rejectedCalls: readonly [
   ["GET /none", "404 NOT_FOUND", undefined, ""],
   ["GET /none/payments", "404 NOT_FOUND", undefined, ""],
   ["POST /none/deactivate", "404 NOT_FOUND", undefined, ""],
+  ["POST /none/refunds", "404 NOT_FOUND", refundBody, ""],
+  ["POST /inactive/refunds", "404 NOT_FOUND", refundBody, ""],
+  ["POST /inactive/refund-instructions", "404 NOT_FOUND", refundBody, ""],
   ["POST /inactive/deactivate", "409 PAYMENT_LINK_NOT_ACTIVE", undefined, ""],
 ];
 

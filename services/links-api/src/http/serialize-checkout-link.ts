@@ -88,7 +88,8 @@ const serializeStep = ({ tron, value, ...step }: PaymentStep) => ({
   ...(tron === undefined ? {} : { tron: serializeTronCall(tron) }),
 });
 
-const serializeTronCall = ({ feeLimitSun, ...call }: TronCall) => ({
+/** Serializes a call for a Tron wallet. */
+export const serializeTronCall = ({ feeLimitSun, ...call }: TronCall) => ({
   ...call,
   feeLimit: String(feeLimitSun),
 });

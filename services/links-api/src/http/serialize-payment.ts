@@ -1,5 +1,10 @@
 import { buildExplorerUrl, getChainSource } from "@payment-links/chains";
-import { type OwnPaymentData, type PaymentData, formatAmount } from "@payment-links/contracts";
+import {
+  type OwnPaymentData,
+  type PaymentData,
+  formatAmount,
+  serializeToken,
+} from "@payment-links/contracts";
 import type { Dependencies } from "../dependencies.ts";
 import { depositSource } from "../domain/deposit.ts";
 import type { Payment } from "../domain/payment.ts";
@@ -9,7 +14,7 @@ import type { Payment } from "../domain/payment.ts";
  */
 export const serializePublicPayment = (
   payment: Payment,
-): Omit<PaymentData, "orphaned" | "duplicateOf" | "sender" | "transactionUrl"> => ({
+): Omit<PaymentData, "orphaned" | "duplicateOf" | "sender" | "token" | "transactionUrl"> => ({
   id: payment.id,
   status: payment.status,
   applied: payment.isApplied,
@@ -29,10 +34,21 @@ export const serializePublicPayment = (
 export const serializePayment = (dependencies: Dependencies, payment: Payment): PaymentData => ({
   ...serializePublicPayment(payment),
   sender: payment.payer,
+  ...serializeWrongToken(dependencies, payment),
   transactionUrl: findTransactionUrl(dependencies, payment),
   ...(payment.isOrphaned ? { orphaned: true } : {}),
   ...(payment.duplicateOf === null ? {} : { duplicateOf: payment.duplicateOf }),
 });
+
+/** Serializes the token of a payment if it is not the link's token. */
+const serializeWrongToken = (
+  { catalogue, checkoutUrl }: Dependencies,
+  { chainId, reason, tokenAddress }: Payment,
+): Pick<PaymentData, "token"> => {
+  if (reason !== "wrong_token") return {};
+  const token = catalogue.findTokenByAddress(chainId, tokenAddress);
+  return token === undefined ? {} : { token: serializeToken(token, checkoutUrl) };
+};
 
 /** Serializes a payment for lists that span several links. */
 export const serializeOwnPayment = (

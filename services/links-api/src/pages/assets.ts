@@ -15,7 +15,7 @@ const importPattern =
   /^import (?:(\{[^}]*\}) from )?"(\.\/|@payment-links\/chains\/browser-wallets\/)([\w-]+\.js)";$/gm;
 
 const assetsUrl = new URL("assets/", import.meta.url);
-/** The folder of the wallet modules. */
+/** The folder of the wallet modules, which the console uses too. */
 const walletsUrl = new URL(
   "./",
   import.meta.resolve("@payment-links/chains/browser-wallets/evm-wallets.js"),

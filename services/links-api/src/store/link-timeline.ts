@@ -1,6 +1,6 @@
 import { type FragmentSqlToken, sql } from "slonik";
 import * as z from "zod";
-import { LinkStatus, timelineEntryKinds } from "@payment-links/contracts";
+import { LinkStatus, isId, timelineEntryKinds } from "@payment-links/contracts";
 import type { Db } from "@payment-links/postgres";
 import {
   type LinkLifecycle,
@@ -9,7 +9,9 @@ import {
   getKindRank,
 } from "../domain/link-timeline.ts";
 import { type Payment } from "../domain/payment.ts";
+import type { Refund } from "../domain/refund.ts";
 import { findPayments } from "./payments.ts";
+import { findRefunds } from "./refunds.ts";
 
 const LifecycleRow = z.object({
   createdAt: z.date(),
@@ -41,7 +43,7 @@ export const findLinkLifecycle = async (
 const PositionRow = z.object({
   at: z.date(),
   kind: z.enum(timelineEntryKinds),
-  paymentId: z.string().nullable(),
+  subjectId: z.string().nullable(),
 }) satisfies z.ZodType<TimelinePosition>;
 
 type TimelineQuery = {
@@ -54,21 +56,27 @@ type TimelineQuery = {
   limit: number;
 };
 
+/** A position with its payment or refund, if any. */
+export type TimelineRecord = TimelinePosition & {
+  payment: Payment | undefined;
+  refund: Refund | undefined;
+};
+
 /**
- * Lists the timeline entries of a link and its payments after a position, in order. The entries of
+ * Lists the timeline entries of a link, its payments and its refunds after a position, in order. The entries of
  * each kind are a range of an index. Only the entries for this page are read.
  */
 export const listTimeline = async (
   db: Db,
   { after, limit, linkId, linkPositions, order }: TimelineQuery,
-): Promise<readonly (TimelinePosition & { payment: Payment | undefined })[]> => {
-  const rows = linkPositions.map(({ at, kind, paymentId }) => [
+): Promise<readonly TimelineRecord[]> => {
+  const rows = linkPositions.map(({ at, kind, subjectId }) => [
     at.toISOString(),
     getKindRank(kind),
     kind,
-    paymentId,
+    subjectId,
   ]);
-  const ranges = Object.entries(paymentRanges).map(([kind, range]) =>
+  const ranges = Object.entries(indexRanges).map(([kind, range]) =>
     selectPositions({
       ...range,
       after,
@@ -80,21 +88,24 @@ export const listTimeline = async (
   );
   const direction = directions[order];
   const positions = await db.any(sql.type(PositionRow)`
-    SELECT at, kind, payment_id AS "paymentId" FROM (
+    SELECT at, kind, subject_id AS "subjectId" FROM (
       SELECT * FROM ${sql.unnest(rows, ["timestamptz", "int4", "text", "text"])}
-        AS own (at, rank, kind, payment_id)
+        AS own (at, rank, kind, subject_id)
       WHERE ${isLinkPositionAfter(after, order)}
       UNION ALL ${sql.join(ranges, sql.fragment` UNION ALL `)}
     ) AS places
-    ORDER BY at ${direction}, rank ${direction}, payment_id ${direction} LIMIT ${limit}
+    ORDER BY at ${direction}, rank ${direction}, subject_id ${direction} LIMIT ${limit}
   `);
-  const payments = await findPayments(
+  const subjectIds = positions.flatMap(({ subjectId }) => subjectId ?? []);
+  const payments = await findPayments(db, subjectIds);
+  const refunds = await findRefunds(
     db,
-    positions.flatMap(({ paymentId }) => paymentId ?? []),
+    subjectIds.filter((id) => isId("rfd", id)),
   );
   return positions.map((position) => ({
     ...position,
-    payment: payments.get(position.paymentId ?? ""),
+    payment: payments.get(position.subjectId ?? ""),
+    refund: refunds.get(position.subjectId ?? ""),
   }));
 };
 
@@ -102,21 +113,34 @@ const directions = { asc: sql.fragment`ASC`, desc: sql.fragment`DESC` };
 /** Compares an entry with the cursor before it. */
 const comparisons = { asc: sql.fragment`>`, desc: sql.fragment`<` };
 
-type Range = { time: FragmentSqlToken; condition: FragmentSqlToken };
+type Range = { table: FragmentSqlToken; time: FragmentSqlToken; condition: FragmentSqlToken };
 
-// These expressions match those of the indexes. The last two indexes are partial and contain only
-// the matching payments.
-const paymentRanges: Partial<Record<TimelineEntryKind, Range>> = {
-  payment_seen: { time: sql.fragment`first_seen_at`, condition: sql.fragment`true` },
+const paymentTable = sql.fragment`payments`;
+
+// These expressions match those of the indexes. The indexes of `payment_ended` and
+// `payment_orphaned` are partial and contain only the matching payments.
+const indexRanges: Partial<Record<TimelineEntryKind, Range>> = {
+  payment_seen: {
+    table: paymentTable,
+    time: sql.fragment`first_seen_at`,
+    condition: sql.fragment`true`,
+  },
   payment_ended: {
+    table: paymentTable,
     time: sql.fragment`coalesce(ended_at, applied_at, first_seen_at)`,
     condition: sql.fragment`status <> 'processing'`,
   },
   payment_orphaned: {
+    table: paymentTable,
     time: sql.fragment`coalesce(orphaned_at, ended_at, applied_at, first_seen_at)`,
     // This includes payments that have returned to their chain, because the column does not change
     // then.
     condition: sql.fragment`is_orphaned`,
+  },
+  refund_recorded: {
+    table: sql.fragment`refunds`,
+    time: sql.fragment`recorded_at`,
+    condition: sql.fragment`true`,
   },
 };
 
@@ -129,10 +153,11 @@ const selectPositions = ({
   limit,
   linkId,
   order,
+  table,
   time,
 }: RangeQuery) => sql.fragment`
   (
-    SELECT ${time}, ${getKindRank(kind)}::int4, ${kind}, id FROM payments
+    SELECT ${time}, ${getKindRank(kind)}::int4, ${kind}, id FROM ${table}
     WHERE link_id = ${linkId} AND ${condition} AND ${isAfterCursor({ after, kind, order, time })}
     ORDER BY ${time} ${directions[order]}, id ${directions[order]} LIMIT ${limit}
   )
@@ -153,7 +178,7 @@ const isAfterCursor = ({
   const comparison = comparisons[order];
   const rankDifference = getKindRank(kind) - getKindRank(after.kind);
   if (rankDifference === 0) {
-    return sql.fragment`(${time}, id) ${comparison} (${afterTime}, ${after.paymentId ?? ""})`;
+    return sql.fragment`(${time}, id) ${comparison} (${afterTime}, ${after.subjectId ?? ""})`;
   }
   // At the time of the cursor, kinds with a higher rank come later.
   const isLaterKind = rankDifference > 0 === (order === "asc");

@@ -6,6 +6,7 @@ import {
   clock,
   externalLink,
   plus,
+  undo2,
   webhook,
   type IconNode,
 } from "@payment-links/design/icons";
@@ -92,6 +93,7 @@ const icons: Readonly<Record<EntryKind, IconNode>> = {
   completed: circleCheck,
   deactivated: circleX,
   payment_orphaned: circleAlert,
+  refund_recorded: undo2,
 };
 
 const tones: Partial<Record<EntryKind, "good" | "bad" | "warn">> = {
