@@ -18,13 +18,13 @@ export type ImportRules = {
  */
 export const packages: Record<string, ImportRules> = {
   design: { entries: "icon.svg icons tokens.css", libraries: "node:fs" },
-  console: { packages: "design" },
   sdk: {},
   chains: {
     libraries: "@noble/hashes @scure/base @scure/bip32 @scure/btc-signer viem",
     entries:
       "browser-wallets build-instructions build-refund chain-reader chain-settings tron-address watched-chain",
   },
+  console: { packages: "design chains" },
   contracts: {
     packages: "chains",
     libraries: "node:crypto node:fs node:zlib zod decimal.js typeid-js",

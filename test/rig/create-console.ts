@@ -5,22 +5,26 @@ import { type BrowserUser, connectChromium } from "./chromium.ts";
 import { call } from "./client.ts";
 import { findFreePorts } from "./free-port.ts";
 import { startServicesInProcess } from "./services-in-process.ts";
+import type { InstalledWallet } from "./wallet.ts";
 
 /** An address without an owner. */
 export const walletAddress = getAddress("0xa0cf798816d4b9b9866b5330eea46a18382f251e");
+
+type UserOptions = BrowserContextOptions & { wallets?: readonly InstalledWallet[] };
 
 /** Starts the services and a browser for tests of the console. */
 export const createConsole = async (
   connectBrowser = connectChromium,
   additionalEnv: Readonly<Record<string, string>> = {},
+  overrides: Parameters<typeof startServicesInProcess>[0] = {},
 ) => {
   const [port = 0] = await findFreePorts(1);
   const origin = `http://localhost:${port}`;
-  const system = await startServicesInProcess({ baseUrl: origin }, additionalEnv);
+  const system = await startServicesInProcess({ ...overrides, baseUrl: origin }, additionalEnv);
   const chromium = await connectBrowser();
   const users: BrowserUser[] = [];
 
-  const createUser = async (options: BrowserContextOptions = {}): Promise<BrowserUser> => {
+  const createUser = async (options: UserOptions = {}): Promise<BrowserUser> => {
     const user = await chromium.createBrowserUser({ origin, ...options });
     users.push(user);
     return user;
@@ -49,7 +53,7 @@ export const createConsole = async (
       return client.query(text, values).finally(() => client.end());
     },
     /** Creates a user who is signed in and has not opened a page yet. */
-    signUp: async (handle: string, options: BrowserContextOptions = {}) => {
+    signUp: async (handle: string, options: UserOptions = {}) => {
       const user = await createUser(options);
       const [, token] = (await createSignInUrl(handle)).split("token=");
       const response = await user.context.request.post(`${origin}/console/api/session`, {

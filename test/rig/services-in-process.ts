@@ -31,15 +31,15 @@ const externalDependencies = { resolve: () => Promise.resolve(["93.184.216.34"])
  * A browser needs `baseUrl`, because the page's origin contains the port.
  */
 export const startServicesInProcess = async (
-  overrides: Partial<Pick<ServiceContext, "limits" | "baseUrl">> = {},
+  overrides: Partial<Pick<ServiceContext, "limits" | "baseUrl" | "catalogue">> = {},
   additionalEnv: Readonly<Record<string, string>> = {},
 ) => {
-  const { baseUrl } = overrides;
+  const { baseUrl, catalogue } = overrides;
   const env = { WEBHOOK_SECRET_KEYS: sealingKeyEntry, ...additionalEnv };
   const authContext = await createTestContext({
     name: "auth-keys",
     migration: authKeysMigration,
-    overrides: baseUrl === undefined ? {} : { baseUrl },
+    overrides: { ...(baseUrl && { baseUrl }), ...(catalogue && { catalogue }) },
   });
   const authKeys = createAuthKeys(authContext.context, parseConfig(authKeysConfig, env));
   const contextOverrides = {

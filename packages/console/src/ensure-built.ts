@@ -45,7 +45,11 @@ const isBuilt = (): boolean =>
  */
 export const digestSources = (): string => {
   const hash = createHash("sha256");
-  const sources = [join(packageDirectory, "app"), join(repositoryRoot, "packages/design")]
+  const sources = [
+    join(packageDirectory, "app"),
+    join(repositoryRoot, "packages/design"),
+    join(repositoryRoot, "packages/chains/src/browser-wallets"),
+  ]
     .flatMap((directory) => readdirSync(directory, { recursive: true, withFileTypes: true }))
     .filter((entry) => entry.isFile() && !entry.name.endsWith(".test.ts"))
     .map((entry) => join(entry.parentPath, entry.name));

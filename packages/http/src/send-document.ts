@@ -15,7 +15,7 @@ const buildScriptSources = (connectSources: readonly string[]): string =>
  */
 const policies = {
   document: () => buildPolicy("connect-src 'self'; "),
-  scripted: () => buildPolicy(buildScriptSources([])),
+  scripted: (connectSources: readonly string[]) => buildPolicy(buildScriptSources(connectSources)),
   checkout: (connectSources: readonly string[]) =>
     buildPolicy(buildScriptSources(connectSources), "'self' data:"),
 };
@@ -29,8 +29,8 @@ export type HtmlDocument = {
   /** The page's content security policy. */
   policy?: keyof typeof policies;
   /**
-   * The origins that the checkout page's wallet code can connect to. By default, only the service's
-   * own.
+   * The origins that the wallet code of a page with a script can connect to. By default, only the
+   * service's own.
    */
   connectSources?: readonly string[];
   /** The URL of the page's stylesheet. */

@@ -97,6 +97,11 @@ describe("the checkout outside EVM", () => {
     const { headers } = await rig.call(path);
     const policy = headers.get("content-security-policy");
     expect(policy).toContain("connect-src 'self' https://api.trongrid.io;");
+    // The console sends refunds with the same wallets, but offers no public node of an EVM chain.
+    const consolePage = await rig.call("/console");
+    expect(consolePage.headers.get("content-security-policy")).toContain(
+      "connect-src 'self' https://api.trongrid.io;",
+    );
     const deepLinkParameters = {
       url: `https://pay.example${path}`,
       action: "open",

@@ -39,8 +39,20 @@ export const sendConsoleError = (apiError: ApiError, req: Request, res: Response
   isApiPath(req) ? sendApiError(apiError, res) : sendPageError(apiError, req, res);
 
 /** The dependencies of the handler for the console page. */
-type ConsolePageDependencies = Pick<Dependencies, "settlementChains"> & {
+type ConsolePageDependencies = Pick<Dependencies, "catalogue" | "settlementChains"> & {
   getConsoleFiles: () => ConsoleFiles;
+};
+
+/**
+ * Returns the origins of the nodes that the wallets of some networks query from within the page when
+ * they send a refund. Only networks whose payments are watched have any.
+ */
+const listWalletOrigins = ({
+  catalogue,
+  settlementChains,
+}: Pick<Dependencies, "catalogue" | "settlementChains">): readonly string[] => {
+  const watchedChains = catalogue.chains.filter(({ id }) => settlementChains.has(id));
+  return [...new Set(watchedChains.flatMap(({ walletNodes }) => walletNodes?.origins ?? []))];
 };
 
 /**
@@ -49,7 +61,7 @@ type ConsolePageDependencies = Pick<Dependencies, "settlementChains"> & {
  * view based on the URL.
  */
 export const getConsolePage =
-  ({ getConsoleFiles, settlementChains }: ConsolePageDependencies) =>
+  ({ catalogue, getConsoleFiles, settlementChains }: ConsolePageDependencies) =>
   (req: Request, res: Response): void => {
     // The ingress routes console API paths here if no service handles them.
     if (isApiPath(req)) throw createApiError("NOT_FOUND");
@@ -73,5 +85,6 @@ export const getConsolePage =
       head,
       styleUrl,
       policy: "scripted",
+      connectSources: listWalletOrigins({ catalogue, settlementChains }),
     });
   };

@@ -10,18 +10,24 @@ import {
   webhook,
   type IconNode,
 } from "@payment-links/design/icons";
+import { useState } from "react";
 import { Link } from "react-router";
 import { buildOperationUrl } from "../../api/call.ts";
 import type {
   LinkDeliveryData,
   OwnPaymentLink,
   PaymentData,
+  RefundData,
   StoryEntry,
+  TokenData,
 } from "../../api/operations.ts";
+import { Button } from "../../ui/button.tsx";
+import { Copyable } from "../../ui/copyable.tsx";
 import { DownloadButton } from "../../ui/download-button.tsx";
 import { AsyncButton } from "../../ui/form.tsx";
 import { formatAmount, formatDateTime } from "../../ui/format.ts";
 import { Icon } from "../../ui/icon.tsx";
+import { createLazyComponent } from "../../ui/lazy-component.tsx";
 import { ErrorNotice } from "../../ui/notice.tsx";
 import { Card } from "../../ui/page.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
@@ -30,13 +36,19 @@ import { TruncatedCode } from "../../ui/truncated-code.tsx";
 import uiStyles from "../../ui/ui.module.css";
 import styles from "./links.module.css";
 import { DeliveryStatus } from "../webhooks/delivery-status.tsx";
+import { findRefundToken } from "./refund/find-refund-token.ts";
 import { texts } from "./texts.ts";
 import { useActivity } from "./use-activity.ts";
 
-type Token = OwnPaymentLink["token"];
+const RefundDialog = createLazyComponent(() => import("./refund/refund-dialog.tsx"), null);
 
-/** Everything that happened to a link, newest first: its payments, webhook deliveries and state. */
-export const Activity = ({ link: { id, token } }: { link: OwnPaymentLink }) => {
+/**
+ * Everything that happened to a link, newest first: its payments, refunds, webhook deliveries and
+ * state.
+ */
+export const Activity = ({ link }: { link: OwnPaymentLink }) => {
+  const { id } = link;
+  const [refunding, setRefunding] = useState<{ payment: PaymentData; token: TokenData }>();
   const { items, timeline, deliveries, hasMore, loadMore } = useActivity(id);
   const hasPayment = items.some(
     (item) => item.source === "timeline" && item.entry.payment !== null,
@@ -56,9 +68,10 @@ export const Activity = ({ link: { id, token } }: { link: OwnPaymentLink }) => {
           {items.map((item) =>
             item.source === "timeline" ? (
               <TimelineItem
-                key={`${item.entry.kind} ${item.entry.payment?.id ?? ""}`}
+                key={`${item.entry.kind} ${(item.entry.payment ?? item.entry.refund)?.id ?? ""}`}
                 entry={item.entry}
-                token={token}
+                link={link}
+                onRefund={(payment, token) => setRefunding({ payment, token })}
               />
             ) : (
               <DeliveryItem key={item.entry.id} delivery={item.entry} />
@@ -76,6 +89,9 @@ export const Activity = ({ link: { id, token } }: { link: OwnPaymentLink }) => {
           label={texts.downloadPaymentsCsv}
           href={buildOperationUrl("exportOwnPayments", { query: { link: id } })}
         />
+      )}
+      {refunding !== undefined && (
+        <RefundDialog link={link} {...refunding} onClose={() => setRefunding(undefined)} />
       )}
     </Card>
   );
@@ -104,8 +120,14 @@ const tones: Partial<Record<EntryKind, "good" | "bad" | "warn">> = {
   payment_orphaned: "bad",
 };
 
-const TimelineItem = ({ entry, token }: { entry: StoryEntry; token: Token }) => {
-  const { at, by, kind, payment } = entry;
+type TimelineItemProps = {
+  entry: StoryEntry;
+  link: OwnPaymentLink;
+  onRefund: (payment: PaymentData, token: TokenData) => void;
+};
+
+const TimelineItem = ({ entry, link, onRefund }: TimelineItemProps) => {
+  const { at, by, kind, payment, refund } = entry;
   const entryKind = getEntryKind(entry);
   const isReasonShown = kind === "payment_ended" && payment !== null && payment.reason !== null;
   return (
@@ -120,9 +142,13 @@ const TimelineItem = ({ entry, token }: { entry: StoryEntry; token: Token }) => 
             {by.kind === "api_key" ? texts.createdByApiKey : texts.createdInConsole}
           </span>
         )}
-        {payment !== null && <Payment payment={payment} token={token} />}
+        {payment !== null && <Payment payment={payment} token={link.token} />}
+        {refund !== null && <Refund refund={refund} token={link.token} />}
         {isReasonShown && payment.reason !== null && (
           <span className={uiStyles["fault"]}>{texts.reasons[payment.reason]}</span>
+        )}
+        {kind === "payment_ended" && payment !== null && (
+          <Sender payment={payment} link={link} onRefund={onRefund} />
         )}
       </span>
       <span className={styles["time"]}>{at === null ? texts.timeUnknown : formatDateTime(at)}</span>
@@ -138,22 +164,85 @@ const getEntryKind = ({ kind, payment }: StoryEntry): EntryKind => {
 };
 
 /** The amount of a payment, and its transaction in the block explorer if there is one. */
-const Payment = ({ payment, token }: { payment: PaymentData; token: Token }) => {
+const Payment = ({ payment, token }: { payment: PaymentData; token: TokenData }) => {
   const { amount, id, reason, sourceTransaction, transactionUrl } = payment;
-  const hash = sourceTransaction ?? id;
-  const shortHash = <TruncatedCode text={hash} />;
+  const paidToken = reason === "wrong_token" ? payment.token : token;
+  return (
+    <Transfer
+      amount={paidToken === undefined ? formatAmount(amount) : formatTokenAmount(amount, paidToken)}
+      transactionId={sourceTransaction ?? id}
+      url={transactionUrl}
+    />
+  );
+};
+
+/** A refund as its owner recorded it. */
+const Refund = ({
+  refund: { amount, chainId, tokenAddress, transactionId, transactionUrl },
+  token,
+}: {
+  refund: RefundData;
+  token: TokenData;
+}) => {
+  const isLinkToken = token.chain.id === chainId && token.address === tokenAddress;
+  return (
+    <>
+      <Transfer
+        amount={isLinkToken ? formatTokenAmount(amount, token) : formatAmount(amount)}
+        transactionId={transactionId}
+        url={transactionUrl}
+      />
+      <span className={uiStyles["quiet"]}>{texts.refundIsRecorded}</span>
+    </>
+  );
+};
+
+const Transfer = ({
+  amount,
+  transactionId,
+  url,
+}: {
+  amount: string;
+  transactionId: string;
+  url: string | null;
+}) => {
+  const shortId = <TruncatedCode text={transactionId} />;
   return (
     <span>
-      <span className={uiStyles["numeric"]}>
-        {reason === "wrong_token" ? formatAmount(amount) : formatTokenAmount(amount, token)}
-      </span>{" "}
-      {transactionUrl === null ? (
-        shortHash
+      <span className={uiStyles["numeric"]}>{amount}</span>{" "}
+      {url === null ? (
+        shortId
       ) : (
-        <a href={transactionUrl} target="_blank" rel="noopener">
-          {shortHash} <Icon node={externalLink} size={12} />
+        <a href={url} target="_blank" rel="noopener">
+          {shortId} <Icon node={externalLink} size={12} />
           <span className={uiStyles["hidden"]}>{texts.inBlockExplorer}</span>
         </a>
+      )}
+    </span>
+  );
+};
+
+/** Who sent a payment, and the action that refunds it. */
+const Sender = ({
+  payment,
+  link,
+  onRefund,
+}: { payment: PaymentData } & Pick<TimelineItemProps, "link" | "onRefund">) => {
+  const token = findRefundToken(link, payment);
+  return (
+    <span className={styles["sender"]}>
+      {payment.sender !== null && (
+        <span className={styles["senderAddress"]}>
+          {texts.sender}
+          <Copyable text={payment.sender} copyLabel={texts.copySender}>
+            <TruncatedCode text={payment.sender} />
+          </Copyable>
+        </span>
+      )}
+      {token !== undefined && (
+        <Button icon={undo2} onPress={() => onRefund(payment, token)}>
+          {texts.refund}
+        </Button>
       )}
     </span>
   );
