@@ -88,8 +88,10 @@ test("the operator's command line is copied with everything it imports", () => {
   }
 });
 
-test("no image installs packages that build the console or run a local chain", () => {
-  const consoleBuildPackages = Object.keys(readManifest("packages/console").devDependencies);
+test("no image installs packages that build the console or the docs, or run a local chain", () => {
+  const buildPackages = ["packages/console", "packages/docs"].flatMap((folder) =>
+    Object.keys(readManifest(folder).devDependencies),
+  );
   const localChains = readManifest("packages/local-chains");
   const localChainPackages = ["@payment-links/local-chains"].concat(
     Object.keys({ ...localChains.dependencies, ...localChains.devDependencies }),
@@ -106,11 +108,11 @@ test("no image installs packages that build the console or run a local chain", (
     "viem",
     "zod",
   ]);
-  const developmentPackages = [...consoleBuildPackages, ...localChainPackages].filter(
+  const developmentPackages = [...buildPackages, ...localChainPackages].filter(
     (name) => !sharedPackages.has(name),
   );
   expect(developmentPackages).toEqual(
-    expect.arrayContaining(["vite", "react", "@foundry-rs/anvil", "litesvm"]),
+    expect.arrayContaining(["vite", "react", "markdown-it", "@foundry-rs/anvil", "litesvm"]),
   );
   for (const service of services) {
     const installed = listInstalledPackages(service);
