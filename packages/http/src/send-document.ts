@@ -73,7 +73,7 @@ export const sendDocument = (
 
 /** Sets the headers of a page whose HTML is complete and has scripts. */
 export const setScriptedDocumentHeaders = (res: Response): void =>
-  setDocumentHeaders(res, policies.scripted());
+  setDocumentHeaders(res, policies.scripted([]));
 
 const setDocumentHeaders = (res: Response, contentSecurityPolicy: string): void => {
   res.setHeader("Content-Security-Policy", contentSecurityPolicy);

@@ -454,6 +454,12 @@ export const apiErrorAdvice: Readonly<
     fix: "Choose a link with the same destination address.",
     retry: no,
   },
+  INVALID_TRANSACTION_ID: {
+    group: "deposits",
+    cause: "The transaction ID of a refund doesn't have the form of its chain.",
+    fix: "Copy the transaction ID from your wallet or from the block explorer.",
+    retry: no,
+  },
 };
 
 /** What the docs say about each validation code. All have the status 422. */
