@@ -170,7 +170,7 @@ describe("the checkout outside EVM", () => {
       const plainText = toPlainText(page);
       expect(plainText).toContain(
         `withdraw ${symbol} to this address on the ${network} network, without a memo. Exactly 0.25 ` +
-          `${symbol} must arrive. Amount 0.25 ${symbol}`,
+          `${symbol} must arrive, after the exchange's fee. Amount 0.25 ${symbol}`,
       );
       expect(page).toContain(`<code>${destinationAddress}</code>`);
       expect(plainText).toContain(expectedOutcome);

@@ -18,13 +18,14 @@ import { Card, Page } from "../../ui/page.tsx";
 import { QueryView } from "../../ui/query-view.tsx";
 import { SkeletonTable } from "../../ui/skeleton.tsx";
 import { texts as uiTexts } from "../../ui/texts.ts";
-import { formatTokenAmount } from "../../ui/token-amount.ts";
+import { formatTokenAmount, formatTokenNumber } from "../../ui/token-amount.ts";
 import uiStyles from "../../ui/ui.module.css";
 import { texts as depositTexts } from "../deposits/texts.ts";
 import { ExportPanel } from "./export-panel.tsx";
 import { buildListUrl, isFiltered, parseLinkFilter } from "./filter.ts";
 import { LinkFilters } from "./link-filter.tsx";
 import { LinkBadge } from "./link-badge.tsx";
+import { getLinkProgress } from "./progress.ts";
 import { RowTable } from "./row-table.tsx";
 import styles from "./links.module.css";
 import { texts } from "./texts.ts";
@@ -79,9 +80,19 @@ const toRow = (link: OwnPaymentLinkData) => ({
   to: `/links/${link.id}`,
   description: link.description,
   amount: formatTokenAmount(link.toAmount, link.token),
+  note: describeDifference(link),
   status: <LinkBadge link={link} />,
   date: formatDateTime(link.dateCreated),
 });
+
+/** Describes what was paid of a link if it is neither nothing nor exactly its amount. */
+const describeDifference = (link: OwnPaymentLinkData): string | undefined => {
+  const { missingAmount, excessAmount } = getLinkProgress(link);
+  const { receivedAmount, token } = link;
+  if (excessAmount !== undefined) return texts.excess(formatTokenNumber(excessAmount, token));
+  if (missingAmount === undefined || receivedAmount === "0") return undefined;
+  return texts.partReceived(formatTokenNumber(receivedAmount, token));
+};
 
 const NoLinks = ({ isFiltered }: { isFiltered: boolean }) =>
   isFiltered ? (

@@ -10,6 +10,8 @@ type Row = {
   to: string;
   description: string | null;
   amount: string;
+  /** What differs from the amount, such as a part that was paid. */
+  note?: string | undefined;
   status: ReactNode;
   date: string;
 };
@@ -29,7 +31,7 @@ export const RowTable = ({ rows, dateTitle }: { rows: readonly Row[]; dateTitle:
       </tr>
     </thead>
     <tbody>
-      {rows.map(({ id, to, description, amount, status, date }) => (
+      {rows.map(({ id, to, description, amount, note, status, date }) => (
         <tr key={id}>
           <td>
             <Link className={styles["rowLink"]} to={to}>
@@ -40,7 +42,10 @@ export const RowTable = ({ rows, dateTitle }: { rows: readonly Row[]; dateTitle:
               )}
             </Link>
           </td>
-          <td className={styles["amount"]}>{amount}</td>
+          <td className={styles["amount"]}>
+            {amount}
+            {note !== undefined && <small className={styles["note"]}>{note}</small>}
+          </td>
           <td>{status}</td>
           <td className={styles["date"]}>{date}</td>
         </tr>

@@ -80,7 +80,7 @@ const Total = ({
 }) => (
   <div className={styles["total"]}>
     <strong>{formatTokenAmount(total, token)}</strong>
-    <span className={uiStyles["quiet"]}>{token.chain.name}</span>
+    <span className={uiStyles["quiet"]}>{texts.onNetwork(token.chain.name)}</span>
     {changePercent !== undefined && (
       <span className={uiStyles["quiet"]}>
         <Badge tone={getTone(changePercent)}>

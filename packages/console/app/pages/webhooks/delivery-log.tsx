@@ -160,11 +160,17 @@ const DeliveryList = ({ deliveries, selectedId }: ListProps) => {
             </span>
             <span className={`${styles["entryLine"]} ${styles["meta"]}`}>
               <span>{formatExactTime(delivery.dateCreated)}</span>
-              <span>{describeResponse(delivery)}</span>
+              <span>{describeProgress(delivery)}</span>
             </span>
           </Link>
         </li>
       ))}
     </ol>
   );
+};
+
+/** Describes the last response, and whether another attempt will follow. */
+const describeProgress = (delivery: DeliveryData): string | null => {
+  const response = describeResponse(delivery);
+  return response !== null && delivery.status === "Pending" ? texts.willRetry(response) : response;
 };

@@ -223,7 +223,7 @@ export const german: Texts = {
     },
     exchange: {
       withdraw:
-        "Zahlen Sie bei Coinbase, Kraken oder einer anderen Börse {symbol} im Netzwerk {chain} an diese Adresse aus, ohne Memo. Genau {amount} {symbol} müssen ankommen.",
+        "Zahlen Sie bei Coinbase, Kraken oder einer anderen Börse {symbol} im Netzwerk {chain} an diese Adresse aus, ohne Memo. Nach Abzug der Gebühr der Börse müssen genau {amount} {symbol} ankommen.",
       addressNamesLink: "Dieser Link ist bezahlt, sobald das Netzwerk die Zahlung bestätigt.",
       assignedManually:
         "Senden Sie dem Verkäufer Ihre Transaktions-ID, damit er die Zahlung zuordnen kann. Zahlen Sie hier nicht noch einmal.",

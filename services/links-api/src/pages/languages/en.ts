@@ -227,10 +227,10 @@ export const english = {
     exchange: {
       /** This text is for chains on which the service tracks plain transfers. */
       withdraw:
-        "In Coinbase, Kraken or another exchange, withdraw {symbol} to this address on the {chain} network, without a memo. Exactly {amount} {symbol} must arrive.",
+        "In Coinbase, Kraken or another exchange, withdraw {symbol} to this address on the {chain} network, without a memo. Exactly {amount} {symbol} must arrive, after the exchange's fee.",
       addressNamesLink: "This link is paid once the network confirms the payment.",
       assignedManually:
-        "Send the seller your transaction ID so they can match your payment. Do not pay here as well.",
+        "Send the seller your transaction ID so they can match your payment. Do not pay again with a wallet.",
       notTracked:
         "A payment from an exchange cannot be matched to this link. Withdraw to your own wallet first, then pay from there.",
     },

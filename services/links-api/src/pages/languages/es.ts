@@ -220,7 +220,7 @@ export const spanish: Texts = {
     },
     exchange: {
       withdraw:
-        "En Coinbase, Kraken u otro exchange, retira {symbol} a esta dirección por la red {chain}, sin memo. Deben llegar exactamente {amount} {symbol}.",
+        "En Coinbase, Kraken u otro exchange, retira {symbol} a esta dirección por la red {chain}, sin memo. Tras descontar la comisión del exchange, deben llegar exactamente {amount} {symbol}.",
       addressNamesLink: "Este enlace queda pagado cuando la red confirma el pago.",
       assignedManually:
         "Envía al vendedor el ID de tu transacción para que pueda identificar tu pago. No pagues también aquí.",

@@ -226,7 +226,7 @@ export const french: Texts = {
     },
     exchange: {
       withdraw:
-        "Sur Coinbase, Kraken ou une autre plateforme d’échange, retirez des {symbol} vers cette adresse sur le réseau {chain}, sans mémo. Exactement {amount} {symbol} doivent arriver.",
+        "Sur Coinbase, Kraken ou une autre plateforme d’échange, retirez des {symbol} vers cette adresse sur le réseau {chain}, sans mémo. Une fois les frais de la plateforme déduits, exactement {amount} {symbol} doivent arriver.",
       addressNamesLink: "Ce lien est payé dès que le réseau confirme le paiement.",
       assignedManually:
         "Envoyez au vendeur l’ID de votre transaction pour qu’il puisse identifier votre paiement. Ne payez pas en plus ici.",

@@ -221,7 +221,7 @@ export const italian: Texts = {
     },
     exchange: {
       withdraw:
-        "In Coinbase, Kraken o un altro exchange, preleva {symbol} verso questo indirizzo sulla rete {chain}, senza memo. Devono arrivare esattamente {amount} {symbol}.",
+        "In Coinbase, Kraken o un altro exchange, preleva {symbol} verso questo indirizzo sulla rete {chain}, senza memo. Al netto della commissione dell’exchange devono arrivare esattamente {amount} {symbol}.",
       addressNamesLink: "Questo link risulta pagato quando la rete conferma il pagamento.",
       assignedManually:
         "Invia al venditore l’ID della tua transazione, così può associare il pagamento. Non pagare anche qui.",

@@ -227,7 +227,7 @@ export const japanese: Texts = {
     },
     exchange: {
       withdraw:
-        "Coinbase、Kraken などの取引所で、{chain} ネットワークを選び、メモなしでこのアドレスに {symbol} を出金してください。{amount} {symbol} がちょうど届く必要があります。",
+        "Coinbase、Kraken などの取引所で、{chain} ネットワークを選び、メモなしでこのアドレスに {symbol} を出金してください。取引所の手数料を差し引いて、ちょうど {amount} {symbol} が届く必要があります。",
       addressNamesLink: "ネットワークで支払いが承認されると、このリンクは支払い済みになります。",
       assignedManually:
         "販売者が支払いを照合できるよう、トランザクション ID を販売者に送ってください。ここでは重ねて支払わないでください。",

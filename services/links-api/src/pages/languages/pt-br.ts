@@ -218,7 +218,7 @@ export const portuguese: Texts = {
     },
     exchange: {
       withdraw:
-        "Na Coinbase, na Kraken ou em outra corretora, saque {symbol} para este endereço pela rede {chain}, sem memo. Devem chegar exatamente {amount} {symbol}.",
+        "Na Coinbase, na Kraken ou em outra corretora, saque {symbol} para este endereço pela rede {chain}, sem memo. Descontada a taxa da corretora, devem chegar exatamente {amount} {symbol}.",
       addressNamesLink: "Este link fica pago assim que a rede confirmar o pagamento.",
       assignedManually:
         "Envie ao vendedor o ID da sua transação para que ele identifique o pagamento. Não pague aqui também.",

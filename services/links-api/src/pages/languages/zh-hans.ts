@@ -204,7 +204,7 @@ export const chinese: Texts = {
     },
     exchange: {
       withdraw:
-        "请在 Coinbase、Kraken 或其他交易所选择 {chain} 网络，将 {symbol} 提现到此地址，无需填写备注。到账金额必须恰好为 {amount} {symbol}。",
+        "请在 Coinbase、Kraken 或其他交易所选择 {chain} 网络，将 {symbol} 提现到此地址，无需填写备注。扣除交易所手续费后，到账金额必须恰好为 {amount} {symbol}。",
       addressNamesLink: "网络确认付款后，此链接即完成付款。",
       assignedManually: "请将您的交易 ID 发给商家，以便商家匹配您的付款。请勿在此重复付款。",
       notTracked: "来自交易所的付款无法与此链接匹配。请先提现到您自己的钱包，再从钱包付款。",
