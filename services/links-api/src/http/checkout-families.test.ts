@@ -176,7 +176,7 @@ describe("the checkout outside EVM", () => {
       expect(plainText).toContain(expectedOutcome);
       const germanResponse = await rig.call(path, { headers: { "accept-language": "de" } });
       expect(toPlainText(germanResponse.text)).toContain(
-        `${symbol} im Netzwerk ${network} an diese Adresse aus, ohne Memo. Genau 0,25 ${symbol} müssen`,
+        `${symbol} im Netzwerk ${network} an diese Adresse aus, ohne Memo. Nach Abzug der Gebühr der Börse müssen genau 0,25 ${symbol} ankommen.`,
       );
     },
   );
