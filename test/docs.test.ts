@@ -117,11 +117,14 @@ describe("the docs", () => {
 
   test("say when payments settle on each chain", () => {
     const rows = [...readContent("going-live.md").matchAll(/^\| (.+?) \| `(.+?)` \| (.+?) \|/gm)];
-    const documented = rows.map(([, name, id, policy]) => [name, id, policy]);
+    const documented = rows.map(([, name, id, policy]) => `${name}, ${id}: ${policy}`);
     const { chains } = loadCatalogue();
     const expected = chains
       .filter(({ id }) => id !== "31337" && !id.startsWith("local-"))
-      .map(({ chainType, id, name }) => [name, id, describePolicy(getSettings(chainType, id))]);
+      .map(
+        ({ chainType, id, name }) =>
+          `${name}, ${id}: ${describePolicy(getSettings(chainType, id))}`,
+      );
     expect(documented.toSorted()).toEqual(expected.toSorted());
   });
 });
