@@ -92,46 +92,10 @@ export const createProviderFailover = (options: FailoverOptions): ProviderFailov
     }
     return undefined;
   };
-  /** Fetches items from a provider, and the missing and invalid ones from another provider. */
-  const fetchFromTwo = async <Key extends string, T>(
-    provider: Provider,
-    { keys, fetchItems }: KnownItemsQuery<Key, T>,
-  ): Promise<ReadonlyMap<Key, T | RpcFault>> => {
-    const items = await fetchItems(provider, keys);
-    const openKeys = keys.filter((key) => !items.has(key) || items.get(key) instanceof RpcFault);
-    if (openKeys.length === 0) return items;
-    if (openKeys.some((key) => items.has(key))) countDisagreement("invalid_item");
-    const otherItems = await runOnOther(provider, (otherProvider) =>
-      fetchItems(otherProvider, openKeys),
-    );
-    const foundItems = listValid(otherItems ?? new Map<Key, T>());
-    if (foundItems.some(([key]) => !items.has(key))) countDisagreement("missing_receipt");
-    return new Map([...items, ...(otherItems ?? [])]);
-  };
   return {
     run,
     runOnOther,
-    readKnown: async (description, { keys, fetchItems, mustExist = false }) => {
-      const uniqueKeys = [...new Set(keys)];
-      if (uniqueKeys.length === 0) return new Map();
-      return run(description, async (provider) => {
-        const items = await fetchFromTwo(provider, { keys: uniqueKeys, fetchItems });
-        const validItems = new Map(listValid(items));
-        const [fault] = [...items.values()].filter((item) => item instanceof RpcFault);
-        if (fault !== undefined && (mustExist || validItems.size === 0)) throw fault;
-        if (mustExist && validItems.size < uniqueKeys.length) {
-          throw new RpcFault("behind", `${description} that must exist are missing`);
-        }
-        return validItems;
-      });
-    },
-    readKnownOrFaults: async (description, { keys, fetchItems }) => {
-      const uniqueKeys = [...new Set(keys)];
-      if (uniqueKeys.length === 0) return new Map();
-      return run(description, (provider) =>
-        fetchFromTwo(provider, { keys: uniqueKeys, fetchItems }),
-      );
-    },
+    ...createKnownReads({ run, runOnOther, countDisagreement }),
     readHeads: async (fetchHeads) => {
       const firstResult = await run("the heads", async (provider) => ({
         provider,
@@ -186,6 +150,56 @@ const createRun =
       `chain ${chainId}: no provider could read ${description}: ${faultSummary}`,
     );
   };
+
+/** Creates the reads of items by their keys. */
+const createKnownReads = ({
+  run,
+  runOnOther,
+  countDisagreement,
+}: Pick<ProviderFailover, "run" | "runOnOther"> & Pick<FailoverOptions, "countDisagreement">): Pick<
+  ProviderFailover,
+  "readKnown" | "readKnownOrFaults"
+> => {
+  /** Fetches items from a provider, and the missing and invalid ones from another provider. */
+  const fetchFromTwo = async <Key extends string, T>(
+    provider: Provider,
+    { keys, fetchItems }: KnownItemsQuery<Key, T>,
+  ): Promise<ReadonlyMap<Key, T | RpcFault>> => {
+    const items = await fetchItems(provider, keys);
+    const openKeys = keys.filter((key) => !items.has(key) || items.get(key) instanceof RpcFault);
+    if (openKeys.length === 0) return items;
+    if (openKeys.some((key) => items.has(key))) countDisagreement("invalid_item");
+    const otherItems = await runOnOther(provider, (otherProvider) =>
+      fetchItems(otherProvider, openKeys),
+    );
+    const foundItems = listValid(otherItems ?? new Map<Key, T>());
+    if (foundItems.some(([key]) => !items.has(key))) countDisagreement("missing_receipt");
+    return new Map([...items, ...(otherItems ?? [])]);
+  };
+  return {
+    readKnown: async (description, { keys, fetchItems, mustExist = false }) => {
+      const uniqueKeys = [...new Set(keys)];
+      if (uniqueKeys.length === 0) return new Map();
+      return run(description, async (provider) => {
+        const items = await fetchFromTwo(provider, { keys: uniqueKeys, fetchItems });
+        const validItems = new Map(listValid(items));
+        const fault = [...items.values()].find((item) => item instanceof RpcFault);
+        if (fault !== undefined && (mustExist || validItems.size === 0)) throw fault;
+        if (mustExist && validItems.size < uniqueKeys.length) {
+          throw new RpcFault("behind", `${description} that must exist are missing`);
+        }
+        return validItems;
+      });
+    },
+    readKnownOrFaults: async (description, { keys, fetchItems }) => {
+      const uniqueKeys = [...new Set(keys)];
+      if (uniqueKeys.length === 0) return new Map();
+      return run(description, (provider) =>
+        fetchFromTwo(provider, { keys: uniqueKeys, fetchItems }),
+      );
+    },
+  };
+};
 
 const listValid = <Key, T>(items: ReadonlyMap<Key, T | RpcFault>): [Key, T][] =>
   [...items].flatMap(([key, item]): [Key, T][] => (item instanceof RpcFault ? [] : [[key, item]]));

@@ -176,7 +176,7 @@ const expectMatchesModel = async (
   expect(countEvents("payment_link.completed")).toBe(model.completedCount);
   const publishedReasons = events
     .filter(({ type }) => type === "payment_link.transaction.unapplied")
-    .map(({ data }) => data.transaction.reason);
+    .map(({ data }): string => data.transaction.reason);
   expect(publishedReasons.sort()).toEqual(model.reasons.filter((reason) => reason !== "").sort());
   expect(events.map(({ data }) => data.link.version)).toEqual(events.map((_, index) => index + 1));
   expect(events.at(-1)?.data.link.currentUsage).toBe(model.usage);

@@ -156,7 +156,7 @@ describe("one attempt", () => {
       received.filter(({ body }) => body["type"] === type).map(({ raw }) => raw);
     const [succeededRaw = ""] = findRaw("payment_link.transaction.succeeded");
     const unappliedRaws = findRaw("payment_link.transaction.unapplied");
-    const [unappliedBody] = received.filter(
+    const unappliedBody = received.find(
       ({ body }) => body["type"] === "payment_link.transaction.unapplied",
     );
     const succeededId: unknown = JSON.parse(succeededRaw).id;
