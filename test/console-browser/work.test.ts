@@ -216,10 +216,9 @@ describe("a secret", () => {
     await tab.click("Add endpoint");
     await tab.page.getByLabel("Name").fill("shop");
     await tab.page.getByLabel("URL").fill("http://shop.test/hook");
-    await tab.clickInDialog(
-      "Add endpoint",
-      "The URL must be a public https address without a port.",
-    );
+    await tab.clickInDialog("Add endpoint", "The URL must start with https://.");
+    await tab.page.getByLabel("URL").fill("https://shop.com:443/hook");
+    await tab.clickInDialog("Add endpoint", "The URL must not contain a port, not even 443.");
     await tab.page.getByLabel("URL").fill("https://shop.com/hook");
     await tab.clickInDialog("Add endpoint", "Signing secret");
     const secret = await readSecret(user);

@@ -121,5 +121,26 @@ export const createReauthenticationError = (methods: readonly string[]): ApiErro
   return new ApiError(status, [{ message, code, methods }]);
 };
 
+/**
+ * What is wrong with a webhook URL (rules HOOK-2 and HOOK-3). A name that does not resolve and one
+ * that resolves to a private address have the same problem, because the difference would reveal
+ * which names exist in the service's own network.
+ */
+const webhookUrlProblems = {
+  format:
+    "The URL must be absolute, must have at most 2048 characters and must not contain control characters.",
+  scheme: "The URL must start with https://.",
+  credentials: "The URL must not contain a user name or a password.",
+  port: "The URL must not contain a port, not even 443.",
+  fragment: "The URL must not contain a fragment (the part after #).",
+  host: "The host must be public: a public IP address, or a name that resolves only to public IP addresses.",
+} as const;
+/** Creates the error for a rejected webhook URL. */
+export const createWebhookUrlError = (problem: keyof typeof webhookUrlProblems): ApiError => {
+  const code = "INVALID_WEBHOOK_URL";
+  const [status] = apiErrorDefinitions[code];
+  return new ApiError(status, [{ message: webhookUrlProblems[problem], code }]);
+};
+
 /** Returns the HTTP status for an error code. */
 export const getApiErrorStatus = (code: ApiErrorCode): number => apiErrorDefinitions[code][0];

@@ -245,6 +245,7 @@ export {
   apiErrorCodes,
   createApiError,
   createReauthenticationError,
+  createWebhookUrlError,
   getApiErrorStatus,
 } from "./api-error.ts";
 export { type Scope, scopes } from "./scope.ts";

@@ -152,6 +152,25 @@ const de: TranslatedMessages = {
     "Der Dienst ist gerade nicht verfügbar. Versuchen Sie es gleich noch einmal.",
 };
 
+/** The messages of codes that have several, by the service's message. */
+const deByMessage: Readonly<Record<string, string>> = {
+  "The URL must be absolute, must have at most 2048 characters and must not contain control characters.":
+    "Geben Sie eine vollständige URL mit höchstens 2048 Zeichen und ohne Steuerzeichen ein.",
+  "The URL must start with https://.": "Die URL muss mit https:// beginnen.",
+  "The URL must not contain a user name or a password.":
+    "Die URL darf weder Benutzernamen noch Passwort enthalten.",
+  "The URL must not contain a port, not even 443.":
+    "Die URL darf keinen Port enthalten, auch nicht 443.",
+  "The URL must not contain a fragment (the part after #).":
+    "Die URL darf kein Fragment enthalten (den Teil nach #).",
+  "The host must be public: a public IP address, or a name that resolves only to public IP addresses.":
+    "Der Host muss öffentlich sein: eine öffentliche IP-Adresse oder ein Name, der nur zu öffentlichen IP-Adressen führt.",
+};
+
+const messagesByText = pickTranslation<Readonly<Record<string, string>>>({
+  en: {},
+  de: deByMessage,
+});
 const messages = pickTranslation<Readonly<Record<string, string>>>({ en, de });
 
 type Entry = { code: string; message: string };
@@ -161,4 +180,10 @@ type Entry = { code: string; message: string };
  * Lists each text only once, for example when several entries of a list have the same problem.
  */
 export const getApiErrorText = (entries: readonly Entry[]): string =>
-  [...new Set(entries.map(({ code, message }) => messages[code] ?? message))].join(" ").trim();
+  [
+    ...new Set(
+      entries.map(({ code, message }) => messagesByText[message] ?? messages[code] ?? message),
+    ),
+  ]
+    .join(" ")
+    .trim();

@@ -64,7 +64,7 @@ describe("a name server that returns a public address first and a private one ne
     const resolve = createResolver();
     const rules = { overriddenHosts: new Set<string>(), ownHosts: new Set<string>() };
     expect(await validateWebhookUrl("https://flips.com/", { rules, resolve })).toBeInstanceOf(URL);
-    expect(await validateWebhookUrl("https://mixed.com/", { rules, resolve })).toBeUndefined();
+    expect(await validateWebhookUrl("https://mixed.com/", { rules, resolve })).toBe("host");
     const dials = interceptConnections();
     const error = await new Promise<Error | null>((settle) => {
       const connect = createGuardedConnector(resolve, { connectTimeoutMs: ampleTimeoutMs });

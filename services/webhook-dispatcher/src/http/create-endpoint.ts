@@ -1,6 +1,6 @@
 import type { Request, Response } from "express";
 import { createAuditEvent, publish } from "@payment-links/bus";
-import { CreateEndpointBody, newId, createApiError } from "@payment-links/contracts";
+import { CreateEndpointBody, createWebhookUrlError, newId } from "@payment-links/contracts";
 import { sendJson, createSessionActor, readJsonBody } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import { transact } from "@payment-links/postgres";
@@ -19,7 +19,7 @@ export const createEndpoint =
   async (req: Request, res: Response, { account, credential }: Caller): Promise<void> => {
     const { url: urlText, name } = await readJsonBody(req, CreateEndpointBody);
     const url = await validateWebhookUrl(urlText, { rules, resolve });
-    if (url === undefined) throw createApiError("INVALID_WEBHOOK_URL");
+    if (typeof url === "string") throw createWebhookUrlError(url);
     const id = newId("whe");
     const secret = generateSecret();
     const now = clock.now();

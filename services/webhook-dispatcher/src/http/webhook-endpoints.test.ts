@@ -131,26 +131,33 @@ describe("POST /console/api/webhook-endpoints", () => {
   });
 
   test.each([
-    ["http", "http://shop.com/hook"],
-    ["a port", "https://shop.com:443/hook"],
-    ["credentials", "https://a:b@shop.com/hook"],
-    ["localhost", "https://localhost/hook"],
-    ["an IP literal", "https://127.0.0.1/hook"],
-    ["no scheme", "shop"],
-    ["an empty text", ""],
-    ["NUL", "https://shop.com/\0"],
-    ["2049 characters", "https://shop.com/".padEnd(2049, "a")],
-    ["a host that does not resolve", "https://nowhere.com/hook"],
-    ["a host that resolves to a private address", "https://private.com/hook"],
-    ["a host with one private address of several", "https://mixed.com/hook"],
-    ["a host that resolves to a metadata address", "https://metadata.com/hook"],
-    ["a subdomain of an overridden host", "https://a.receiver.test/hook"],
-  ])("rejects a URL with %s with a single code (rules HOOK-2 and HOOK-3)", async (_name, url) => {
-    const person = rig.signIn();
-    const { status, codes } = await createEndpoint(person, { url, name: "Shop" });
-    expect([status, codes]).toEqual([422, ["INVALID_WEBHOOK_URL"]]);
-    expect(await listEndpoints(person)).toEqual([]);
-  });
+    ["http", "http://shop.com/hook", "https://"],
+    ["a port", "https://shop.com:443/hook", "a port"],
+    ["credentials", "https://a:b@shop.com/hook", "a password"],
+    ["a fragment", "https://shop.com/hook#a", "a fragment"],
+    ["localhost", "https://localhost/hook", "must be public"],
+    ["an IP literal", "https://127.0.0.1/hook", "must be public"],
+    ["no scheme", "shop", "must be absolute"],
+    ["an empty text", "", "must be absolute"],
+    ["NUL", "https://shop.com/\0", "control characters"],
+    ["2049 characters", "https://shop.com/".padEnd(2049, "a"), "at most 2048 characters"],
+    ["a host that does not resolve", "https://nowhere.com/hook", "must be public"],
+    ["a host that resolves to a private address", "https://private.com/hook", "must be public"],
+    ["a host with one private address of several", "https://mixed.com/hook", "must be public"],
+    ["a host that resolves to a metadata address", "https://metadata.com/hook", "must be public"],
+    ["a subdomain of an overridden host", "https://a.receiver.test/hook", "must be public"],
+  ])(
+    "rejects a URL with %s with a single code, and says why (rules HOOK-2 and HOOK-3)",
+    async (_name, url, reason) => {
+      const person = rig.signIn();
+      const { status, codes, json } = await createEndpoint(person, { url, name: "Shop" });
+      expect([status, codes]).toEqual([422, ["INVALID_WEBHOOK_URL"]]);
+      expect(json.errors).toEqual([
+        expect.objectContaining({ message: expect.stringContaining(reason) }),
+      ]);
+      expect(await listEndpoints(person)).toEqual([]);
+    },
+  );
 
   test("accepts an overridden host without a DNS query, and a URL of 2048 code points", async () => {
     const person = rig.signIn();

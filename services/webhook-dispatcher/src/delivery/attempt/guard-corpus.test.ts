@@ -77,7 +77,7 @@ const blockedResult = { kind: "blocked", error: "blocked address", dialled: [] }
  * stored.
  */
 const expectBlocked = async (url: string) => {
-  expect(await validateWebhookUrl(url, { rules, resolve })).toBeUndefined();
+  expect(await validateWebhookUrl(url, { rules, resolve })).not.toBeInstanceOf(URL);
   expect(await attemptUrl(url)).toEqual(blockedResult);
 };
 
