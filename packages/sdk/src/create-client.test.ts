@@ -125,6 +125,31 @@ describe("createPaymentLink", () => {
     expect(error).toBeInstanceOf(NoAnswerError);
     expect(error).toMatchObject({ idempotencyKey: "order-1001" });
     expect((error as Error).cause).toBeInstanceOf(Error);
+    expect((error as Error).message).toContain(server.url);
+  });
+
+  test("warns once about each ignored field, and a failing callback fails no call (rule API-43)", async () => {
+    const header = { "Payment-Links-Ignored-Fields": "max_usage, success_url, <b>" };
+    server.respondWith(
+      respond(200, createdLink, header),
+      respond(200, createdLink, { "Payment-Links-Ignored-Fields": "max_usage, currency" }),
+      respond(200, createdLink),
+    );
+    const warnings: string[] = [];
+    const client = createTestClient({
+      onWarning: (message) => {
+        warnings.push(message);
+        throw new Error("the logger fails");
+      },
+    });
+    for (let count = 0; count < 3; count += 1)
+      expect(await client.createPaymentLink({ toAmount: "25" })).toEqual(createdLink);
+    expect(server.requests).toHaveLength(3);
+    expect(warnings.map((message) => /"(.*)"/.exec(message)?.[1])).toEqual([
+      "max_usage",
+      "success_url",
+      "currency",
+    ]);
   });
 
   const ambiguousOutcomes: [string, Responder[], object][] = [
@@ -309,6 +334,10 @@ describe("an error response", () => {
       server.respondWith(respond(403, body));
       const error = await catchError(createTestClient().retrievePaymentLink("plink_1"));
       expect(error).toMatchObject({ status: 403, code: "HTTP_403", problems: [] });
+      // Usually the URL is wrong, for example that of the shop itself.
+      expect((error as Error).message).toBe(
+        `HTTP_403: The response from ${server.url} is not from Payment Links. Check the \`url\` of createPaymentLinks.`,
+      );
     }
   });
 

@@ -1,4 +1,4 @@
-import { type ApiRequest, sendRequest } from "./send-request.ts";
+import { type ApiRequest, type ClientSettings, sendRequest } from "./send-request.ts";
 import type {
   NewPaymentLink,
   PaymentLinkCreationData,
@@ -24,6 +24,11 @@ export type PaymentLinksOptions = {
   triesMax?: number | undefined;
   /** The function that sends requests. Default: the global `fetch`. */
   fetch?: typeof fetch | undefined;
+  /**
+   * Called with a text when the service ignores a field of a link, for example because it is
+   * misspelled. Called once per field name. Default: `console.warn`.
+   */
+  onWarning?: ((message: string) => void) | undefined;
 };
 
 export type CallOptions = {
@@ -98,7 +103,7 @@ export const createClient = (options: PaymentLinksOptions, runtime: Runtime): Pa
   const currentFetch: typeof fetch = (...fetchArguments) =>
     (options.fetch ?? fetch)(...fetchArguments);
   const settings = { origin, apiKey, timeoutMs, triesMax, fetch: currentFetch };
-  const send = (request: ApiRequest): Promise<unknown> => sendRequest(settings, request, runtime);
+  const send = createSend(settings, runtime, options.onWarning);
 
   const listPaymentLinks: PaymentLinks["listPaymentLinks"] = async (
     filter = {},
@@ -158,6 +163,40 @@ export const createClient = (options: PaymentLinksOptions, runtime: Runtime): Pa
         offset = page.nextOffset;
       }
     },
+  };
+};
+
+/** Creates the function that sends a call, and warns about the fields that the service ignored. */
+const createSend = (
+  settings: ClientSettings,
+  runtime: Runtime,
+  // oxlint-disable-next-line no-console -- without a callback, a developer sees the warning here
+  onWarning: PaymentLinksOptions["onWarning"] = (message) => console.warn(message),
+) => {
+  const warnAboutIgnoredFields = createFieldWarnings(onWarning);
+  return async (request: ApiRequest): Promise<unknown> => {
+    const { body, ignoredFields } = await sendRequest(settings, request, runtime);
+    warnAboutIgnoredFields(ignoredFields);
+    return body;
+  };
+};
+
+const warnedFieldsMax = 1_000;
+
+/** Creates the function that warns once per ignored field. A failing callback fails no call. */
+const createFieldWarnings = (onWarning: (message: string) => void) => {
+  const warnedFields = new Set<string>();
+  return (ignoredFields: string): void => {
+    for (const name of ignoredFields.split(", ")) {
+      if (!/^[\w.-]{1,40}$/.test(name) || warnedFields.has(name)) continue;
+      if (warnedFields.size >= warnedFieldsMax) return;
+      warnedFields.add(name);
+      try {
+        onWarning(`Payment Links ignored the field "${name}" of a new link. Check its name.`);
+      } catch {
+        // The link has been created.
+      }
+    }
   };
 };
 

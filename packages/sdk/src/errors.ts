@@ -26,11 +26,19 @@ export class PaymentLinksError extends Error {
     {
       requestId,
       idempotencyKey,
-    }: { requestId?: string | undefined; idempotencyKey?: string | undefined },
+      origin = "the service",
+    }: {
+      requestId?: string | undefined;
+      idempotencyKey?: string | undefined;
+      /** The origin that was called. */
+      origin?: string | undefined;
+    },
   ) {
     const [firstProblem] = problems;
     const code = firstProblem?.code ?? `HTTP_${status}`;
-    const firstMessage = firstProblem?.message ?? "The response is not from Payment Links.";
+    const firstMessage =
+      firstProblem?.message ??
+      `The response from ${origin} is not from Payment Links. Check the \`url\` of createPaymentLinks.`;
     super(`${code}: ${firstMessage}${requestId === undefined ? "" : ` (request ${requestId})`}`);
     this.name = "PaymentLinksError";
     this.status = status;
@@ -49,8 +57,11 @@ export class NoAnswerError extends Error {
   /** The idempotency key of the create that got no response. */
   readonly idempotencyKey: string | undefined;
 
-  constructor(cause: unknown, idempotencyKey: string | undefined) {
-    super("No response from Payment Links", { cause });
+  constructor(cause: unknown, idempotencyKey: string | undefined, origin = "the service") {
+    super(
+      `No response from Payment Links at ${origin}. If this is not its address, change the \`url\` of createPaymentLinks`,
+      { cause },
+    );
     this.name = "NoAnswerError";
     this.idempotencyKey = idempotencyKey;
   }

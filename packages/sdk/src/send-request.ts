@@ -38,10 +38,10 @@ export const sendRequest = async (
   settings: ClientSettings,
   request: ApiRequest,
   runtime: Runtime,
-): Promise<unknown> => {
+): Promise<{ body: unknown; ignoredFields: string }> => {
   for (let attemptNumber = 1; ; attemptNumber += 1) {
     const result = await attemptRequest(settings, request);
-    if (result.error === undefined) return result.body;
+    if (result.error === undefined) return result;
     const isExhausted = attemptNumber >= settings.triesMax || result.retryAfterMs > waitMsMax;
     if (!result.isRetryable || isExhausted) throw result.error;
     const backoffMs = Math.min(computeBackoffMs(attemptNumber, runtime.random()), waitMsMax);
@@ -50,7 +50,8 @@ export const sendRequest = async (
 };
 
 type AttemptResult =
-  | { error: undefined; body: unknown }
+  /** `ignoredFields` is the header with the names of ignored fields, separated by commas. */
+  | { error: undefined; body: unknown; ignoredFields: string }
   | { error: Error; isRetryable: boolean; retryAfterMs: number };
 
 /** Returns 1 s, doubled with each attempt, plus up to 25% jitter. */
@@ -72,11 +73,12 @@ const attemptRequest = async (
       signal,
     });
     const text = await response.text();
-    if (response.ok) return { error: undefined, body: JSON.parse(text) as unknown };
-    return toErrorResult(response, text, request);
+    const ignoredFields = response.headers.get("Payment-Links-Ignored-Fields") ?? "";
+    if (response.ok) return { error: undefined, body: JSON.parse(text) as unknown, ignoredFields };
+    return toErrorResult(response, text, { ...request, origin: settings.origin });
   } catch (cause) {
     if (request.signal?.aborted === true) throw request.signal.reason;
-    const error = new NoAnswerError(cause, request.idempotencyKey);
+    const error = new NoAnswerError(cause, request.idempotencyKey, settings.origin);
     return { error, isRetryable: true, retryAfterMs: 0 };
   } finally {
     dispose();
@@ -112,11 +114,15 @@ const buildHeaders = ({ apiKey }: ClientSettings, { body, idempotencyKey }: ApiR
 const toErrorResult = (
   response: Response,
   text: string,
-  { internalErrorCode, idempotencyKey }: ApiRequest,
+  { internalErrorCode, idempotencyKey, origin }: ApiRequest & Pick<ClientSettings, "origin">,
 ): AttemptResult => {
   const { headers, status } = response;
   const requestId = headers.get("X-Request-Id") ?? undefined;
-  const error = new PaymentLinksError(status, parseProblems(text), { requestId, idempotencyKey });
+  const error = new PaymentLinksError(status, parseProblems(text), {
+    requestId,
+    idempotencyKey,
+    origin,
+  });
   const isRetryable =
     status >= 500 ||
     retryableStatuses.has(status) ||
