@@ -441,7 +441,9 @@ describe("the development chain of npm start", () => {
     const noDevnetResult = await runAdmin("devnet", "pay", "--link", "plink_x");
     expect([noDevnetResult.code, noDevnetResult.output]).toEqual([
       1,
-      "no local chain is running; use npm start without --no-devnet\n",
+      expect.stringMatching(
+        /^no local chain is running; use npm start without --no-devnet \(asked [a-z-]+ at http\S+\)\n$/,
+      ),
     ]);
     await firstRun.terminate("SIGTERM");
 

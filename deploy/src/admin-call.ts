@@ -102,9 +102,14 @@ const explainErrorResponse = (
   const serviceLocation = `${call.service} at ${url}`;
   if (status === 401) return `${serviceLocation} rejected the operator token: check OPERATOR_TOKEN`;
   if (status === 404) {
-    return call.notFound ?? `${call.service} is not at ${url}: set ${urlVariables[call.service]}`;
+    return call.notFound === undefined
+      ? `${call.service} is not at ${url}: set ${urlVariables[call.service]}`
+      : `${call.notFound} (asked ${serviceLocation})`;
   }
-  return formatErrors(text) ?? `${serviceLocation} responded with status ${status}`;
+  const errors = formatErrors(text);
+  return errors === undefined
+    ? `${serviceLocation} responded with status ${status}: check ${urlVariables[call.service]}`
+    : `${errors} (from ${serviceLocation})`;
 };
 
 /**

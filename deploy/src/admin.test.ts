@@ -79,7 +79,7 @@ describe("admin account create", () => {
     expect(await runAdmin(createArgs)).toEqual({
       code: 1,
       stdout: "",
-      stderr: "HANDLE_TAKEN: The handle belongs to another account.\n",
+      stderr: `HANDLE_TAKEN: The handle belongs to another account. (from auth-keys at ${rig.internalUrl})\n`,
     });
   });
 });
@@ -96,7 +96,7 @@ describe("admin account sign-in-link", () => {
     expect(await runAdmin(["account", "sign-in-link", "--handle", "nobody"])).toEqual({
       code: 1,
       stdout: "",
-      stderr: "no account has this handle or id\n",
+      stderr: `no account has this handle or id (asked auth-keys at ${rig.internalUrl})\n`,
     });
   });
 });
@@ -260,17 +260,17 @@ describe("admin settlement", () => {
     {
       command: ["rescan", "--chain", "8453", "--from", "100", "--to", "200"],
       body: { chainId: "8453", fromBlock: 100, toBlock: 200 },
-      errorMessage: "no watched chain has this id\n",
+      errorMessage: "no watched chain has this id",
     },
     {
       command: ["cancel-rescans", "--chain", "8453"],
       body: { chainId: "8453" },
-      errorMessage: "no watched chain has this id\n",
+      errorMessage: "no watched chain has this id",
     },
     {
       command: ["resume", "--chain", "8453", "--shared-block", "100"],
       body: { chainId: "8453", sharedBlock: 100 },
-      errorMessage: "no halted chain has this id\n",
+      errorMessage: "no halted chain has this id",
     },
   ])(
     "sends chain and blocks unchanged, and reports an unknown chain: $command",
@@ -283,7 +283,10 @@ describe("admin settlement", () => {
       const firstResult = await runAdmin(["settlement", ...command], environment);
       expect([firstResult.code, firstResult.stdout]).toEqual([0, `${JSON.stringify(body)}\n`]);
       const secondResult = await runAdmin(["settlement", ...command], environment);
-      expect([secondResult.code, secondResult.stderr]).toEqual([1, errorMessage]);
+      expect([secondResult.code, secondResult.stderr]).toEqual([
+        1,
+        `${errorMessage} (asked settlement-listener at ${url})\n`,
+      ]);
       expect(requests[0]).toBe(`POST /internal/settlement/${command[0]}`);
       expect(JSON.parse(bodies[0] ?? "")).toEqual(body);
     },
