@@ -287,6 +287,7 @@ const expectations: Record<string, RouteExpectation> = {
     expectedResponse: "422 INVALID_WALLET_ADDRESS",
     body: { walletAddress: "no key", tokenId: "btc" },
   },
+  "GET /console/api/payment-links/ignored-fields": sessionRule,
   "GET /console/api/payment-links/:id": { ...ownedRule, createParameters: createLink },
   "GET /console/api/payment-links/:id/payments": { ...ownedRule, createParameters: createLink },
   "GET /console/api/payment-links/:id/story": { ...ownedRule, createParameters: createLink },

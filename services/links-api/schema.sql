@@ -248,6 +248,14 @@ CREATE TABLE idempotency_keys (
   autovacuum_vacuum_threshold=5000
 );
 
+CREATE TABLE ignored_fields (
+  key_id text COLLATE "C" NOT NULL,
+  user_id text COLLATE "C" NOT NULL,
+  names text[] NOT NULL,
+  seen_at timestamp with time zone NOT NULL,
+  CONSTRAINT ignored_fields_pkey PRIMARY KEY (key_id)
+);
+
 CREATE TABLE inbox (
   consumer text NOT NULL,
   event_id text NOT NULL,
@@ -454,6 +462,8 @@ CREATE INDEX deposits_by_decision ON deposits USING btree (user_id, decision, fi
 CREATE INDEX deposits_by_owner ON deposits USING btree (user_id, first_seen_at DESC, id DESC);
 CREATE INDEX deposits_shared ON deposits USING btree (chain_id, destination_address, shared_at) WHERE user_id = ''::text;
 CREATE INDEX idempotency_keys_by_age ON idempotency_keys USING btree (created_at);
+CREATE INDEX ignored_fields_by_age ON ignored_fields USING btree (seen_at);
+CREATE INDEX ignored_fields_of_user ON ignored_fields USING btree (user_id);
 CREATE INDEX links_by_owner ON links USING btree (user_id, created_at DESC, seq DESC);
 CREATE INDEX links_by_reference ON links USING hash (payment_reference);
 CREATE INDEX links_ended_by_owner ON links USING btree (user_id, status, created_at DESC, seq DESC) WHERE status <> 'active'::text;
@@ -480,6 +490,6 @@ CREATE TRIGGER links_added AFTER INSERT ON links REFERENCING NEW TABLE AS added 
 CREATE TRIGGER payments_judged AFTER UPDATE ON payments REFERENCING OLD TABLE AS known NEW TABLE AS told FOR EACH STATEMENT EXECUTE FUNCTION keep_overview();
 CREATE TRIGGER payments_judged_at_once AFTER INSERT ON payments REFERENCING NEW TABLE AS told FOR EACH STATEMENT EXECUTE FUNCTION keep_overview();
 
-GRANT DELETE, INSERT, SELECT, UPDATE ON accounts, bitcoin_addresses, bitcoin_keys, chain_advances, dead_letters, deposits, discarded_letters, heard_until, idempotency_keys, inbox, inbox_other, link_expiry, links, outbox, paid_addresses, payments, positions, received_by_day, refunds, relay_lead, republishes, unapplied_payments TO links_api;
+GRANT DELETE, INSERT, SELECT, UPDATE ON accounts, bitcoin_addresses, bitcoin_keys, chain_advances, dead_letters, deposits, discarded_letters, heard_until, idempotency_keys, ignored_fields, inbox, inbox_other, link_expiry, links, outbox, paid_addresses, payments, positions, received_by_day, refunds, relay_lead, republishes, unapplied_payments TO links_api;
 GRANT SELECT ON migrations TO links_api;
 GRANT USAGE ON SEQUENCE dead_letters_seq_seq, links_seq_seq, outbox_seq_seq TO links_api;

@@ -160,6 +160,21 @@ describeSoak("a user of the console", () => {
     expect(tab.page.url()).toContain("status=deactivated");
   });
 
+  test("sees at a key which fields of a program's latest request were ignored (rule API-43)", async () => {
+    const user = await system.signUp("ines");
+    await user.addDefaultWallet();
+    const scopes = ["payment_link:create"];
+    const { key } = await user.call("post", "api-keys", { name: "shop", scopes });
+    const response = await fetch(`${system.origin}/v1/payment-link`, {
+      method: "POST",
+      headers: { "x-api-key": String(key), "content-type": "application/json" },
+      body: JSON.stringify({ toAmount: "1", max_usage: 1, success_url: "https://shop.example" }),
+    });
+    expect(response.status).toBe(200);
+    await user.goTo("/keys", "Ignored fields: max_usage, success_url");
+    expect(await findAxeViolations(user.tab.page)).toEqual([]);
+  });
+
   test("sees an invalid amount and a past date before anything is sent", async () => {
     const user = await system.signUp("quinn");
     const { tab } = user;

@@ -117,6 +117,7 @@ export {
   webhookEndpointOperations,
 } from "./api/webhook-endpoints.ts";
 export { Account, Wallet, findDefaultWallet } from "./account.ts";
+export { ignoredFieldsHeader, listIgnoredFields } from "./ignored-fields.ts";
 export {
   type Actor,
   type AuditAction,

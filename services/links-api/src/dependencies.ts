@@ -28,6 +28,7 @@ import { type Counters, createCounters } from "./metrics.ts";
 import { type WrittenAccountCache, createWrittenAccountCache } from "./store/accounts.ts";
 import type { LoadOne } from "./store/batch-loader.ts";
 import { createDestinationCheck } from "./store/destination-check.ts";
+import { type RecordIgnoredFields, createIgnoredFieldsRecorder } from "./store/ignored-fields.ts";
 import { createLinkFingerprintLoader } from "./store/link-fingerprints.ts";
 import { type FindLinkView, createLinkViewLoader } from "./store/link-views.ts";
 import { type ListLinks, createListLinks } from "./store/list-links.ts";
@@ -86,6 +87,7 @@ export type Dependencies = Pick<
     exports: Exports<ServiceContext["pool"]>;
     eventStreams: EventStreams;
     writtenAccounts: WrittenAccountCache;
+    recordIgnoredFields: RecordIgnoredFields;
     /** Wakes the outbox relay after a transaction with events has been committed. */
     wakeRelay: () => void;
   };
@@ -135,6 +137,7 @@ export const createDependencies = (
     exports: createServiceExports(context, "links-api"),
     eventStreams: createEventStreams({ clock, metrics, limits: config.eventStreamLimits }),
     writtenAccounts: createWrittenAccountCache(),
+    recordIgnoredFields: createIgnoredFieldsRecorder(context),
     wakeRelay,
   };
 };

@@ -28,6 +28,7 @@ import { getLink } from "./http/get-link.ts";
 import { getOpenapi } from "./http/get-openapi.ts";
 import { getOverview } from "./http/get-overview.ts";
 import { listOwnDeposits } from "./http/list-deposits.ts";
+import { listOwnIgnoredFields } from "./http/list-ignored-fields.ts";
 import { listLinkPayments } from "./http/list-link-payments.ts";
 import { listOwnLinks } from "./http/list-links.ts";
 import { readCheckoutLink } from "./http/read-checkout-link.ts";
@@ -101,6 +102,7 @@ const createConsoleRoutes = (dependencies: Dependencies): readonly Route[] => {
       routeLimit: suggestionRateLimit,
       handle: suggestOwnFirstAddressIndex(dependencies),
     }),
+    sessionRoute({ ...links.listIgnoredFields, handle: listOwnIgnoredFields(dependencies) }),
     sessionRoute({ ...links.get, handle: getConsoleLink(dependencies) }),
     sessionRoute({ ...links.listPayments, handle: listLinkPayments(dependencies) }),
     sessionRoute({

@@ -6,6 +6,7 @@ import type { LinksApiConfig } from "./config.ts";
 import { createDependencies } from "./dependencies.ts";
 import { createEventHandlers } from "./events/event-handlers.ts";
 import { expireLinks } from "./jobs/expire-links.ts";
+import { deleteOldIgnoredFields } from "./jobs/delete-ignored-fields.ts";
 import { deleteIdempotencyKeys } from "./jobs/delete-idempotency-keys.ts";
 import { sendHeartbeats } from "./jobs/send-heartbeats.ts";
 import { notifyFollowers } from "./jobs/notify-followers.ts";
@@ -49,6 +50,7 @@ export const createLinksApi = (
       backgroundJobs: [
         expireLinks(dependencies),
         deleteIdempotencyKeys(dependencies),
+        deleteOldIgnoredFields(dependencies),
         sendHeartbeats(dependencies),
         notifyFollowers(dependencies),
       ],

@@ -55,6 +55,7 @@ export type OwnPaymentLinkPage = { data: (OwnPaymentLinkData)[]; limit: number; 
 export type OwnPaymentLinkData = { id: string; userId: string; toAmount: string; destinationAddress: string; url: string; dateCreated: string; token: TokenData; status: "active" | "completed" | "inactive"; description: string | null; maxUsage: number | null; receivedAmount: string; expirationDate: string | null; transactionUrl: string | null; inactiveReason: "expired" | "deactivated" | null };
 export type PaymentLinkCreationData = { id: string; url: string };
 export type FirstAddressIndexSuggestion = { firstAddressIndex: number; isChecked: boolean };
+export type IgnoredFields = { keyId: string; names: (string)[]; seenAt: string };
 export type OwnPaymentLink = { id: string; userId: string; toAmount: string; destinationAddress: string; url: string; dateCreated: string; token: TokenData; status: "active" | "completed" | "inactive"; description: string | null; maxUsage: number | null; receivedAmount: string; expirationDate: string | null; transactionUrl: string | null; inactiveReason: "expired" | "deactivated" | null; payments: (PaymentData)[]; refunds: (RefundData)[]; addressGap: number | null; unsendableRemainder?: { amount: string; smallestPayment: string } };
 export type PaymentData = { id: string; status: "processing" | "settled" | "failed"; applied: boolean; reason: "duplicate" | "conflict" | "wrong_token" | "wrong_destination" | "wrong_amount" | "completed" | "expired" | "inactive" | null; amount: string; tokenAddress: string; chainId: string; sourceTransaction: string | null; dateCreated: string; duplicateOf?: string; orphaned?: true; sender: string | null; token?: TokenData; transactionUrl: string | null };
 export type RefundData = { id: string; paymentId: string; amount: string; tokenAddress: string; chainId: string; destinationAddress: string; transactionId: string; transactionUrl: string | null; dateCreated: string };
@@ -129,6 +130,7 @@ export type Operations = {
   listOwnPaymentLinks: { input: { query?: { "status"?: "active" | "completed" | "inactive" | undefined; "inactiveReason"?: "expired" | "deactivated" | undefined; "q"?: string | undefined; "token"?: string | undefined; "from"?: string | undefined; "to"?: string | undefined; "before"?: string | undefined; "offset"?: number | undefined } }; response: OwnPaymentLinkPage };
   createOwnPaymentLink: { input: { header?: { "Idempotency-Key"?: string | undefined }; body: NewPaymentLink }; response: PaymentLinkCreationData };
   suggestFirstAddressIndex: { input: { body: FirstAddressIndexQuestion }; response: FirstAddressIndexSuggestion };
+  listIgnoredFields: { input: {}; response: { data: (IgnoredFields)[] } };
   getOwnPaymentLink: { input: { path: { "id": string } }; response: OwnPaymentLink };
   listPayments: { input: { path: { "id": string }; query?: { "offset"?: number | undefined } }; response: PaymentPage };
   getPaymentLinkStory: { input: { path: { "id": string }; query?: { "order"?: "asc" | "desc" | undefined; "after"?: string | undefined } }; response: LinkStory };
@@ -195,6 +197,7 @@ export const operations = {
   listOwnPaymentLinks: ["GET", "/console/api/payment-links"],
   createOwnPaymentLink: ["POST", "/console/api/payment-links"],
   suggestFirstAddressIndex: ["POST", "/console/api/payment-links/first-address-index"],
+  listIgnoredFields: ["GET", "/console/api/payment-links/ignored-fields"],
   getOwnPaymentLink: ["GET", "/console/api/payment-links/{id}"],
   listPayments: ["GET", "/console/api/payment-links/{id}/payments"],
   getPaymentLinkStory: ["GET", "/console/api/payment-links/{id}/story"],

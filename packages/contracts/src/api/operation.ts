@@ -25,6 +25,8 @@ export type Operation = {
   acceptsIdempotencyKey?: boolean;
   /** The response schema of each success or redirect status. Null means a response without a body. */
   responses: Readonly<Partial<Record<200 | 201 | 204 | 303, z.ZodType | null>>>;
+  /** The headers that a 200 response can have in addition to those of every response. */
+  responseHeaders?: z.ZodObject;
   /** The media types of a 200 response that is not JSON. `responses` then has no schema for it. */
   mediaTypes?: readonly string[];
   /** The error codes that do not follow from the caller, the query and the body. */

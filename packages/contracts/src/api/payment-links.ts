@@ -21,7 +21,8 @@ import {
   required,
   text,
 } from "../validation.ts";
-import { type Operation, pageOf, wireAmount, wireCount, wireInstant } from "./operation.ts";
+import { ignoredFieldsHeader } from "../ignored-fields.ts";
+import { type Operation, listOf, pageOf, wireAmount, wireCount, wireInstant } from "./operation.ts";
 import { RefundData } from "./refunds.ts";
 
 /**
@@ -318,6 +319,26 @@ export const CheckoutLink = z
   .meta({ id: "CheckoutLink" });
 export type CheckoutLink = z.output<typeof CheckoutLink>;
 
+const IgnoredFieldsHeader = z.object({
+  [ignoredFieldsHeader]: z
+    .string()
+    .regex(/^[\w.-]{1,40}(, [\w.-]{1,40}){0,9}$/)
+    .optional()
+    .describe(
+      "The names of up to ten fields of the body that this operation does not know and has ignored, such as a misspelled " +
+        "one. Missing if there are none.",
+    ),
+});
+
+/** The fields that creates with an API key sent and that were ignored, of one key. */
+const IgnoredFields = z
+  .object({
+    keyId: z.string(),
+    names: z.array(z.string()),
+    seenAt: wireInstant.meta({ description: "When a create last had ignored fields." }),
+  })
+  .meta({ id: "IgnoredFields" });
+
 const publicOperation = { path: "/v1/payment-link", tag: "Payment links" } as const;
 
 /** The operations of the public API. */
@@ -332,6 +353,7 @@ export const publicLinkOperations = (createBody: z.ZodType) =>
       body: createBody,
       acceptsIdempotencyKey: true,
       responses: { 200: PaymentLinkCreationData },
+      responseHeaders: IgnoredFieldsHeader,
       errors: [
         "PAYMENT_LINK_ACCOUNT_NOT_READY",
         "INVALID_PAYMENT_LINK_AMOUNT",
@@ -489,6 +511,15 @@ const getTimeline = {
   responses: { 200: LinkTimeline },
 } as const;
 
+const listIgnoredFieldsOperation = {
+  ...consoleOperation,
+  path: `${consoleOperation.path}/ignored-fields`,
+  method: "get",
+  operationId: "listIgnoredFields",
+  summary: "List the fields that were ignored when your API keys created links, by key",
+  responses: { 200: listOf(IgnoredFields) },
+} as const;
+
 /** The operations on the signed-in user's payment links. */
 export const consoleLinkOperations = (createBody: z.ZodType) =>
   ({
@@ -509,6 +540,7 @@ export const consoleLinkOperations = (createBody: z.ZodType) =>
       body: createBody,
       acceptsIdempotencyKey: true,
       responses: { 200: PaymentLinkCreationData },
+      responseHeaders: IgnoredFieldsHeader,
       errors: [
         "PAYMENT_LINK_ACCOUNT_NOT_READY",
         "INVALID_PAYMENT_LINK_AMOUNT",
@@ -526,6 +558,7 @@ export const consoleLinkOperations = (createBody: z.ZodType) =>
       responses: { 200: FirstAddressIndexSuggestion },
       errors: ["INVALID_WALLET_ADDRESS", "PRIVATE_KEY_REFUSED"],
     },
+    listIgnoredFields: listIgnoredFieldsOperation,
     get: {
       ...consoleItemOperation,
       method: "get",

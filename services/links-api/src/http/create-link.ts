@@ -8,7 +8,9 @@ import {
   type Actor,
   buildCheckoutPageUrl,
   createApiError,
+  ignoredFieldsHeader,
   linkCreated,
+  listIgnoredFields,
   newId,
 } from "@payment-links/contracts";
 import { sendJson, createSessionActor, readBodyBytes, parseJsonBody } from "@payment-links/http";
@@ -65,8 +67,19 @@ export const createLink =
       dependencies.counters.countCreatedLink();
       dependencies.wakeRelay();
     }
+    const ignoredFields = listIgnoredFields(JSON.parse(utf8Decoder.decode(bodyBytes)));
+    if (ignoredFields.length > 0) {
+      res.setHeader(ignoredFieldsHeader, ignoredFields.join(", "));
+      if (callerKind === "key")
+        await dependencies.recordIgnoredFields(
+          { id: credential.id, userId: account.id },
+          ignoredFields,
+        );
+    }
     sendJson(res, 200, response);
   };
+
+const utf8Decoder = new TextDecoder();
 
 /**
  * Creates at most one link for each owner and idempotency key. Returns the first response for a

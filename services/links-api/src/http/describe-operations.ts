@@ -130,13 +130,18 @@ const IdempotencyHeader = z.object({
     ),
 });
 
-const describeResponses = ({ responses, mediaTypes = [] }: Operation): ZodOpenApiResponsesObject =>
+const describeResponses = ({
+  responses,
+  responseHeaders,
+  mediaTypes = [],
+}: Operation): ZodOpenApiResponsesObject =>
   Object.fromEntries(
     Object.entries(responses).map(([status, schema]) => [
       status,
       {
         description: responseDescriptions[status] ?? "Success.",
-        headers: status === "303" ? RedirectHeaders : LimitHeaders,
+        headers:
+          status === "303" ? RedirectHeaders : LimitHeaders.extend(responseHeaders?.shape ?? {}),
         ...(schema === null
           ? buildTextContent(mediaTypes)
           : { content: { "application/json": { schema } } }),

@@ -2,7 +2,7 @@ import { keyRound, plus } from "@payment-links/design/icons";
 import { useState } from "react";
 import { Link } from "react-router";
 import { createDuplicateGuard } from "../../api/duplicate-guard.ts";
-import type { ApiKeyData } from "../../api/operations.ts";
+import type { ApiKeyData, IgnoredFields } from "../../api/operations.ts";
 import { useOperationQuery } from "../../api/query.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -22,6 +22,7 @@ import { texts } from "./texts.ts";
 /** The API keys with their scopes and usage. The secret of a new key is shown once. */
 const Keys = () => {
   const keys = useOperationQuery("listApiKeys", {});
+  const ignoredFields = useOperationQuery("listIgnoredFields", {});
   const [isCreating, setCreating] = useState(false);
   // It outlives the dialog, because its user may close it after a lost response.
   const [duplicateGuard] = useState(createDuplicateGuard);
@@ -44,7 +45,12 @@ const Keys = () => {
                 {texts.empty}
               </EmptyState>
             ) : (
-              <KeyTable keys={data} now={keys.dataUpdatedAt} onSecret={showSecret} />
+              <KeyTable
+                keys={data}
+                ignoredFields={ignoredFields.data?.data ?? []}
+                now={keys.dataUpdatedAt}
+                onSecret={showSecret}
+              />
             )
           }
         </QueryView>
@@ -64,18 +70,28 @@ export default Keys;
 
 type TableProps = {
   keys: readonly ApiKeyData[];
+  ignoredFields: readonly IgnoredFields[];
   now: number;
   onSecret: (secret: string) => void;
 };
 
-const KeyTable = ({ keys, now, onSecret }: TableProps) => (
+const KeyTable = ({ keys, ignoredFields, now, onSecret }: TableProps) => (
   <Table
     rows={keys}
     columns={[
       [texts.name, (key) => <KeyName apiKey={key} />],
       [texts.state, (key) => <KeyState apiKey={key} now={now} />],
       [texts.scopes, (key) => <KeyScopes apiKey={key} />],
-      [texts.lastUse, (key) => <LastUse apiKey={key} />, "date"],
+      [
+        texts.lastUse,
+        (key) => (
+          <>
+            <LastUse apiKey={key} />
+            <IgnoredFieldNames fields={ignoredFields.find(({ keyId }) => keyId === key.id)} />
+          </>
+        ),
+        "date",
+      ],
       [
         texts.expires,
         ({ expiresAt }) => (expiresAt === null ? texts.never : formatDateTime(expiresAt)),
@@ -130,6 +146,17 @@ const LastUse = ({ apiKey: { lastUsedAt, lastUsedAddress } }: { apiKey: ApiKeyDa
     </>
   );
 };
+
+/** The fields of the latest create that had no effect, for example because they are misspelled. */
+const IgnoredFieldNames = ({ fields }: { fields: IgnoredFields | undefined }) =>
+  fields !== undefined && (
+    <>
+      <br />
+      <span title={formatDateTime(fields.seenAt)}>
+        {texts.ignoredFields(fields.names.join(", "))}
+      </span>
+    </>
+  );
 
 /** `now` is the time when the keys were fetched, so that the shown expiry matches the data. */
 type KeyStateProps = { apiKey: ApiKeyData; now: number };
