@@ -167,7 +167,7 @@ describeSoak("a user of the console", () => {
     const { key } = await user.call("post", "api-keys", { name: "shop", scopes });
     const response = await fetch(`${system.origin}/v1/payment-link`, {
       method: "POST",
-      headers: { "x-api-key": String(key), "content-type": "application/json" },
+      headers: { "x-api-key": key, "content-type": "application/json" },
       body: JSON.stringify({ toAmount: "1", max_usage: 1, success_url: "https://shop.example" }),
     });
     expect(response.status).toBe(200);

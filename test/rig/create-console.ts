@@ -67,7 +67,7 @@ export const createConsole = async (
         const options = { headers: { origin }, ...(data && { data }) };
         const response = await user.context.request[method](url, options);
         if (!response.ok()) throw new Error(`${path}: ${await response.text()}`);
-        return (await response.json()) as { id: string; data: Record<string, unknown>[] };
+        return (await response.json()) as { id: string; key: string; data: object[] };
       };
       return {
         ...user,
