@@ -1,16 +1,18 @@
 import { expect } from "@jest/globals";
 import { presenceMsMax } from "@payment-links/identity";
-import type { Tab } from "../rig/chromium.ts";
+import type { BrowserUser, Tab } from "../rig/chromium.ts";
+import { createConsoleWallet } from "../rig/console-wallet.ts";
+import { findLayoutFaults } from "../rig/find-axe-violations.ts";
 import { requireChromium } from "../rig/require-chromium.ts";
 import { useConsole } from "../rig/use-console.ts";
+import { walkByKeyboard } from "../rig/walk-by-keyboard.ts";
 
 const { describe, test } = requireChromium();
 
 const system = useConsole();
 
-/** Signs up a user with a virtual authenticator that verifies the user by fingerprint. */
-const signUpWithAuthenticator = async (handle: string) => {
-  const { context, tab } = await system.signUp(handle);
+/** Adds a virtual authenticator that verifies the user by fingerprint. */
+const addAuthenticator = async ({ context }: Pick<BrowserUser, "context">, tab: Tab) => {
   const devTools = await context.newCDPSession(tab.page);
   await devTools.send("WebAuthn.enable");
   const { authenticatorId } = await devTools.send("WebAuthn.addVirtualAuthenticator", {
@@ -23,7 +25,6 @@ const signUpWithAuthenticator = async (handle: string) => {
     },
   });
   return {
-    tab,
     setUserVerified: (isUserVerified: boolean) =>
       devTools.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified }),
     listCredentials: async () =>
@@ -39,6 +40,12 @@ const signUpWithAuthenticator = async (handle: string) => {
       await devTools.send("WebAuthn.addCredential", { authenticatorId, credential });
     },
   };
+};
+
+/** Signs up a user with a virtual authenticator. */
+const signUpWithAuthenticator = async (handle: string) => {
+  const user = await system.signUp(handle);
+  return { ...(await addAuthenticator(user, user.tab)), tab: user.tab };
 };
 
 const addPasskey = async (tab: Tab, name: string): Promise<void> => {
@@ -119,5 +126,76 @@ describe("a passkey in a real Chromium", () => {
     await tab.type("Add passkey", "twice");
     await tab.clickInDialog("Add passkey", "This device already has a passkey for this account.");
     expect(await listCredentials()).toHaveLength(1);
+  });
+});
+
+describe("a user who can only sign in with the operator's links", () => {
+  const notice = "Without a passkey, you need a new link from your operator";
+
+  test("is asked to add a passkey, and later confirms a change with it (rule CALLER-42)", async () => {
+    const user = await system.createUser();
+    const tab = await user.openTab();
+    const { listCredentials } = await addAuthenticator(user, tab);
+    await tab.goTo(await system.createSignInUrl("pia"));
+    await tab.click("Sign in as pia", "Add a passkey");
+    const heading = tab.page.getByRole("heading", { name: "Add a passkey" });
+    expect(await heading.evaluate((element) => element.matches(":focus"))).toBe(true);
+    expect(await findLayoutFaults(tab.page)).toEqual([]);
+    expect(await walkByKeyboard(tab.page)).toEqual([]);
+    await tab.page.getByRole("button", { name: "Add passkey" }).focus();
+    await tab.page.keyboard.press("Enter");
+    await tab.waitForText("Signed in as pia");
+    await tab.waitForText("Finish setup");
+    expect(await tab.readText()).not.toContain(notice);
+    expect(await listCredentials()).toHaveLength(1);
+    system.clock.advance(presenceMsMax);
+    await tab.goTo(`${system.origin}/console/keys`);
+    await tab.click("Create API key");
+    await tab.type("Create API key", "shop");
+    await tab.clickInDialog("Create API key", "Confirm it's you");
+    await tab.click("Confirm with passkey", "Your new API key");
+    await tab.goTo(`${system.origin}/console/account/sign-in`, "Chrome on Linux");
+    await tab.goTo(await system.createNewSignInUrl("pia"));
+    await tab.click("Sign in as pia", "Signed in as pia");
+  });
+
+  test("is not asked again after Not now, but reminded (rule CALLER-42)", async () => {
+    const user = await system.createUser({
+      locale: "de-DE",
+      viewport: { width: 320, height: 640 },
+    });
+    const tab = await user.openTab();
+    await tab.goTo(await system.createSignInUrl("pavel"));
+    await tab.click("Als pavel anmelden", "Passkey hinzufügen");
+    await tab.waitForText("ohne einen neuen Link vom Betreiber");
+    expect(await findLayoutFaults(tab.page)).toEqual([]);
+    await tab.click("Jetzt nicht", "Ohne Passkey brauchen Sie");
+    await tab.page.getByRole("link", { name: "Passkey hinzufügen" }).click();
+    await tab.waitForText("Ohne Passkey brauchen Sie");
+    await tab.waitForText("Keine Passkeys");
+    await tab.goTo(`${system.origin}/console/account`, "Ohne Passkey brauchen Sie");
+    expect(await findLayoutFaults(tab.page)).toEqual([]);
+    await tab.goTo(await system.createNewSignInUrl("pavel"));
+    await tab.click("Als pavel anmelden", "Angemeldet als pavel");
+  });
+
+  test("gets in without a question if the service does not list the passkeys", async () => {
+    const user = await system.createUser();
+    await user.context.route("**/console/api/passkeys", (route) =>
+      route.fulfill({ status: 404, json: { errors: [{ code: "NOT_FOUND", message: "" }] } }),
+    );
+    const tab = await user.openTab();
+    await tab.goTo(await system.createSignInUrl("pelle"));
+    await tab.click("Sign in as pelle", "Signed in as pelle");
+  });
+
+  test("is never asked once an Ethereum address can sign in (rule CALLER-42)", async () => {
+    const user = await system.signUp("percy");
+    await createConsoleWallet(user.context);
+    await user.goTo("/account/sign-in", notice);
+    await user.tab.click("Link Ethereum address", "Linked");
+    await user.tab.goTo(await system.createNewSignInUrl("percy"));
+    await user.tab.click("Sign in as percy", "Finish setup");
+    expect(await user.tab.readText()).not.toContain(notice);
   });
 });

@@ -324,11 +324,13 @@ describe("the account", () => {
     const wallet = await createConsoleWallet(context);
     const tab = await openTab();
     await tab.goTo(await system.createSignInUrl("wendy"));
-    await tab.click("Sign in as wendy", "Signed in as wendy");
+    await tab.click("Sign in as wendy", "Add a passkey");
+    await tab.click("Not now", "Signed in as wendy");
     const otherUser = await system.createUser();
     const otherTab = await otherUser.openTab();
     await otherTab.goTo(await system.createNewSignInUrl("wendy"));
-    await otherTab.click("Sign in as wendy", "Signed in as wendy");
+    await otherTab.click("Sign in as wendy", "Add a passkey");
+    await otherTab.click("Not now", "Signed in as wendy");
     await tab.goTo(`${system.origin}/console/account/sign-in`);
     await tab.click("Link Ethereum address");
     await tab.waitForText(wallet.address);
@@ -358,7 +360,8 @@ describe("the account", () => {
     for (const { openTab } of otherUsers) {
       const otherTab = await openTab();
       await otherTab.goTo(await system.createNewSignInUrl("willa"));
-      await otherTab.click("Sign in as willa", "Signed in as willa");
+      await otherTab.click("Sign in as willa", "Add a passkey");
+      await otherTab.click("Not now", "Signed in as willa");
     }
     await goTo("/account/sessions", "This device");
     expect((await call("get", "sessions")).data).toHaveLength(3);

@@ -57,6 +57,12 @@ export const useOperationQuery = <Id extends OperationId>(
     ...(refetchIntervalMs === undefined ? {} : { refetchInterval: refetchIntervalMs }),
   });
 
+type QueryState = { isPending: boolean; failureCount: number };
+
+/** Returns whether any of these queries waits for its first response. */
+export const isFirstLoad = (queries: readonly QueryState[]): boolean =>
+  queries.some(({ isPending, failureCount }) => isPending && failureCount === 0);
+
 const hasSamePath = (leftInput: unknown, rightInput: unknown): boolean =>
   JSON.stringify((leftInput as PathInput)?.path) ===
   JSON.stringify((rightInput as PathInput)?.path);

@@ -36,6 +36,9 @@ export const texts = pickTranslation({
     confirmWithLink: "Confirm",
     newSignInLink: "New sign-in link",
     notNow: "Not now",
+    passkeyMissing:
+      "Without a passkey, you need a new link from your operator to sign in or confirm changes.",
+    addPasskey: "Add passkey",
   },
   de: {
     product: "Payment Links",
@@ -73,5 +76,8 @@ export const texts = pickTranslation({
     confirmWithLink: "Bestätigen",
     newSignInLink: "Neuer Anmeldelink",
     notNow: "Jetzt nicht",
+    passkeyMissing:
+      "Ohne Passkey brauchen Sie zum Anmelden und Bestätigen von Änderungen einen neuen Link vom Betreiber.",
+    addPasskey: "Passkey hinzufügen",
   },
 });

@@ -188,6 +188,7 @@ describe("buildPayment", () => {
       reason: verdict?.reason ?? null,
       duplicateOf: null,
       appliedAt: isApplied ? now : null,
+      payer: null,
       unappliedAt: verdict?.reason === undefined ? null : now,
       endedAt,
       isOrphaned: true,

@@ -1,7 +1,11 @@
-import type { ComponentType } from "react";
-import { Navigate, useParams } from "react-router";
+import type { ComponentType, ReactNode } from "react";
+import { Link, Navigate, useParams } from "react-router";
+import { useMissingPasskey } from "../../ceremonies/missing-passkey.ts";
+import { texts as frameTexts } from "../../frame/texts.ts";
 import { createLazyComponent } from "../../ui/lazy-component.tsx";
+import { Notice } from "../../ui/notice.tsx";
 import { Page } from "../../ui/page.tsx";
+import { Skeleton } from "../../ui/skeleton.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { texts } from "./texts.ts";
 
@@ -29,8 +33,30 @@ const Account = () => {
           isCurrent: name === section,
         }))}
       />
-      <Section />
+      <PasskeyNotice isLinked={section !== "sign-in"}>
+        <Section />
+      </PasskeyNotice>
     </Page>
   );
 };
 export default Account;
+
+/**
+ * Shows a notice above the section while a passkey is missing. The section waits for it, so that it
+ * does not move.
+ */
+const PasskeyNotice = ({ isLinked, children }: { isLinked: boolean; children: ReactNode }) => {
+  const { isMissing, isFirstLoad } = useMissingPasskey();
+  if (isFirstLoad) return <Skeleton />;
+  return (
+    <>
+      {isMissing && (
+        <Notice>
+          {frameTexts.passkeyMissing}{" "}
+          {isLinked && <Link to="/account/sign-in">{frameTexts.addPasskey}</Link>}
+        </Notice>
+      )}
+      {children}
+    </>
+  );
+};

@@ -1,6 +1,7 @@
 import { triangleAlert } from "@payment-links/design/icons";
 import { Link } from "react-router";
 import type { Overview, OwnPaymentData } from "../../api/operations.ts";
+import { texts as frameTexts } from "../../frame/texts.ts";
 import { Button } from "../../ui/button.tsx";
 import { formatAmount, formatCount, formatDateTime } from "../../ui/format.ts";
 import { Icon } from "../../ui/icon.tsx";
@@ -82,6 +83,13 @@ const Item = ({ item }: { item: AttentionItem }) => {
             />
           </span>
           <Link to="/keys">{texts.viewKeys}</Link>
+        </>
+      );
+    case "passkey":
+      return (
+        <>
+          <span>{frameTexts.passkeyMissing}</span>
+          <Link to="/account/sign-in">{frameTexts.addPasskey}</Link>
         </>
       );
   }

@@ -25,12 +25,13 @@ test("nothing needs attention while everything works", () => {
   expect(items).toEqual([]);
 });
 
-test("money comes first, then failing endpoints, then keys that expire within two weeks", () => {
+test("money comes first, then failing endpoints, keys that expire within two weeks, and a missing passkey", () => {
   const items = listAttention({
     unapplied: { ...unapplied, count: 2 },
     deposits: { data: [{}, {}] as never, nextOffset: 2 },
     endpoints: [createEndpoint("till", true, 3)],
     keys: [createKey("shop", true, "2026-12-05T10:00:00Z")],
+    isPasskeyMissing: true,
     now,
   });
   expect(items).toEqual([
@@ -38,6 +39,7 @@ test("money comes first, then failing endpoints, then keys that expire within tw
     { kind: "deposits", count: 2, hasMore: true },
     { kind: "endpoint", id: "whe_till", name: "till", failureCount: 3 },
     { kind: "key", id: "key_shop", name: "shop", expiresAt: "2026-12-05T10:00:00Z" },
+    { kind: "passkey" },
   ]);
 });
 

@@ -13,7 +13,8 @@ export type AttentionItem =
   | { kind: "unapplied"; unapplied: Overview["unapplied"] }
   | { kind: "deposits"; count: number; hasMore: boolean }
   | { kind: "endpoint"; id: string; name: string; failureCount: number }
-  | { kind: "key"; id: string; name: string; expiresAt: string };
+  | { kind: "key"; id: string; name: string; expiresAt: string }
+  | { kind: "passkey" };
 
 /** What is known so far. A list that could not be loaded is missing. */
 type Sources = {
@@ -21,6 +22,7 @@ type Sources = {
   deposits?: Pick<DepositPage, "data" | "nextOffset"> | undefined;
   endpoints?: readonly WebhookEndpointData[] | undefined;
   keys?: readonly ApiKeyData[] | undefined;
+  isPasskeyMissing?: boolean;
   now: number;
 };
 
@@ -30,6 +32,7 @@ export const listAttention = ({
   deposits,
   endpoints = [],
   keys = [],
+  isPasskeyMissing = false,
   now,
 }: Sources): AttentionItem[] => [
   ...(unapplied === undefined || unapplied.count === 0
@@ -57,6 +60,7 @@ export const listAttention = ({
       ? [{ kind: "key" as const, id, name, expiresAt }]
       : [],
   ),
+  ...(isPasskeyMissing ? [{ kind: "passkey" as const }] : []),
 ];
 
 const isExpiring = (expiresAt: string, now: number): boolean => {

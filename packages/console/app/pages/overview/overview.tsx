@@ -1,7 +1,8 @@
 import { plus } from "@payment-links/design/icons";
 import { Link } from "react-router";
 import type { Overview as OverviewData } from "../../api/operations.ts";
-import { useOperationQuery } from "../../api/query.ts";
+import { isFirstLoad, useOperationQuery } from "../../api/query.ts";
+import { useMissingPasskey } from "../../ceremonies/missing-passkey.ts";
 import { useAccount } from "../../frame/session.ts";
 import { ButtonLink } from "../../ui/button.tsx";
 import { Card, Page } from "../../ui/page.tsx";
@@ -13,7 +14,7 @@ import styles from "./overview.module.css";
 import { ReceivedCard } from "./received-card.tsx";
 import { dayCounts } from "./received.ts";
 import { RecentPayments } from "./recent-payments.tsx";
-import { DeveloperSetup, Setup, isFirstLoad, useSetup } from "./setup.tsx";
+import { DeveloperSetup, Setup, useSetup } from "./setup.tsx";
 import { formatBoundedCount } from "./format-bounded-count.ts";
 import { texts } from "./texts.ts";
 
@@ -62,15 +63,21 @@ const useOverviewData = () => {
   const deposits = useOperationQuery("listDeposits", { query: {} }, options);
   const endpoints = useOperationQuery("listWebhookEndpoints", {}, { refetchIntervalMs });
   const keys = useOperationQuery("listApiKeys", {});
+  const passkey = useMissingPasskey();
   const attentionItems = listAttention({
     unapplied: overview.data?.unapplied,
     deposits: deposits.data,
     endpoints: endpoints.data?.data,
     keys: keys.data?.data,
+    isPasskeyMissing: passkey.isMissing,
     now: keys.dataUpdatedAt,
   });
   const queries = isReady ? [overview, deposits, endpoints, keys] : [endpoints, keys];
-  return { attentionItems, isFirstLoad: isFirstLoad(queries), overview };
+  return {
+    attentionItems,
+    isFirstLoad: isFirstLoad(queries) || passkey.isFirstLoad,
+    overview,
+  };
 };
 
 const Figures = ({ data, now }: { data: OverviewData; now: number }) => (

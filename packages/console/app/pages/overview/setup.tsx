@@ -1,6 +1,6 @@
 import { arrowRight, check } from "@payment-links/design/icons";
 import { useState } from "react";
-import { useOperationQuery } from "../../api/query.ts";
+import { isFirstLoad, useOperationQuery } from "../../api/query.ts";
 import { useAccount } from "../../frame/session.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Icon } from "../../ui/icon.tsx";
@@ -20,12 +20,6 @@ export type SetupState = {
   isHidden: boolean;
   toggleHidden: () => void;
 };
-
-type QueryState = { isPending: boolean; failureCount: number };
-
-/** Returns whether any of these queries waits for its first response. */
-export const isFirstLoad = (queries: readonly QueryState[]): boolean =>
-  queries.some(({ isPending, failureCount }) => isPending && failureCount === 0);
 
 /** Returns the setup steps of the account, and whether the user has hidden them. */
 export const useSetup = (): SetupState => {

@@ -1,11 +1,12 @@
 import markUrl from "@payment-links/design/icon.svg";
 import { building, fingerprint, wallet } from "@payment-links/design/icons";
 import { useQuery } from "@tanstack/react-query";
-import { useEffect } from "react";
+import { useEffect, useState } from "react";
 import { buildOperationUrl, callOperation } from "../../api/call.ts";
 import type { OwnAccount, SignIn as SignInProof, SignInLinkOwner } from "../../api/operations.ts";
 import { useOperationQuery } from "../../api/query.ts";
 import type { InitialUrlParams } from "../../ceremonies/initial-url-params.ts";
+import { isPasskeyDeclined } from "../../ceremonies/missing-passkey.ts";
 import { signWithWallet } from "../../ceremonies/sign-with-wallet.ts";
 import { signWithPasskey } from "../../ceremonies/sign-with-passkey.ts";
 import { useRefreshSession } from "../../frame/session.ts";
@@ -16,6 +17,7 @@ import { Notice } from "../../ui/notice.tsx";
 import { Card } from "../../ui/page.tsx";
 import { Sentence } from "../../ui/sentence.tsx";
 import uiStyles from "../../ui/ui.module.css";
+import { PasskeyStep } from "./passkey-step.tsx";
 import styles from "./sign-in.module.css";
 import { texts } from "./texts.ts";
 
@@ -33,7 +35,15 @@ const SignIn = ({ account, initialUrlParams, onDone }: SignInProps) => {
   useEffect(() => {
     document.title = `${texts.documentTitle} · Payment Links`;
   }, []);
+  const [isOfferingPasskey, setOfferingPasskey] = useState(false);
   const hasToken = initialUrlParams?.token !== undefined;
+  if (isOfferingPasskey && account !== null) {
+    return (
+      <Card>
+        <PasskeyStep onDone={onDone} />
+      </Card>
+    );
+  }
   return (
     <Card>
       <header className={styles["header"]}>
@@ -43,7 +53,11 @@ const SignIn = ({ account, initialUrlParams, onDone }: SignInProps) => {
       </header>
       {initialUrlParams?.error !== undefined && <SignInError code={initialUrlParams.error} />}
       {initialUrlParams?.token !== undefined && (
-        <ConfirmSignIn token={initialUrlParams.token} account={account} onDone={onDone} />
+        <ConfirmSignIn
+          token={initialUrlParams.token}
+          account={account}
+          onDone={() => (isPasskeyDeclined() ? onDone() : setOfferingPasskey(true))}
+        />
       )}
       {account !== null && (
         <div className={styles["methods"]}>

@@ -16,6 +16,11 @@ export const texts = pickTranslation({
     signInAs: (name: string) => `Sign in as ${name}`,
     staySignedInAs: (name: string) => `Stay signed in as ${name}`,
     signInFailed: "We couldn't sign you in. Try again.",
+    passkeyTitle: "Add a passkey",
+    passkeyReason:
+      "Then you can sign in and confirm sensitive changes without a new link from your operator.",
+    passkeyName: "Passkey",
+    deviceName: (device: string) => device,
     errors: {
       OIDC_SIGN_IN_REFUSED: "Your company's sign-in failed. Try again.",
       OIDC_ISSUER_UNAVAILABLE: "Your company's sign-in isn't responding. Try again later.",
@@ -42,6 +47,11 @@ export const texts = pickTranslation({
     signInAs: (name: string) => `Als ${name} anmelden`,
     staySignedInAs: (name: string) => `Als ${name} angemeldet bleiben`,
     signInFailed: "Die Anmeldung ist fehlgeschlagen. Versuchen Sie es erneut.",
+    passkeyTitle: "Passkey hinzufügen",
+    passkeyReason:
+      "Damit melden Sie sich an und bestätigen wichtige Änderungen, ohne einen neuen Link vom Betreiber zu brauchen.",
+    passkeyName: "Passkey",
+    deviceName: (device: string) => device.replace(" on ", " unter "),
     errors: {
       OIDC_SIGN_IN_REFUSED:
         "Die Anmeldung Ihrer Firma ist fehlgeschlagen. Versuchen Sie es erneut.",

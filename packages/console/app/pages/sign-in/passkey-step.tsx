@@ -1,0 +1,63 @@
+import { fingerprint } from "@payment-links/design/icons";
+import { useEffect, useRef } from "react";
+import { useOperationMutation, useOperationQuery } from "../../api/query.ts";
+import { declinePasskey, useMissingPasskey } from "../../ceremonies/missing-passkey.ts";
+import { createPasskey } from "../../ceremonies/sign-with-passkey.ts";
+import { PresenceDialog } from "../../frame/presence-dialog.tsx";
+import { texts as frameTexts } from "../../frame/texts.ts";
+import { Button } from "../../ui/button.tsx";
+import { AsyncButton } from "../../ui/form.tsx";
+import { Icon } from "../../ui/icon.tsx";
+import { Skeleton } from "../../ui/skeleton.tsx";
+import uiStyles from "../../ui/ui.module.css";
+import styles from "./sign-in.module.css";
+import { texts } from "./texts.ts";
+
+/** Offers a passkey to a user whose account has no sign-in method of its own. Otherwise ends. */
+export const PasskeyStep = ({ onDone }: { onDone: () => void }) => {
+  const { isMissing, isFirstLoad } = useMissingPasskey();
+  const isUnnecessary = !isMissing && !isFirstLoad;
+  useEffect(() => {
+    if (isUnnecessary) onDone();
+  }, [isUnnecessary, onDone]);
+  return isMissing ? <PasskeyOffer onDone={onDone} /> : <Skeleton />;
+};
+
+const PasskeyOffer = ({ onDone }: { onDone: () => void }) => {
+  const addPasskey = useOperationMutation("addPasskey", "listPasskeys");
+  const sessions = useOperationQuery("listSessions", {});
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => heading.current?.focus(), []);
+  const add = async (): Promise<void> => {
+    const passkey = await createPasskey();
+    // The name is this device. The user can rename the passkey later.
+    const device = sessions.data?.data.find(({ isCurrent }) => isCurrent)?.device ?? undefined;
+    const name = device === undefined ? texts.passkeyName : texts.deviceName(device);
+    await addPasskey.mutateAsync({ body: { name, passkey } });
+    onDone();
+  };
+  const decline = (): void => {
+    declinePasskey();
+    onDone();
+  };
+  return (
+    <>
+      <header className={styles["header"]}>
+        <span className={uiStyles["emptyIcon"]}>
+          <Icon node={fingerprint} size={20} />
+        </span>
+        <h1 ref={heading} tabIndex={-1}>
+          {texts.passkeyTitle}
+        </h1>
+        <p className={uiStyles["quiet"]}>{texts.passkeyReason}</p>
+      </header>
+      <div className={styles["methods"]}>
+        <AsyncButton variant="primary" onPress={add}>
+          {frameTexts.addPasskey}
+        </AsyncButton>
+        <Button onPress={decline}>{frameTexts.notNow}</Button>
+      </div>
+      <PresenceDialog />
+    </>
+  );
+};
