@@ -132,7 +132,7 @@ describe("a passkey in a real Chromium", () => {
 describe("a user who can only sign in with the operator's links", () => {
   const notice = "Without a passkey, you need a new link from your operator";
 
-  test("is asked to add a passkey, and later confirms a change with it (rule CALLER-42)", async () => {
+  test("is asked to add a passkey, and later confirms a change with it (rule CALLER-45)", async () => {
     const user = await system.createUser();
     const tab = await user.openTab();
     const { listCredentials } = await addAuthenticator(user, tab);
@@ -159,7 +159,7 @@ describe("a user who can only sign in with the operator's links", () => {
     await tab.click("Sign in as pia", "Signed in as pia");
   });
 
-  test("is not asked again after Not now, but reminded (rule CALLER-42)", async () => {
+  test("is not asked again after Not now, but reminded (rule CALLER-45)", async () => {
     const user = await system.createUser({
       locale: "de-DE",
       viewport: { width: 320, height: 640 },
@@ -189,7 +189,7 @@ describe("a user who can only sign in with the operator's links", () => {
     await tab.click("Sign in as pelle", "Signed in as pelle");
   });
 
-  test("is never asked once an Ethereum address can sign in (rule CALLER-42)", async () => {
+  test("is never asked once an Ethereum address can sign in (rule CALLER-45)", async () => {
     const user = await system.signUp("percy");
     await createConsoleWallet(user.context);
     await user.goTo("/account/sign-in", notice);
