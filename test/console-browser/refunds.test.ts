@@ -301,7 +301,9 @@ describe("a refund (rule CALLER-44)", () => {
     expect(await tab.page.evaluate("window.askedOfSolana")).toEqual([
       owner,
       "solana:mainnet",
-      ...[1, 2, 3],
+      1,
+      2,
+      3,
     ]);
     const link = (await user.call("get", `payment-links/${linkId}`)) as unknown as OwnPaymentLink;
     const signature = getBase58Decoder().decode(new Uint8Array(64).fill(7));

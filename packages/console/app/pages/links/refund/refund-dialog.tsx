@@ -43,6 +43,32 @@ type Step =
 const RefundDialog = (props: RefundProps) => {
   const { link, payment, token, onClose } = props;
   const { pending, isAsked } = usePendingRefund(payment.id);
+  const refund = useRefund(props);
+  const { step, isRecording } = refund;
+  if (pending !== undefined || isRecording) {
+    return (
+      <Dialog title={texts.title} onClose={onClose}>
+        <PendingRefundView
+          pending={pending}
+          isAsked={isAsked}
+          isRecording={isRecording}
+          otherAccount={refund.otherAccount}
+          token={token}
+          target={{ linkId: link.id, paymentId: payment.id }}
+          onRecord={refund.record}
+          onClose={onClose}
+        />
+      </Dialog>
+    );
+  }
+  if (step.kind === "choice") return <WalletChoice {...props} {...refund} step={step} />;
+  if (step.kind === "manual") return <ManualRecord {...props} {...refund} />;
+  return <RefundForm {...props} {...refund} />;
+};
+export default RefundDialog;
+
+/** The state of the dialog, and what its buttons do. */
+const useRefund = ({ link, payment, token, onClose }: RefundProps) => {
   const [step, setStep] = useState<Step>({ kind: "form" });
   const [entered, setEntered] = useState<Fields>(() => suggestFields(link, payment));
   const [walletFault, setWalletFault] = useState<string>();
@@ -75,84 +101,116 @@ const RefundDialog = (props: RefundProps) => {
       setStep({ kind: "form" });
       // A refund that may have been sent stays pending, and the dialog shows that instead.
       if (readPendingRefund(payment.id) !== undefined) return;
-      setWalletFault(texts.walletErrors[error.kind] ?? texts.walletErrors.other);
+      setWalletFault(describeWalletError(error.kind));
     }
   };
   const prepare = async (fields: Fields): Promise<void> => {
     setEntered(fields);
     setWalletFault(undefined);
-    const { amount = "", walletAddress = "" } = fields;
-    const body = { paymentId: payment.id, amount, destinationAddress: walletAddress };
-    const instructions = await callOperation("prepareRefund", { path: { id: link.id }, body });
+    const instructions = await prepareInstructions(link, payment, fields);
     if (instructions.uri !== null) {
-      if (readPendingRefund(payment.id) === undefined) {
-        storePendingRefund(payment.id, {
-          amount: instructions.amount,
-          destinationAddress: instructions.destinationAddress,
-          uri: instructions.uri,
-        });
-      }
+      storeRequest(payment.id, { ...instructions, uri: instructions.uri });
       return;
     }
     const wallets = await findRefundWallets(instructions, token);
     const [wallet, ...otherWallets] = wallets;
-    if (wallet === undefined) setWalletFault(texts.walletErrors["noWallet"]);
+    if (wallet === undefined) setWalletFault(texts.walletErrors.noWallet);
     else if (otherWallets.length > 0) setStep({ kind: "choice", wallets, instructions });
     else await askWallet(wallet, instructions);
   };
+  return {
+    step,
+    setStep,
+    entered,
+    walletFault,
+    otherAccount,
+    isRecording,
+    record,
+    askWallet,
+    prepare,
+  };
+};
 
-  if (pending !== undefined || isRecording) {
-    return (
-      <Dialog title={texts.title} onClose={onClose}>
-        <PendingRefundView
-          pending={pending}
-          isAsked={isAsked}
-          isRecording={isRecording}
-          otherAccount={otherAccount}
-          token={token}
-          target={target}
-          onRecord={record}
-          onClose={onClose}
-        />
-      </Dialog>
-    );
-  }
-  if (step.kind === "choice") {
-    return (
-      <Dialog title={texts.chooseWallet} onClose={onClose}>
-        {step.wallets.map((wallet) => (
-          <AsyncButton key={wallet.id} onPress={() => askWallet(wallet, step.instructions)}>
-            {wallet.name === "" ? texts.unnamedWallet : wallet.name}
-          </AsyncButton>
-        ))}
-        <div className={uiStyles["row"]}>
-          <Button onPress={() => setStep({ kind: "form" })}>{texts.back}</Button>
-        </div>
-      </Dialog>
-    );
-  }
-  if (step.kind === "manual") {
-    return (
-      <Dialog title={texts.recordTitle} onClose={onClose}>
-        <p>{texts.recordText}</p>
-        <Form
-          submitLabel={texts.record}
-          cancelButton={<Button onPress={() => setStep({ kind: "form" })}>{texts.back}</Button>}
-          onSubmit={async ({ amount = "", walletAddress = "", transactionId = "" }) => {
-            await recordRefund(target, {
-              amount,
-              destinationAddress: walletAddress,
-              transactionId,
-            });
-            onClose();
-          }}
-        >
-          <RefundFields entered={entered} payment={payment} token={token} />
-          <Field name="transactionId" label={texts.transactionId} isRequired maxLength={200} />
-        </Form>
-      </Dialog>
-    );
-  }
+const describeWalletError = (kind: string): string => {
+  const descriptions: Readonly<Record<string, string>> = texts.walletErrors;
+  return descriptions[kind] ?? texts.walletErrors.other;
+};
+
+type RefundState = ReturnType<typeof useRefund>;
+
+const prepareInstructions = (
+  link: OwnPaymentLink,
+  payment: PaymentData,
+  { amount = "", walletAddress = "" }: Fields,
+): Promise<RefundInstructions> =>
+  callOperation("prepareRefund", {
+    path: { id: link.id },
+    body: { paymentId: payment.id, amount, destinationAddress: walletAddress },
+  });
+
+/** Stores the payment request that a wallet app is asked to pay, unless a refund is pending. */
+const storeRequest = (
+  paymentId: string,
+  { amount, destinationAddress, uri }: RefundInstructions & { uri: string },
+): void => {
+  if (readPendingRefund(paymentId) !== undefined) return;
+  storePendingRefund(paymentId, { amount, destinationAddress, uri });
+};
+
+const WalletChoice = ({
+  step: { wallets, instructions },
+  setStep,
+  askWallet,
+  onClose,
+}: RefundProps & RefundState & { step: Extract<Step, { kind: "choice" }> }) => (
+  <Dialog title={texts.chooseWallet} onClose={onClose}>
+    {wallets.map((wallet) => (
+      <AsyncButton key={wallet.id} onPress={() => askWallet(wallet, instructions)}>
+        {wallet.name === "" ? texts.unnamedWallet : wallet.name}
+      </AsyncButton>
+    ))}
+    <div className={uiStyles["row"]}>
+      <Button onPress={() => setStep({ kind: "form" })}>{texts.back}</Button>
+    </div>
+  </Dialog>
+);
+
+/** Records a refund that was sent without this page. */
+const ManualRecord = ({
+  link,
+  payment,
+  token,
+  entered,
+  setStep,
+  onClose,
+}: RefundProps & RefundState) => (
+  <Dialog title={texts.recordTitle} onClose={onClose}>
+    <p>{texts.recordText}</p>
+    <Form
+      submitLabel={texts.record}
+      cancelButton={<Button onPress={() => setStep({ kind: "form" })}>{texts.back}</Button>}
+      onSubmit={async ({ amount = "", walletAddress = "", transactionId = "" }) => {
+        const refund = { amount, destinationAddress: walletAddress, transactionId };
+        await recordRefund({ linkId: link.id, paymentId: payment.id }, refund);
+        onClose();
+      }}
+    >
+      <RefundFields entered={entered} payment={payment} token={token} />
+      <Field name="transactionId" label={texts.transactionId} isRequired maxLength={200} />
+    </Form>
+  </Dialog>
+);
+
+const RefundForm = ({
+  link,
+  payment,
+  token,
+  entered,
+  walletFault,
+  prepare,
+  setStep,
+  onClose,
+}: RefundProps & RefundState) => {
   const refunded = sumPaymentRefunds(link, payment);
   return (
     <Dialog title={texts.title} onClose={onClose}>
@@ -176,7 +234,6 @@ const RefundDialog = (props: RefundProps) => {
     </Dialog>
   );
 };
-export default RefundDialog;
 
 const suggestFields = (link: OwnPaymentLink, payment: PaymentData): Fields => ({
   amount: suggestRefundAmount(link, payment) ?? "",

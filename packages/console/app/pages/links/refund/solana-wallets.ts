@@ -58,15 +58,16 @@ const toRefundWallet = (wallet: StandardWallet, chain: string): RefundWallet => 
       if (connectedAccount === undefined) throw new WalletError("locked");
       return connectedAccount.address;
     },
-    prepare: async ({ transaction: base64 }) => {
+    prepare: async (instructions) => {
       const account = connectedAccount;
+      const base64 = instructions.transaction;
       if (account === undefined || base64 === null) throw new WalletError("locked");
-      const transaction = Uint8Array.from(atob(base64), (byte) => byte.charCodeAt(0));
+      const transactionBytes = Uint8Array.from(atob(base64), (byte) => byte.charCodeAt(0));
       const { signAndSendTransaction } = wallet.features[sendFeature] as SignAndSend;
       return {
         send: async () => {
           const [output] = await convertError(
-            signAndSendTransaction({ account, chain, transaction }),
+            signAndSendTransaction({ account, chain, transaction: transactionBytes }),
           );
           if (output === undefined) throw new WalletError("unknown");
           return encodeBase58(output.signature);

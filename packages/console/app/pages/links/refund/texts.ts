@@ -55,7 +55,7 @@ export const texts = pickTranslation({
       unreachable: "Your wallet could not reach the network. Try again.",
       different: "Your wallet built another transaction than requested. Nothing was sent.",
       other: "Your wallet could not send the refund. Nothing was sent.",
-    } as Readonly<Record<string, string>> & { other: string },
+    },
   },
   de: {
     title: "Zahlung erstatten",
