@@ -144,6 +144,9 @@ describe("the overview", () => {
     await user.context.route("**/console/api/overview?days=180", (route) =>
       route.fulfill({ json: quietOverview }),
     );
+    await user.context.route("**/console/api/identities", (route) =>
+      route.fulfill({ json: { data: [{ kind: "wallet" }] } }),
+    );
     await tab.page.reload();
     await tab.waitForText("Recent payments");
     expect(await strip.count()).toBe(0);

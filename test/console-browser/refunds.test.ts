@@ -169,6 +169,16 @@ describe("a refund (rule CALLER-44)", () => {
     await tab.page.getByRole("button", { name: "Refund…" }).click();
     await dialog.getByText("You already recorded refunds of 5.00 USDC").waitFor();
     expect(await dialog.getByLabel("Amount").inputValue()).toBe("");
+    // A refund that another wallet has sent is recorded without this browser's wallet.
+    await tab.clickInDialog("Already sent? Record it");
+    await dialog.getByLabel("Amount").fill("0.5");
+    await dialog.getByLabel("Transaction ID").fill("0x12");
+    await tab.clickInDialog("Record refund", "The text is not a transaction ID of this chain.");
+    await dialog.getByLabel("Transaction ID").fill(`0x${"cd".repeat(32)}`);
+    await tab.clickInDialog("Record refund");
+    await waitUntil("the dialog is closed", async () => (await dialog.count()) === 0);
+    expect(await readRefunds()).toMatchObject([{ amount: "0.5" }, { amount: "5" }]);
+    expect(wallet.listSentTransactions()).toHaveLength(1);
   });
 
   test("records nothing if the user rejects it, and lets the user try again", async () => {

@@ -118,7 +118,7 @@ describe("the console in German", () => {
     await tab.page.getByLabel("Name").fill("Laden");
     await tab.page.getByLabel("URL", { exact: true }).fill("http://laden.test/");
     await tab.clickInDialog("Endpunkt hinzufügen");
-    await tab.waitForText("Die URL muss eine öffentliche https-Adresse ohne Port sein.");
+    await tab.waitForText("Die URL muss mit https:// beginnen.");
     const errors = [
       { code: "enum", message: "The value is not one of the allowed values." },
       { code: "OF_TOMORROW", message: "Supplied by the service." },

@@ -1,5 +1,5 @@
 import { fingerprint } from "@payment-links/design/icons";
-import { useEffect, useRef } from "react";
+import { useEffect, useRef, useState } from "react";
 import { useOperationMutation, useOperationQuery } from "../../api/query.ts";
 import { declinePasskey, useMissingPasskey } from "../../ceremonies/missing-passkey.ts";
 import { createPasskey } from "../../ceremonies/sign-with-passkey.ts";
@@ -13,14 +13,19 @@ import uiStyles from "../../ui/ui.module.css";
 import styles from "./sign-in.module.css";
 import { texts } from "./texts.ts";
 
-/** Offers a passkey to a user whose account has no sign-in method of its own. Otherwise ends. */
+/**
+ * Offers a passkey to a user whose account has no sign-in method of its own. Otherwise ends. An offer
+ * stays until it is answered, although the cache is cleared after the account has changed: a click
+ * on a button that is replaced meanwhile would be lost.
+ */
 export const PasskeyStep = ({ onDone }: { onDone: () => void }) => {
   const { isMissing, isFirstLoad } = useMissingPasskey();
-  const isUnnecessary = !isMissing && !isFirstLoad;
+  const [isOffered, setOffered] = useState(false);
   useEffect(() => {
-    if (isUnnecessary) onDone();
-  }, [isUnnecessary, onDone]);
-  return isMissing ? <PasskeyOffer onDone={onDone} /> : <Skeleton />;
+    if (isMissing) setOffered(true);
+    else if (!isFirstLoad && !isOffered) onDone();
+  }, [isMissing, isFirstLoad, isOffered, onDone]);
+  return isOffered ? <PasskeyOffer onDone={onDone} /> : <Skeleton />;
 };
 
 const PasskeyOffer = ({ onDone }: { onDone: () => void }) => {

@@ -27,7 +27,7 @@ export const sendRefund = async (
   wallet: RefundWallet,
   instructions: RefundInstructions,
   onConnected: (account: string) => void,
-): Promise<PendingRefund & { transactionId: string }> => {
+): Promise<SentRefund> => {
   const account = await wallet.connect(instructions);
   onConnected(account);
   const { amount, destinationAddress } = instructions;
@@ -60,12 +60,16 @@ export const sendRefund = async (
   }
 };
 
+/** A refund with the id of its transaction. */
+export type SentRefund = Pick<PendingRefund, "amount" | "destinationAddress"> & {
+  transactionId: string;
+};
+
 /** Records a refund, and removes a stored request of the same payment. */
 export const recordRefund = async (
   { linkId, paymentId }: RefundTarget,
-  refund: { amount: string; destinationAddress: string; transactionId: string },
+  { amount, destinationAddress, transactionId }: SentRefund,
 ): Promise<void> => {
-  const { amount, destinationAddress, transactionId } = refund;
   await callOperation("recordRefund", {
     path: { id: linkId },
     body: { paymentId, amount, destinationAddress, transactionId },
