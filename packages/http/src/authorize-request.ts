@@ -45,10 +45,12 @@ export const authorizeRequest = async (
   res: Response,
 ): Promise<Caller | undefined> => {
   const caller = await limitAndAuthenticate(authorizer, route, req, res);
-  if (caller === undefined || route.method === "get" || req.complete) return caller;
+  if (caller === undefined || route.method === "get") return caller;
+  route.largeBodies?.reserve(caller.account.id, res);
+  if (req.complete) return caller;
   // A body can arrive up to 30 s after its headers. The caller is checked again, because the
   // session or key may have been revoked in the meantime.
-  await receiveBody(req);
+  await receiveBody(req, route.largeBodies?.bytesMax);
   return authenticateCaller(authorizer, route, req);
 };
 

@@ -22,6 +22,7 @@ export { type Exports, type ReadPart, createExports, exportMsMax } from "./expor
 export { fillHtml } from "./fill-html.ts";
 export { Html, html } from "./html.ts";
 export { type InternalRoute, createInternalApp } from "./internal-app.ts";
+export { type LargeBodies, createLargeBodies } from "./large-bodies.ts";
 export { type HttpListener, PortInUseError, listen } from "./listen.ts";
 export {
   bodyBytesMax,

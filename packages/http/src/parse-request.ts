@@ -10,7 +10,7 @@ import {
   createApiError,
 } from "@payment-links/contracts";
 
-/** The maximum body size of every route (rule API-17). */
+/** The maximum body size of every route without its own limit (rule API-17). */
 export const bodyBytesMax = 64 * 1024;
 
 /** A reviver is called for each value, so 32,000 of them in one body would take 50 ms. */
@@ -25,29 +25,29 @@ const pendingBodies = new WeakMap<Request, Promise<Buffer>>();
  * Waits until a request's body has arrived completely, and throws if it does not. The handler then
  * reads the body as usual.
  */
-export const receiveBody = async (req: Request): Promise<void> => {
-  const pendingBody = receiveBytes(req);
+export const receiveBody = async (req: Request, bytesMax?: number): Promise<void> => {
+  const pendingBody = receiveBytes(req, bytesMax);
   pendingBodies.set(req, pendingBody);
   await pendingBody;
 };
 
-/** Reads a request's raw bytes, at most 64 KiB. Rejects compressed bodies. */
-export const readBodyBytes = (req: Request): Promise<Buffer> =>
-  pendingBodies.get(req) ?? receiveBytes(req);
+/** Reads a request's raw bytes, by default at most 64 KiB. Rejects compressed bodies. */
+export const readBodyBytes = (req: Request, bytesMax?: number): Promise<Buffer> =>
+  pendingBodies.get(req) ?? receiveBytes(req, bytesMax);
 
 /** Rejects a body that is compressed or whose declared length is too large, before it is read. */
-export const checkBodyHeaders = ({ headers }: Request): void => {
+export const checkBodyHeaders = ({ headers }: Request, bytesMax = bodyBytesMax): void => {
   const { "content-encoding": encoding, "content-length": length } = headers;
   if (encoding !== undefined && encoding.toLowerCase() !== "identity") {
     throw createApiError("UNSUPPORTED_CONTENT_ENCODING");
   }
-  if (Number(length ?? 0) > bodyBytesMax) throw createApiError("PAYLOAD_TOO_LARGE");
+  if (Number(length ?? 0) > bytesMax) throw createApiError("PAYLOAD_TOO_LARGE");
 };
 
-const receiveBytes = async (req: Request): Promise<Buffer> => {
-  checkBodyHeaders(req);
+const receiveBytes = async (req: Request, bytesMax = bodyBytesMax): Promise<Buffer> => {
+  checkBodyHeaders(req, bytesMax);
   const length = req.headers["content-length"];
-  return getRawBody(req, { limit: bodyBytesMax, ...(length === undefined ? {} : { length }) });
+  return getRawBody(req, { limit: bytesMax, ...(length === undefined ? {} : { length }) });
 };
 
 /** Parses and validates a JSON body from its bytes (rule API-17). */

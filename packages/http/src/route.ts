@@ -2,6 +2,7 @@ import type { Request, Response } from "express";
 import type { Operation, ApiError, ApiErrorCode, Scope } from "@payment-links/contracts";
 import type { Caller } from "@payment-links/identity";
 import type { Limit } from "@payment-links/rate-limit";
+import type { LargeBodies } from "./large-bodies.ts";
 
 export type Method = Operation["method"];
 
@@ -24,6 +25,8 @@ export type Route = {
    * route also uses one per account, because one account can call from many addresses.
    */
   routeLimit?: RouteLimit;
+  /** If set, bodies of the route can exceed 64 KiB. */
+  largeBodies?: LargeBodies;
   /** The code for an error other than `ApiError`. Default: `INTERNAL_ERROR`. */
   unexpectedError?: ApiErrorCode;
   /** The maximum time until the response. Default: 5.5 s. */
@@ -79,7 +82,7 @@ export const keyRoute = ({ scope, handle, ...route }: CallerRoute & { scope: Sco
 export const sessionRoute = ({
   handle,
   ...route
-}: CallerRoute & Pick<Route, "needsPresence" | "routeLimit">): Route => ({
+}: CallerRoute & Pick<Route, "needsPresence" | "routeLimit" | "largeBodies">): Route => ({
   ...route,
   caller: { by: "session" },
   handle: (req, res, caller) => handle(req, res, requireCaller(caller)),
