@@ -224,7 +224,14 @@ export {
   formatAmount,
   parseDecimal,
 } from "./money.ts";
-export { buildCheckoutPageUrl, buildOwnerImagePath, buildTransactionPageUrl } from "./pages.ts";
+export {
+  buildCheckoutPageUrl,
+  buildOwnerImagePath,
+  buildPictureUrl,
+  buildTransactionPageUrl,
+  findPicturePath,
+  isPictureDigest,
+} from "./pages.ts";
 export {
   ChainData,
   type CreateLinkBody,

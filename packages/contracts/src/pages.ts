@@ -8,6 +8,26 @@ export const buildCheckoutPageUrl = (checkoutUrl: string, handle: string, linkId
 export const buildTransactionPageUrl = (checkoutUrl: string, transactionId: string): string =>
   `${checkoutUrl}/tx/${transactionId}`;
 
+const picturesPath = "/checkout/pictures/";
+
+/** Returns the URL of an uploaded profile picture (rule CALLER-43). */
+export const buildPictureUrl = (checkoutUrl: string, digest: string): string =>
+  `${checkoutUrl}${picturesPath}${digest}`;
+
+/**
+ * Returns the path of an uploaded profile picture, or undefined if the URL is not one of this
+ * installation's.
+ */
+export const findPicturePath = (checkoutUrl: string, imageUrl: string): string | undefined => {
+  const prefix = `${checkoutUrl}${picturesPath}`;
+  if (!imageUrl.startsWith(prefix)) return undefined;
+  const digest = imageUrl.slice(prefix.length);
+  return isPictureDigest(digest) ? `${picturesPath}${digest}` : undefined;
+};
+
+/** Returns whether a text has the form of a picture's SHA-256 digest. */
+export const isPictureDigest = (text: string): boolean => /^[0-9a-f]{64}$/.test(text);
+
 const digestLength = 32;
 
 /**

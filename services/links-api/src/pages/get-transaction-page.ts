@@ -109,7 +109,7 @@ const renderReceipt = (
     <main class="card">
       ${renderTestNetworkNotice(token.chain, localization)}
       <div class="order">
-        ${renderOwner(link.owner)}
+        ${renderOwner(dependencies.checkoutUrl, link.owner)}
         <div class="paid">
           <div class="paid-mark">${renderIcon(check, 32)}</div>
           <p class="paid-label">${texts.receipt.state}</p>

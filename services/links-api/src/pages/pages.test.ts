@@ -6,6 +6,7 @@ import {
   newId,
   loadCatalogue,
   buildOwnerImagePath,
+  buildPictureUrl,
 } from "@payment-links/contracts";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { type CallResponse, type Rig, createRig } from "../testing/create-rig.ts";
@@ -218,6 +219,18 @@ describe("GET /@:handle/pay/:id", () => {
       ]);
       expect(page.text).not.toContain("img.example");
     }
+  });
+
+  test("shows an uploaded image at its own path, also in previews (rule API-27)", async () => {
+    const digest = "0123456789abcdef".repeat(4);
+    const profileImage = buildPictureUrl("https://pay.example", digest);
+    const { path } = await createCheckout(sampleAccount({ profileImage }));
+    const page = await rig.call(path);
+    expectPageResponse(page);
+    expect(page.text).toContain(
+      `<img class="portrait" src="/checkout/pictures/${digest}" alt="" />`,
+    );
+    expect(page.text).toContain(`<meta property="og:image" content="${profileImage}" />`);
   });
 
   test("has the owner's background color if it is valid (rule API-32)", async () => {

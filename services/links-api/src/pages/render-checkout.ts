@@ -43,7 +43,7 @@ export const renderCheckout = (
     <main class="${classNames.filter(Boolean).join(" ")}">
       ${renderTestNetworkNotice(chain, localization)}
       <div class="order">
-        ${renderOwner(link.owner, renderUnverifiedNotice(dependencies, page))}
+        ${renderOwner(dependencies.checkoutUrl, link.owner, renderUnverifiedNotice(dependencies, page))}
         ${isPaid(page) ? renderPaid(dependencies, page) : renderOrder(page)}
       </div>
       <div class="payment">

@@ -1,6 +1,6 @@
-import { buildOwnerImagePath } from "@payment-links/contracts";
 import { type Html, html } from "@payment-links/http";
 import type { OwnerView } from "../domain/link-view.ts";
+import { findImagePath } from "./find-image-path.ts";
 
 const colourPattern = /^#[0-9a-f]{6}$/i;
 
@@ -17,11 +17,11 @@ export const renderBackground = ({ backgroundColour: colour }: OwnerView): Html 
     : undefined;
 
 /** Renders the owner at the top of a page, with a notice for payers if there is one. */
-export const renderOwner = (owner: OwnerView, notice?: Html): Html =>
+export const renderOwner = (checkoutUrl: string, owner: OwnerView, notice?: Html): Html =>
   html`<header class="owner">
-    ${renderImage(owner, owner.backgroundImage, "banner")}
+    ${renderImage(findImagePath(checkoutUrl, owner.id, owner.backgroundImage), "banner")}
     <div class="seller">
-      ${renderImage(owner, owner.profileImage, "portrait")}
+      ${renderImage(findImagePath(checkoutUrl, owner.id, owner.profileImage), "portrait")}
       <div>
         <p class="name"><bdi>${owner.username}</bdi></p>
         <p class="handle">@${owner.handle}</p>
@@ -37,18 +37,8 @@ export const renderProfile = (owner: OwnerView): Html =>
     ${renderLinks(owner.links ?? [])}
   </footer>`;
 
-/**
- * Renders an image. It is loaded through this service, so that the image's host does not learn who
- * the payers are.
- */
-const renderImage = (
-  { id }: OwnerView,
-  address: string | null,
-  className: string,
-): Html | undefined =>
-  address?.startsWith("https://") === true
-    ? html`<img class="${className}" src="${buildOwnerImagePath(id, address)}" alt="" />`
-    : undefined;
+const renderImage = (path: string | undefined, className: string): Html | undefined =>
+  path === undefined ? undefined : html`<img class="${className}" src="${path}" alt="" />`;
 
 const renderLinks = (addresses: readonly string[]): Html | undefined => {
   const items = addresses.filter(isWebAddress).map(

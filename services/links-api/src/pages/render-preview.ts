@@ -1,6 +1,6 @@
-import { buildOwnerImagePath } from "@payment-links/contracts";
 import { type Html, html } from "@payment-links/http";
 import type { OwnerView } from "../domain/link-view.ts";
+import { findImagePath } from "./find-image-path.ts";
 
 type Preview = {
   title: string;
@@ -16,8 +16,7 @@ type Preview = {
  * information of the page, and the owner's image with a URL of this service.
  */
 export const renderPreview = ({ title, description, url, owner, checkoutUrl }: Preview): Html => {
-  const { profileImage } = owner;
-  const image = profileImage?.startsWith("https://") === true ? profileImage : undefined;
+  const imagePath = findImagePath(checkoutUrl, owner.id, owner.profileImage);
   return html`<meta property="og:site_name" content="Payment Links" />
     <meta property="og:type" content="website" />
     <meta property="og:url" content="${url}" />
@@ -28,12 +27,9 @@ export const renderPreview = ({ title, description, url, owner, checkoutUrl }: P
         : html`<meta property="og:description" content="${toPlainLine(description)}" />`
     }
     ${
-      image === undefined
+      imagePath === undefined
         ? undefined
-        : html`<meta
-            property="og:image"
-            content="${checkoutUrl}${buildOwnerImagePath(owner.id, image)}"
-          />`
+        : html`<meta property="og:image" content="${checkoutUrl}${imagePath}" />`
     }
     <meta name="twitter:card" content="summary" /> `;
 };
