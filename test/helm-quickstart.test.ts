@@ -172,6 +172,7 @@ requireTools("helm").describe("a quickstart", () => {
           "/console/api/session",
           "/console/apix",
           "/checkout/images/a",
+          "/checkout/pictures/a",
           "/settlement-notices/a",
           "/",
         ]) {

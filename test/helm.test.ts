@@ -315,6 +315,7 @@ helmSuite.describe("the single origin", () => {
     "/docs",
     "/docs/webhooks",
     "/docs/assets/docs.css",
+    "/checkout/pictures/0123",
     "/console",
     "/console/api/deposits",
     "/console/api/deposits.csv",

@@ -202,6 +202,16 @@ const expectations: Record<string, RouteExpectation> = {
   },
   "GET /console/api/account": sessionRule,
   "PATCH /console/api/account": { ...sessionRule, body: { bio: "changed" } },
+  "POST /console/api/account/picture": {
+    // The body is not JSON. Without one, there is no image.
+    ...sessionRule,
+    expectedResponse: "422 INVALID_IMAGE",
+  },
+  "GET /checkout/pictures/:digest": {
+    ...anyoneRule,
+    expectedResponse: "404 NOT_FOUND",
+    createParameters: () => ({ digest: "0".repeat(64) }),
+  },
   "GET /console/api/tokens": sessionRule,
   "GET /console/api/wallets": sessionRule,
   "POST /console/api/wallets": { ...sensitiveRule, expectedResponse: "201", body: walletBody },
@@ -527,7 +537,7 @@ describe("the API documents", () => {
       .filter(({ path }) => /^\/(v1|console\/api|checkout)\//.test(path))
       .filter(
         ({ path }) =>
-          !/openapi\.json$|\/form$|\/unsubscribe\/|^\/checkout\/(assets|images|logos|qr)\//.test(
+          !/openapi\.json$|\/form$|\/unsubscribe\/|^\/checkout\/(assets|images|logos|pictures|qr)\//.test(
             path,
           ),
       )

@@ -17,6 +17,7 @@ const paths: [string, ServiceName][] = [
   ["/tx/tx_1", "links-api"],
   ["/checkout/logos/8453.svg", "links-api"],
   ["/checkout/images/user_1/0123", "webhook-dispatcher"],
+  ["/checkout/pictures/0123", "auth-keys"],
   ["/checkout/payment-links/plink_1", "links-api"],
   ["/console", "links-api"],
   ["/console/sign-in", "links-api"],

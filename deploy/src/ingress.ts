@@ -13,6 +13,7 @@ const pathRules: readonly (readonly [RegExp, ServiceName])[] = [
   [/^\/console\/api\/webhook-endpoints(?:\/|$)/, "webhook-dispatcher"],
   [/^\/console\/api(?:\/|$)/, "auth-keys"],
   [/^\/checkout\/images(?:\/|$)/, "webhook-dispatcher"],
+  [/^\/checkout\/pictures(?:\/|$)/, "auth-keys"],
   [/^\/settlement-notices(?:\/|$)/, "settlement-listener"],
 ];
 

@@ -279,6 +279,15 @@ CREATE TABLE positions (
   autovacuum_vacuum_threshold=500
 );
 
+CREATE TABLE profile_pictures (
+  account_id text NOT NULL,
+  digest bytea NOT NULL,
+  bytes bytea NOT NULL,
+  CONSTRAINT profile_pictures_pkey PRIMARY KEY (account_id),
+  CONSTRAINT profile_pictures_bytes_check CHECK (length(bytes) <= 262144),
+  CONSTRAINT profile_pictures_digest_check CHECK (length(digest) = 32)
+);
+
 CREATE TABLE refused_sign_ins (
   account_id text NOT NULL,
   action text NOT NULL,
@@ -400,6 +409,7 @@ CREATE INDEX emails_with_confirmation ON emails USING btree (lower(content ->> '
 CREATE INDEX identities_of_account ON identities USING btree (account_id, date_created);
 CREATE INDEX passkeys_of_account ON passkeys USING btree (account_id, date_created);
 CREATE INDEX pending_defaults_by_time ON pending_defaults USING btree (effective_at);
+CREATE INDEX profile_pictures_by_digest ON profile_pictures USING btree (digest);
 CREATE INDEX sessions_by_end ON sessions USING btree (expires_at);
 CREATE INDEX sessions_of_account ON sessions USING btree (account_id, date_created);
 CREATE INDEX sessions_of_identity ON sessions USING btree (identity_id) WHERE identity_id IS NOT NULL;
@@ -430,6 +440,8 @@ ALTER TABLE pending_defaults ADD CONSTRAINT pending_defaults_account_id_fkey
   FOREIGN KEY (account_id) REFERENCES accounts(id);
 ALTER TABLE pending_defaults ADD CONSTRAINT pending_defaults_wallet_id_fkey
   FOREIGN KEY (wallet_id) REFERENCES wallets(id) ON DELETE CASCADE;
+ALTER TABLE profile_pictures ADD CONSTRAINT profile_pictures_account_id_fkey
+  FOREIGN KEY (account_id) REFERENCES accounts(id) ON DELETE CASCADE;
 ALTER TABLE sessions ADD CONSTRAINT sessions_account_id_fkey
   FOREIGN KEY (account_id) REFERENCES accounts(id);
 ALTER TABLE sign_in_tokens ADD CONSTRAINT sign_in_tokens_account_id_fkey
@@ -440,6 +452,6 @@ ALTER TABLE wallets ADD CONSTRAINT wallets_account_id_fkey
 CREATE TRIGGER audit_log_append_only BEFORE UPDATE OR TRUNCATE ON audit_log FOR EACH STATEMENT EXECUTE FUNCTION refuse_rewriting();
 CREATE TRIGGER audit_log_kept BEFORE DELETE ON audit_log FOR EACH ROW WHEN (old.written_at > (now() - '30 days'::interval)) EXECUTE FUNCTION refuse_rewriting();
 
-GRANT DELETE, INSERT, SELECT, UPDATE ON accounts, api_keys, audit_log, dead_letters, discarded_letters, emails, handles, heard_until, identities, inbox, inbox_other, notification_settings, outbox, passkeys, pending_defaults, positions, refused_sign_ins, relay_lead, republishes, sessions, sign_in_attempts, sign_in_tokens, unsubscribe_tokens, wallets TO auth_keys;
+GRANT DELETE, INSERT, SELECT, UPDATE ON accounts, api_keys, audit_log, dead_letters, discarded_letters, emails, handles, heard_until, identities, inbox, inbox_other, notification_settings, outbox, passkeys, pending_defaults, positions, profile_pictures, refused_sign_ins, relay_lead, republishes, sessions, sign_in_attempts, sign_in_tokens, unsubscribe_tokens, wallets TO auth_keys;
 GRANT SELECT ON migrations TO auth_keys;
 GRANT USAGE ON SEQUENCE audit_log_seq_seq, dead_letters_seq_seq, outbox_seq_seq TO auth_keys;

@@ -144,14 +144,9 @@ describe("the overview", () => {
     await user.context.route("**/console/api/overview?days=180", (route) =>
       route.fulfill({ json: quietOverview }),
     );
-<<<<<<< ours
-    await user.context.route("**/console/api/identities", (route) =>
-      route.fulfill({ json: { data: [{ kind: "wallet" }] } }),
-=======
     // Otherwise, the account could have a passkey, which it lacks.
     await user.context.route("**/console/api/session/methods", (route) =>
       route.fulfill({ json: { methods: ["link"] } }),
->>>>>>> theirs
     );
     await tab.page.reload();
     await tab.waitForText("Recent payments");

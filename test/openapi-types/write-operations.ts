@@ -118,6 +118,8 @@ const writeOperation = ({ parameters = [], requestBody, responses }: Operation):
       : [`query${isQueryRequired ? "" : "?"}: ${writeParameters("query")}`]),
     ...(filterParameters("header").length === 0 ? [] : [`header?: ${writeParameters("header")}`]),
     ...(body === undefined ? [] : [`body: ${writeType(body)}`]),
+    // A body that is not JSON is a file.
+    ...(requestBody === undefined || body !== undefined ? [] : ["body: Blob"]),
   ];
   const inputType = inputParts.length === 0 ? "{}" : `{ ${inputParts.join("; ")} }`;
   return `{ input: ${inputType}; response: ${writeResponseType(responses)} }`;

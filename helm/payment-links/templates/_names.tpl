@@ -89,6 +89,7 @@ The path prefixes of the single origin and their services. The longest prefix wi
 /console/api/webhook-endpoints: webhook-dispatcher
 /console/api: auth-keys
 /checkout/images: webhook-dispatcher
+/checkout/pictures: auth-keys
 /settlement-notices: settlement-listener
 /: links-api
 {{- end -}}

@@ -122,7 +122,7 @@ http {
   fastcgi_temp_path /tmp/fastcgi;
   uwsgi_temp_path /tmp/uwsgi;
   scgi_temp_path /tmp/scgi;
-  client_max_body_size 1m;
+  client_max_body_size 3m;
   proxy_http_version 1.1;
   proxy_set_header Host $http_host;
   proxy_set_header Connection "";

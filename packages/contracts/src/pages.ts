@@ -10,7 +10,7 @@ export const buildTransactionPageUrl = (checkoutUrl: string, transactionId: stri
 
 const picturesPath = "/checkout/pictures/";
 
-/** Returns the URL of an uploaded profile picture (rule CALLER-43). */
+/** Returns the URL of an uploaded profile picture (rule CALLER-46). */
 export const buildPictureUrl = (checkoutUrl: string, digest: string): string =>
   `${checkoutUrl}${picturesPath}${digest}`;
 

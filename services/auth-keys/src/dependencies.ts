@@ -3,8 +3,10 @@ import {
   type CookiePolicy,
   type DeepPages,
   type Exports,
+  type LargeBodies,
   createCookiePolicy,
   createDeepPages,
+  createLargeBodies,
 } from "@payment-links/http";
 import { type Identity, type RequestIntrospection, createIdentity } from "@payment-links/identity";
 import { type ServiceContext, createServiceExports } from "@payment-links/process";
@@ -17,6 +19,7 @@ import { getRelyingPartyId } from "./domain/passkey.ts";
 import { type RejectedSignIns, createRejectedSignIns } from "./domain/rejected-sign-ins.ts";
 import type { SignInMethod } from "./domain/session.ts";
 import { type VerifyContractSignature, getSignInChainIds } from "./domain/siwe.ts";
+import { type EncodePicture, createPictureEncoder } from "./images/encode-picture.ts";
 import { createIntrospect } from "./introspection/introspect.ts";
 import { createContractSignatureVerifier } from "./issuer/contract-wallets.ts";
 import { type OidcIssuer, createOidcIssuer } from "./issuer/oidc-issuer.ts";
@@ -63,9 +66,16 @@ export type Dependencies = Pick<
     sendEmail: SendEmail | undefined;
     /** Sends a receipt. Throws EMAIL_UNAVAILABLE if email is not configured. */
     sendReceipt: SendReceipt;
+    encodePicture: EncodePicture;
+    /** The limits of uploaded images. */
+    pictureBodies: LargeBodies;
     /** Wakes the relay after a transaction with events has been committed. */
     wakeRelay: () => void;
   };
+
+/** The maximum size of an uploaded image, and how many are uploaded or converted at a time. */
+const pictureBytesMax = 2 * 1024 * 1024;
+const pictureUploadsMax = 8;
 
 /** Creates the dependencies. */
 export const createDependencies = (
@@ -102,6 +112,8 @@ export const createDependencies = (
     cookie: createCookiePolicy(baseUrl),
     sendEmail: config.email === undefined ? undefined : createEmailSender(config.email),
     sendReceipt: createSendReceipt(context, config, counters),
+    encodePicture: createPictureEncoder(),
+    pictureBodies: createLargeBodies({ bytesMax: pictureBytesMax, accountsMax: pictureUploadsMax }),
     wakeRelay,
   };
 };

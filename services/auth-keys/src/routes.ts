@@ -43,6 +43,7 @@ import { getNonce } from "./http/get-nonce.ts";
 import { getUnsubscribePage } from "./http/get-unsubscribe-page.ts";
 import { getPasskeyCreation } from "./http/get-passkey-creation.ts";
 import { getPasskeyRequest } from "./http/get-passkey-request.ts";
+import { getPicture } from "./http/get-picture.ts";
 import { linkIdentity } from "./http/link-identity.ts";
 import { listAllAudit } from "./http/list-all-audit.ts";
 import { listAuditLog } from "./http/list-audit-log.ts";
@@ -69,6 +70,7 @@ import { startSession } from "./http/start-session.ts";
 import { resumeAccount, suspendAccount } from "./http/suspend-account.ts";
 import { unlinkIdentity } from "./http/unlink-identity.ts";
 import { unsubscribe } from "./http/unsubscribe.ts";
+import { uploadPicture } from "./http/upload-picture.ts";
 import { unverifyAccount, verifyAccount } from "./http/verify-account.ts";
 
 /**
@@ -76,6 +78,11 @@ import { unverifyAccount, verifyAccount } from "./http/verify-account.ts";
  * timeout.
  */
 const oidcResponseMsMax = 3 * 5_000 + 5_500;
+
+/** Converting one image can take a second of CPU time. */
+const pictureRateLimit = { policy: "pictures", factor: 0.02 } as const;
+/** Other images can be converted before this one. */
+const pictureResponseMsMax = 10_000;
 
 /** Builds all public routes (rule CALLER-6). */
 export const createPublicRoutes = (dependencies: Dependencies): readonly Route[] => {
@@ -102,6 +109,7 @@ export const createPublicRoutes = (dependencies: Dependencies): readonly Route[]
     sessionRoute({ ...passkeyOperations.remove, handle: removePasskey(dependencies) }),
     sessionRoute({ ...accountOperations.get, handle: getAccount(dependencies) }),
     sessionRoute({ ...accountOperations.change, handle: changeAccount(dependencies) }),
+    ...createPictureRoutes(dependencies),
     ...createNotificationRoutes(dependencies),
     sessionRoute({ ...walletOperationSet.listTokens, handle: listTokens(dependencies) }),
     sessionRoute({ ...walletOperationSet.list, handle: listWallets(dependencies) }),
@@ -127,6 +135,22 @@ const unsubscribeRoute = {
   path: "/console/api/unsubscribe/:token",
   sendApiError: sendUnsubscribeError,
 } as const;
+
+/** Builds the routes for uploaded profile pictures. */
+const createPictureRoutes = (dependencies: Dependencies): readonly Route[] => [
+  sessionRoute({
+    ...accountOperations.uploadPicture,
+    routeLimit: pictureRateLimit,
+    largeBodies: dependencies.pictureBodies,
+    responseMsMax: pictureResponseMsMax,
+    handle: uploadPicture(dependencies),
+  }),
+  publicRoute({
+    method: "get",
+    path: "/checkout/pictures/:digest",
+    handle: getPicture(dependencies),
+  }),
+];
 
 /** Builds the routes for the account's email notifications. */
 const createNotificationRoutes = (dependencies: Dependencies): readonly Route[] => {

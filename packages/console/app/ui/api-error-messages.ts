@@ -77,6 +77,8 @@ const de: TranslatedMessages = {
   INVALID_PASSKEY: "Die Antwort des Passkeys ist ungültig oder abgelaufen.",
   SIGN_UP_CLOSED: "Zu dieser Anmeldung gibt es kein Konto. Die Registrierung ist geschlossen.",
   EMAIL_UNAVAILABLE: "Diese Installation versendet keine E-Mails.",
+  INVALID_IMAGE: "Die Datei ist beschädigt oder kein PNG-, JPEG-, WebP- oder GIF-Bild.",
+  IMAGE_TOO_MANY_PIXELS: "Das Bild hat mehr als 12 Millionen Pixel.",
   INVALID_CONFIRMATION_TOKEN: "Der Bestätigungslink ist ungültig oder abgelaufen.",
   SIGN_IN_METHOD_UNAVAILABLE: "Diese Anmeldemethode ist nicht verfügbar.",
   PAYMENT_LINK_ACCOUNT_NOT_READY: "Das Konto braucht zuerst einen Handle und eine Standard-Wallet.",
@@ -133,7 +135,7 @@ const de: TranslatedMessages = {
   NOT_FOUND: "Die Ressource wurde nicht gefunden.",
   METHOD_NOT_ALLOWED: "Dieser Pfad unterstützt die HTTP-Methode nicht.",
   REQUEST_TIMEOUT: "Die Anfrage hat zu lange gedauert. Versuchen Sie es erneut.",
-  PAYLOAD_TOO_LARGE: "Die Anfrage ist größer als 64 KiB.",
+  PAYLOAD_TOO_LARGE: "Die Anfrage ist zu groß.",
   UNSUPPORTED_CONTENT_ENCODING: "Die Anfrage darf nicht komprimiert sein.",
   IDEMPOTENCY_KEY_INVALID: "Ein Idempotenzschlüssel hat 1 bis 255 druckbare ASCII-Zeichen.",
   IDEMPOTENCY_KEY_REUSED:

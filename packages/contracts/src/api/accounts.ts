@@ -87,4 +87,17 @@ export const accountOperations = {
     responses: { 200: OwnAccount },
     errors: ["INVALID_HANDLE", "HANDLE_TAKEN", "HANDLE_LIMIT"],
   },
+  uploadPicture: {
+    ...baseOperation,
+    path: "/console/api/account/picture",
+    method: "post",
+    operationId: "uploadProfilePicture",
+    summary: "Upload your profile image",
+    description:
+      "The body is a PNG, JPEG, WebP or GIF file of at most 2 MiB and 12,582,912 pixels. It becomes a square of 256 × " +
+      "256 pixels without metadata, whose URL is your new `profileImage`.",
+    bodyMediaTypes: ["image/png", "image/jpeg", "image/webp", "image/gif"],
+    responses: { 200: OwnAccount },
+    errors: ["INVALID_IMAGE", "IMAGE_TOO_MANY_PIXELS"],
+  },
 } as const satisfies Record<string, Operation>;

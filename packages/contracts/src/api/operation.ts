@@ -22,6 +22,8 @@ export type Operation = {
   description?: string;
   query?: z.ZodObject;
   body?: z.ZodType;
+  /** The media types of a body that is not JSON. There is no schema for it. */
+  bodyMediaTypes?: readonly string[];
   acceptsIdempotencyKey?: boolean;
   /** The response schema of each success or redirect status. Null means a response without a body. */
   responses: Readonly<Partial<Record<200 | 201 | 204 | 303, z.ZodType | null>>>;
@@ -60,6 +62,7 @@ export const listApiErrorCodes = (operation: Operation): readonly ApiErrorCode[]
   const {
     acceptsIdempotencyKey,
     body,
+    bodyMediaTypes,
     caller,
     unexpectedError = "INTERNAL_ERROR",
     errors,
@@ -71,7 +74,7 @@ export const listApiErrorCodes = (operation: Operation): readonly ApiErrorCode[]
     ...(errors ?? []),
     // The resource does not exist, belongs to another account, or the path cannot be decoded.
     ...(operation.path.includes(":") ? (["NOT_FOUND"] as const) : []),
-    ...(body === undefined ? [] : bodyErrorCodes),
+    ...(body === undefined && bodyMediaTypes === undefined ? [] : bodyErrorCodes),
     ...(acceptsIdempotencyKey === true ? idempotencyErrorCodes : []),
     "429",
     unexpectedError,

@@ -56,6 +56,7 @@ afterAll(() => rig.close());
 const rejectedCalls: readonly [call: string, answer: string, body: () => unknown][] = [
   ["GET /audit-log?offset=x", "422 int_parsing", noBody],
   ["PATCH /account", "409 HANDLE_TAKEN", () => ({ handle: "taken" })],
+  ["POST /account/picture", "422 INVALID_IMAGE", () => ({})],
   ["PATCH /account/notifications", "422 bool_type", () => ({ new_wallet: "no" })],
   ["POST /account/notifications/address", "429 429", () => ({ address: "more@example.com" })],
   [

@@ -199,7 +199,7 @@ const send = async (method: string, url: string, { body, cookie, headers }: Call
       ...(cookie === undefined ? {} : { cookie }),
       ...headers,
     },
-    ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+    ...(body === undefined ? {} : { body: isRawBody(body) ? body : JSON.stringify(body) }),
   });
   const text = await response.text();
   const parsedResponse: ApiResponse = {
@@ -216,6 +216,10 @@ const send = async (method: string, url: string, { body, cookie, headers }: Call
   });
   return parsedResponse;
 };
+
+/** Returns whether a body is sent as it is, and not as JSON. */
+const isRawBody = (body: unknown): body is string | Buffer<ArrayBuffer> =>
+  typeof body === "string" || Buffer.isBuffer(body);
 
 /** Returns the response's status followed by its error codes. */
 export const summarizeResponse = ({

@@ -62,7 +62,8 @@ export const describeOperations = (operations: readonly Operation[]): ZodOpenApi
 };
 
 const describeOperation = (operation: Operation): ZodOpenApiOperationObject => {
-  const { acceptsIdempotencyKey, body, operationId, query, summary, tag } = operation;
+  const { acceptsIdempotencyKey, body, bodyMediaTypes, operationId, query, summary, tag } =
+    operation;
   const pathParameters = [...operation.path.matchAll(/:(\w+)/g)].map(([, name = ""]) => [
     name,
     z.string(),
@@ -83,6 +84,9 @@ const describeOperation = (operation: Operation): ZodOpenApiOperationObject => {
     ...(body === undefined
       ? {}
       : { requestBody: { required: true, content: { "application/json": { schema: body } } } }),
+    ...(bodyMediaTypes === undefined
+      ? {}
+      : { requestBody: { required: true, content: buildTextContent(bodyMediaTypes) } }),
     responses: { ...describeResponses(operation), ...describeErrors(operation) },
   };
 };
@@ -143,7 +147,7 @@ const describeResponses = ({
         headers:
           status === "303" ? RedirectHeaders : LimitHeaders.extend(responseHeaders?.shape ?? {}),
         ...(schema === null
-          ? buildTextContent(mediaTypes)
+          ? mediaTypes.length > 0 && { content: buildTextContent(mediaTypes) }
           : { content: { "application/json": { schema } } }),
       },
     ]),
@@ -151,9 +155,7 @@ const describeResponses = ({
 
 /** Describes content that is not JSON as text. */
 const buildTextContent = (mediaTypes: readonly string[]) =>
-  mediaTypes.length === 0
-    ? {}
-    : { content: Object.fromEntries(mediaTypes.map((type) => [type, { schema: z.string() }])) };
+  Object.fromEntries(mediaTypes.map((type) => [type, { schema: z.string() }]));
 
 const responseDescriptions: Readonly<Record<string, string>> = {
   201: "Created.",
