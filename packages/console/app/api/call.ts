@@ -61,13 +61,14 @@ const callOperationOnce = async <Id extends OperationId>(
   const headers = new Headers(
     Object.entries(header).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
   );
-  if (body !== undefined) headers.set("Content-Type", "application/json");
+  const isFile = body instanceof Blob;
+  if (body !== undefined && !isFile) headers.set("Content-Type", "application/json");
   const response = await fetch(buildOperationUrl(id, ...([input] as InputArguments<Id>)), {
     method: operations[id][0],
     headers,
     // Redirects are not followed, because the caller only needs to know that the call succeeded.
     redirect: "manual",
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(body === undefined ? {} : { body: isFile ? body : JSON.stringify(body) }),
   }).catch(() => {
     throw new ApiError(0, [{ code: "UNREACHABLE", message: "" }]);
   });

@@ -11,7 +11,7 @@ type Fields = Readonly<Record<string, string>>;
 type FormProps = {
   submitLabel: string;
   children: ReactNode;
-  /** Submits the form with its fields. Empty fields are omitted. */
+  /** Submits the form with its fields. Empty fields and files are omitted. */
   onSubmit: (fields: Fields, formData: FormData) => Promise<unknown>;
   /** Whether to reset the form after success. */
   resetsOnSuccess?: boolean;
@@ -40,9 +40,8 @@ export const Form = ({
     const form = event.currentTarget;
     void run(async () => {
       const formData = new FormData(form);
-      // None of the forms upload files.
       const filledEntries = [...formData].filter(
-        (entry): entry is [string, string] => entry[1] !== "",
+        (entry): entry is [string, string] => typeof entry[1] === "string" && entry[1] !== "",
       );
       setFieldErrors(noFieldErrors);
       try {

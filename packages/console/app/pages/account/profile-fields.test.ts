@@ -1,6 +1,11 @@
 import { expect, test } from "@jest/globals";
 import type { OwnAccount } from "../../api/operations.ts";
-import { getInitial, getProfileChanges, toProfileFields } from "./profile-fields.ts";
+import {
+  findPicturePath,
+  getInitial,
+  getProfileChanges,
+  toProfileFields,
+} from "./profile-fields.ts";
 
 const account: OwnAccount = {
   id: "user_1",
@@ -39,4 +44,11 @@ test("each line is one link", () => {
 
 test("the initial of a name is its first character in upper case", () => {
   expect([" ada", "Ärzte", "🍵 tea", ""].map(getInitial)).toEqual(["A", "Ä", "🍵", ""]);
+});
+
+test("an uploaded image is recognized by its path", () => {
+  const path = `/checkout/pictures/${"0a".repeat(32)}`;
+  expect(findPicturePath(`http://localhost:8080${path}`)).toBe(path);
+  const otherUrls = ["", path, `https://a.example/b${path}`, `https://a.example${path}?c`];
+  expect(otherUrls.map(findPicturePath)).toEqual([undefined, undefined, undefined, undefined]);
 });

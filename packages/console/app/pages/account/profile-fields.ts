@@ -55,6 +55,13 @@ export const splitLines = (text: string): string[] =>
     .map((line) => line.trim())
     .filter((line) => line !== "");
 
+/**
+ * Returns the path of an uploaded profile image, or undefined for another image. Only the path is
+ * compared, because payers can use another host than the console.
+ */
+export const findPicturePath = (imageUrl: string): string | undefined =>
+  /^https?:\/\/[^/]+(\/checkout\/pictures\/[0-9a-f]{64})$/.exec(imageUrl)?.[1];
+
 /** Returns the first character of a name in upper case, or nothing for an empty name. */
 export const getInitial = (name: string): string => {
   const [first = ""] = name.trim();

@@ -1,5 +1,5 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import { callOperation } from "../../api/call.ts";
 import { sessionKey, useOperationQuery } from "../../api/query.ts";
 import type { OwnAccount } from "../../api/operations.ts";
@@ -12,11 +12,12 @@ import uiStyles from "../../ui/ui.module.css";
 import styles from "./account.module.css";
 import {
   type ProfileFields,
-  getInitial,
+  findPicturePath,
   getProfileChanges,
   splitLines,
   toProfileFields,
 } from "./profile-fields.ts";
+import { type ChosenPicture, PictureField, Portrait } from "./profile-picture.tsx";
 import { texts as allTexts } from "./texts.ts";
 
 const texts = allTexts.profile;
@@ -31,9 +32,11 @@ const Profile = () => {
 };
 export default Profile;
 
-const ProfileForm = ({ account }: { account: OwnAccount }) => {
+/** The state of the form. The picture is uploaded after the other changes are saved. */
+const useProfileForm = (account: OwnAccount) => {
   const client = useQueryClient();
   const [fields, setFields] = useState(() => toProfileFields(account));
+  const [picture, setPicture] = useState<ChosenPicture>();
   const [isSaved, setSaved] = useState(false);
   const field = (name: keyof ProfileFields) => ({
     name,
@@ -44,16 +47,32 @@ const ProfileForm = ({ account }: { account: OwnAccount }) => {
       setSaved(false);
     },
   });
-  const save = async (): Promise<void> => {
-    const updatedAccount = await callOperation("changeAccount", {
-      body: getProfileChanges(fields, account),
-    });
+  const showAccount = (updatedAccount: OwnAccount): void => {
     client.setQueryData(["getAccount", {}], updatedAccount);
     client.setQueryData(sessionKey, updatedAccount);
     setFields(toProfileFields(updatedAccount));
+  };
+  const save = async (): Promise<void> => {
+    showAccount(await callOperation("changeAccount", { body: getProfileChanges(fields, account) }));
+    if (picture !== undefined) {
+      showAccount(await callOperation("uploadProfilePicture", { body: picture.file }));
+      setPicture(undefined);
+    }
     setSaved(true);
   };
+  const choosePicture = (chosenPicture: ChosenPicture | undefined): void => {
+    setPicture(chosenPicture);
+    field("profileImage").onChange(chosenPicture === undefined ? "" : (account.profileImage ?? ""));
+  };
+  return { choosePicture, field, fields, isSaved, picture, save };
+};
+
+const ProfileForm = ({ account }: { account: OwnAccount }) => {
+  const { choosePicture, field, fields, isSaved, picture, save } = useProfileForm(account);
   const { onChange: setColour } = field("backgroundColour");
+  const { profileImage: imageUrl, username } = fields;
+  const portraitProps = { chosenPicture: picture, imageUrl, username };
+  const hasUploadedImage = picture !== undefined || findPicturePath(imageUrl) !== undefined;
   return (
     <div className={styles["sides"]}>
       <Card title={allTexts.sections.profile}>
@@ -65,11 +84,14 @@ const ProfileForm = ({ account }: { account: OwnAccount }) => {
           />
           <Field {...field("username")} isRequired maxLength={100} />
           <Field {...field("bio")} rows={3} maxLength={500} />
-          <Field
-            {...field("profileImage")}
-            hint={texts.imageHint}
-            inputProps={{ inputMode: "url" }}
-          />
+          <PictureField {...portraitProps} onChoose={choosePicture} />
+          {!hasUploadedImage && (
+            <Field
+              {...field("profileImage")}
+              hint={texts.imageHint}
+              inputProps={{ inputMode: "url" }}
+            />
+          )}
           <Field {...field("backgroundImage")} inputProps={{ inputMode: "url" }} />
           <Checkbox
             label={texts.noColour}
@@ -90,23 +112,24 @@ const ProfileForm = ({ account }: { account: OwnAccount }) => {
       </Card>
       <div className={styles["previewCard"]}>
         <Card title={texts.preview}>
-          <Preview fields={fields} />
+          <Preview
+            fields={fields}
+            portrait={<Portrait {...portraitProps} className={styles["previewAvatar"]} />}
+          />
         </Card>
       </div>
     </div>
   );
 };
 
-const Preview = ({ fields }: { fields: ProfileFields }) => (
+const Preview = ({ fields, portrait }: { fields: ProfileFields; portrait: ReactNode }) => (
   <>
     <div className={styles["preview"]}>
       <div
         className={styles["banner"]}
         style={fields.backgroundColour === "" ? {} : { background: fields.backgroundColour }}
       />
-      <span className={styles["avatar"]} aria-hidden="true">
-        {getInitial(fields.username)}
-      </span>
+      {portrait}
       <strong className={styles["previewName"]}>
         <bdi>{fields.username}</bdi>
       </strong>
