@@ -36,7 +36,7 @@ const buildPng = (width: number, height: number, [red, green, blue]: readonly nu
 const teal = [0, 128, 128];
 
 describe("a profile image", () => {
-  test("can be chosen, previewed, saved, seen by payers and removed (rule CALLER-43)", async () => {
+  test("can be chosen, previewed, saved, seen by payers and removed (rule CALLER-46)", async () => {
     const { addDefaultWallet, call, goTo, tab } = await system.signUp("pic_tea", {
       viewport: { width: 320, height: 640 },
     });

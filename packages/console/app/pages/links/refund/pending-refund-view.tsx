@@ -13,7 +13,7 @@ import { TruncatedCode } from "../../../ui/truncated-code.tsx";
 import uiStyles from "../../../ui/ui.module.css";
 import { texts as linkTexts } from "../texts.ts";
 import { type PendingRefund, clearPendingRefund } from "./pending-refund.ts";
-import type { RefundTarget } from "./send-refund.ts";
+import type { RefundTarget, SentRefund } from "./send-refund.ts";
 import { texts } from "./texts.ts";
 
 type ViewProps = {
@@ -25,7 +25,7 @@ type ViewProps = {
   otherAccount: string | undefined;
   token: TokenData;
   target: RefundTarget;
-  onRecord: (refund: PendingRefund & { transactionId: string }) => Promise<void>;
+  onRecord: (refund: SentRefund) => Promise<void>;
   onClose: () => void;
 };
 
@@ -84,7 +84,11 @@ const UnconfirmedRefund = ({
         <Notice tone="warn">{texts.maybeSent(amount, truncateMiddle(destinationAddress))}</Notice>
       ) : (
         <>
-          <p>{texts.payByRequest}</p>
+          <p>
+            <strong>{texts.amountTo(amount, truncateMiddle(destinationAddress))}</strong>
+            <br />
+            {texts.payByRequest}
+          </p>
           <QrCode text={uri} label={texts.requestQr} />
           <div>
             <ButtonAnchor href={uri}>{texts.openApp}</ButtonAnchor>

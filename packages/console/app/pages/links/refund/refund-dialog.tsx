@@ -107,6 +107,8 @@ const RefundDialog = ({ link, payment, token, onClose }: RefundProps) => {
 };
 export default RefundDialog;
 
+const walletErrorTexts: Readonly<Record<string, string>> = texts.walletErrors;
+
 /** The steps from the form to the wallet's answer. */
 const useWallet = ({
   link,
@@ -140,7 +142,7 @@ const useWallet = ({
       setStep({ kind: "form" });
       // A refund that may have been sent stays pending, and the dialog shows that instead.
       if (readPendingRefund(paymentId) !== undefined) return;
-      setWalletFault(describeWalletError(error.kind));
+      setWalletFault(walletErrorTexts[error.kind] ?? texts.walletErrors.other);
     }
   };
   const prepare = async (enteredFields: RefundFields): Promise<void> => {
@@ -156,11 +158,6 @@ const useWallet = ({
     await askWallet(wallet, instructions);
   };
   return { askWallet, fields, otherAccount, prepare, setStep, step, walletFault };
-};
-
-const describeWalletError = (kind: string): string => {
-  const descriptions: Readonly<Record<string, string>> = texts.walletErrors;
-  return descriptions[kind] ?? texts.walletErrors.other;
 };
 
 /** Stores a payment request, so that it is still shown when the dialog is opened again. */

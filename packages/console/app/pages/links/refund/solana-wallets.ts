@@ -60,14 +60,16 @@ const toRefundWallet = (wallet: StandardWallet, chain: string): RefundWallet => 
     },
     prepare: async (instructions) => {
       const account = connectedAccount;
-      const base64 = instructions.transaction;
-      if (account === undefined || base64 === null) throw new WalletError("locked");
-      const transactionBytes = Uint8Array.from(atob(base64), (byte) => byte.charCodeAt(0));
+      if (account === undefined || instructions.transaction === null)
+        throw new WalletError("locked");
+      const transaction = Uint8Array.from(atob(instructions.transaction), (byte) =>
+        byte.charCodeAt(0),
+      );
       const { signAndSendTransaction } = wallet.features[sendFeature] as SignAndSend;
       return {
         send: async () => {
           const [output] = await convertError(
-            signAndSendTransaction({ account, chain, transaction: transactionBytes }),
+            signAndSendTransaction({ account, chain, transaction }),
           );
           if (output === undefined) throw new WalletError("unknown");
           return encodeBase58(output.signature);

@@ -38,6 +38,7 @@ export const texts = pickTranslation({
     notSentConfirm: "It was not sent",
     payByRequest:
       "Scan the code with your wallet app, or open the app. Then enter the transaction ID.",
+    amountTo: (amount: string, address: string) => `${amount} to ${address}`,
     requestQr: "QR code of the refund",
     openApp: "Open wallet app",
     walletErrors: {
@@ -96,6 +97,7 @@ export const texts = pickTranslation({
     notSentConfirm: "Wurde nicht gesendet",
     payByRequest:
       "Scannen Sie den Code mit Ihrer Wallet-App oder öffnen Sie die App. Geben Sie danach die Transaktions-ID ein.",
+    amountTo: (amount: string, address: string) => `${amount} an ${address}`,
     requestQr: "QR-Code der Rückzahlung",
     openApp: "Wallet-App öffnen",
     walletErrors: {
