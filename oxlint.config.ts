@@ -22,7 +22,7 @@ export default defineConfig({
       "error",
       {
         property: "transaction",
-        allowObjects: ["data", "delivery", "event"],
+        allowObjects: ["data", "delivery", "event", "instructions"],
         message: "Use transact of packages/postgres: here a rejection costs the pool a connection.",
       },
       { object: "res", property: "json", message: "Use sendJson of packages/http." },

@@ -120,7 +120,7 @@ describe.each(wiringVariants)("%s", (_case, startSystem) => {
     expect(String(page.body["text"])).toContain("14.5");
   });
 
-  test("a payment after completion is stored as unapplied, and sends no webhook", async () => {
+  test("a payment after completion is stored as unapplied, and sends one webhook with the reason (rule HOOK-21)", async () => {
     const id = await createLink({ toAmount: "5", maxUsage: 1 });
     const sendSettledNotice = (suffix: string) =>
       sendNotice(system.baseUrl, acmeProvider, {
@@ -147,8 +147,17 @@ describe.each(wiringVariants)("%s", (_case, startSystem) => {
       [true, null],
     ]);
     expect((await readLink(id))["receivedAmount"]).toBe("5");
-    await waitUntil("both webhooks arrive", () => listWebhooks(id).length >= 2);
-    expect(listWebhooks(id)).toHaveLength(2);
+    const webhooks = await waitUntil("all webhooks arrive", () => {
+      const received = listWebhooks(id);
+      return received.length >= 3 && received;
+    });
+    expect(webhooks.map(({ body }) => body.type).toSorted()).toEqual([
+      "payment_link.completed",
+      "payment_link.transaction.succeeded",
+      "payment_link.transaction.unapplied",
+    ]);
+    const unapplied = webhooks.find(({ body }) => body.type.endsWith("unapplied"));
+    expect(unapplied?.body.data.transaction).toMatchObject({ reason: "completed", amount: "5" });
   });
 
   test("a link created in the console is listed for the key, and a deactivated one accepts no payment", async () => {

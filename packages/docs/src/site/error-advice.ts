@@ -454,6 +454,18 @@ export const apiErrorAdvice: Readonly<
     fix: "Choose a link with the same destination address.",
     retry: no,
   },
+  INVALID_IMAGE: {
+    group: "account",
+    cause: "The uploaded file is not a PNG, JPEG, WebP or GIF image, or it is damaged.",
+    fix: "Export the image again as PNG or JPEG.",
+    retry: no,
+  },
+  IMAGE_TOO_MANY_PIXELS: {
+    group: "account",
+    cause: "The uploaded image has too many pixels.",
+    fix: "Scale the image down, for example to 1024 × 1024 pixels.",
+    retry: no,
+  },
   INVALID_TRANSACTION_ID: {
     group: "deposits",
     cause: "The transaction ID of a refund doesn't have the form of its chain.",

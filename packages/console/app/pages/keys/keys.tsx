@@ -81,17 +81,16 @@ const KeyTable = ({ keys, ignoredFields, now, onSecret }: TableProps) => (
     columns={[
       [texts.name, (key) => <KeyName apiKey={key} />],
       [texts.state, (key) => <KeyState apiKey={key} now={now} />],
-      [texts.scopes, (key) => <KeyScopes apiKey={key} />],
       [
-        texts.lastUse,
+        texts.scopes,
         (key) => (
           <>
-            <LastUse apiKey={key} />
+            <KeyScopes apiKey={key} />
             <IgnoredFieldNames fields={ignoredFields.find(({ keyId }) => keyId === key.id)} />
           </>
         ),
-        "date",
       ],
+      [texts.lastUse, (key) => <LastUse apiKey={key} />, "date"],
       [
         texts.expires,
         ({ expiresAt }) => (expiresAt === null ? texts.never : formatDateTime(expiresAt)),

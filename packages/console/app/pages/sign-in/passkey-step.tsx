@@ -21,10 +21,11 @@ import { texts } from "./texts.ts";
 export const PasskeyStep = ({ onDone }: { onDone: () => void }) => {
   const { isMissing, isFirstLoad } = useMissingPasskey();
   const [isOffered, setOffered] = useState(false);
+  if (isMissing && !isOffered) setOffered(true);
+  const isUnnecessary = !isMissing && !isFirstLoad && !isOffered;
   useEffect(() => {
-    if (isMissing) setOffered(true);
-    else if (!isFirstLoad && !isOffered) onDone();
-  }, [isMissing, isFirstLoad, isOffered, onDone]);
+    if (isUnnecessary) onDone();
+  }, [isUnnecessary, onDone]);
   return isOffered ? <PasskeyOffer onDone={onDone} /> : <Skeleton />;
 };
 
