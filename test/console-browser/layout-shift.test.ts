@@ -24,11 +24,15 @@ const waitForFrame = `new Promise((resolve) =>
 const views: [string, string][] = [
   ["", "Received"],
   ["/links", "Order 7"],
+  ["/links/new", "Preview"],
   ["/keys", "till key"],
   ["/webhooks", "till hook"],
   ["/developers", "Check a signature"],
+  ["/deposits", "Transfers without a link will appear here."],
   ["/account/wallets", "Default on Base"],
+  ["/account/sign-in", "No linked accounts"],
   ["/account/sessions", "This device"],
+  ["/account/notifications", "This installation does not send email."],
   ["/account/log", "Sign-in link created"],
 ];
 
@@ -37,16 +41,22 @@ const signUpShop = async (handle: string, width: number) => {
   await user.addDefaultWallet();
   // Services can use cached account data for this long.
   system.clock.advance(60_000);
-  await user.call("post", "payment-links", { toAmount: "12.5", description: "Order 7" });
+  const newLink = { toAmount: "12.5", description: "Order 7" };
+  const link = await user.call("post", "payment-links", newLink);
   await user.call("post", "api-keys", { name: "till key", scopes: ["payment_link:read"] });
-  await user.call("post", "webhook-endpoints", { name: "till hook", url: "https://till.com/a" });
+  const newEndpoint = { name: "till hook", url: "https://till.com/a" };
+  const endpoint = await user.call("post", "webhook-endpoints", newEndpoint);
   await user.context.addInitScript(observeShifts);
-  return user;
+  const detailViews: typeof views = [
+    [`/links/${link.id}`, "Link created"],
+    [`/webhooks/${endpoint.id}`, "Deliveries will appear here."],
+  ];
+  return { ...user, detailViews };
 };
 
 describe("a view whose data arrives one response after the other, the last request first", () => {
   test.each([1280, 390])("moves nothing that is already shown, at %i px", async (width) => {
-    const { context, goTo, tab } = await signUpShop(`shift_${width}`, width);
+    const { context, detailViews, goTo, tab } = await signUpShop(`shift_${width}`, width);
     const { page } = tab;
     const heldRequests: (() => Promise<void>)[] = [];
     await context.route("**/console/api/**", (route) => {
@@ -54,7 +64,7 @@ describe("a view whose data arrives one response after the other, the last reque
       if (route.request().url().endsWith("/session")) return route.continue();
       return void heldRequests.push(() => route.continue());
     });
-    for (const [path, expectedText] of views) {
+    for (const [path, expectedText] of [...views, ...detailViews]) {
       await goTo(path);
       await waitUntil(`${path} requests its data`, () => heldRequests.length > 0);
       await waitUntil(`${path} shows its data`, async () => {

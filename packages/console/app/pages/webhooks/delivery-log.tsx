@@ -42,7 +42,6 @@ export const DeliveryLog = ({ endpointId }: { endpointId: string }) => {
   const deliveries = useOperationQuery("listDeliveries", input, { refetchIntervalMs });
   const container = useRef<HTMLDivElement>(null);
   useRestoreFocus(container, selectedId);
-  const isEmpty = deliveries.data?.data.length === 0 && selectedId === undefined;
   return (
     <div className={styles["split"]} ref={container} data-selected={selectedId !== undefined}>
       <Card title={texts.deliveryLog}>
@@ -62,24 +61,23 @@ export const DeliveryLog = ({ endpointId }: { endpointId: string }) => {
           )}
         </QueryView>
       </Card>
-      {!isEmpty && (
-        <div className={styles["detail"]}>
-          {selectedId === undefined ? (
-            <Card>
-              <EmptyState icon={eye} title={texts.noSelectionTitle}>
-                {texts.noSelection}
-              </EmptyState>
-            </Card>
-          ) : (
-            <DeliveryDetails
-              key={selectedId}
-              endpointId={endpointId}
-              deliveryId={selectedId}
-              backTo={{ search: withoutSelection(searchParams) }}
-            />
-          )}
-        </div>
-      )}
+      {/* It is also next to an empty log, so that nothing moves when the log arrives. */}
+      <div className={styles["detail"]}>
+        {selectedId === undefined ? (
+          <Card>
+            <EmptyState icon={eye} title={texts.noSelectionTitle}>
+              {texts.noSelection}
+            </EmptyState>
+          </Card>
+        ) : (
+          <DeliveryDetails
+            key={selectedId}
+            endpointId={endpointId}
+            deliveryId={selectedId}
+            backTo={{ search: withoutSelection(searchParams) }}
+          />
+        )}
+      </div>
     </div>
   );
 };
