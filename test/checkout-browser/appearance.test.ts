@@ -30,10 +30,23 @@ const openPaidLink = async (rig: Checkout, tab: Payer): Promise<void> => {
   await tab.open();
 };
 
+/** Opens the page of a link that expires a moment after it was created. */
+const openExpiredLink = async ({ system }: Checkout, tab: Payer): Promise<void> => {
+  const expirationDate = new Date(Date.now() + 2_000).toISOString();
+  const link = await system.createLink({ toAmount: "25", expirationDate });
+  await system.waitForLink(link.id, ({ status }) => status === "inactive");
+  await tab.goTo(link.pageUrl, "This payment link has expired.");
+};
+
+/** Returns the URL of the receipt of the open paid link. The page itself links to another host. */
+const getReceiptUrl = async ({ system }: Checkout, { page }: Payer): Promise<string> => {
+  const href = await page.getByRole("link", { name: "View receipt" }).getAttribute("href");
+  return `${system.publicUrl}${new URL(href ?? "").pathname}`;
+};
+
 const openReceiptPage = async (rig: Checkout, tab: Payer): Promise<void> => {
   await openPaidLink(rig, tab);
-  const href = await tab.page.getByRole("link", { name: "View receipt" }).getAttribute("href");
-  await tab.goTo(`${rig.system.publicUrl}${new URL(href ?? "").pathname}`, "Payment settled");
+  await tab.goTo(await getReceiptUrl(rig, tab), "Payment settled");
 };
 
 /** Returns the widths of the page and of its window, in CSS pixels. */
@@ -66,6 +79,27 @@ const checkoutPageStates: [string, (tab: Payer, rig: Checkout) => Promise<unknow
     },
   ],
   [
+    "a payment in progress",
+    async (tab, rig) => {
+      await rig.chain.pay({ ...tab.link, amount: 25n * baseUnitsPerToken });
+      await tab.waitForText("Payment of 25 USDC detected.");
+    },
+  ],
+  [
+    "a partly paid link",
+    async (tab, rig) => {
+      await rig.chain.pay({ ...tab.link, amount: 10n * baseUnitsPerToken });
+      await rig.chain.mine(3);
+      await tab.waitForText("10 of 25 USDC received, 15 left.");
+    },
+  ],
+  [
+    "an expired link",
+    async (tab, rig) => {
+      await openExpiredLink(rig, tab);
+    },
+  ],
+  [
     "a paid link",
     async (tab, rig) => {
       await openPaidLink(rig, tab);
@@ -93,20 +127,14 @@ const checkoutPageStates: [string, (tab: Payer, rig: Checkout) => Promise<unknow
 ];
 
 /**
- * Each combination of state, width and color scheme. `npm test` covers each state once, either
- * narrow and light or wide and dark.
+ * Each state with the widths at which it is checked. `npm test` checks it at the width of a phone,
+ * and at one of the other widths.
  */
-const checkoutStates = sampleCases(
-  (["light", "dark"] as const).flatMap((colorScheme) =>
-    checkoutPageStates.flatMap(([name, prepare], index) =>
-      [320, 1280].map((width) => ({ name, colorScheme, width, prepare, index })),
-    ),
-  ),
-  ({ index, colorScheme, width }) =>
-    index % 2 === 0
-      ? colorScheme === "light" && width === 320
-      : colorScheme === "dark" && width > 320,
-);
+const checkoutStates = checkoutPageStates.map(([name, prepare], index) => {
+  const otherWidth = index % 2 === 0 ? 320 : 1280;
+  const widths = sampleCases([390, 320, 1280], (width) => width === 390 || width === otherWidth);
+  return { name, prepare, widths };
+});
 
 const image = "https://images.test/a.png";
 
@@ -286,18 +314,47 @@ const expectRenderedAsText = async (
   expect(await findAxeViolations(payer.page)).toEqual([]);
 };
 
+/** Records what a tab loads from now on, without the requests for the link's state. */
+const measureLoad = ({ page }: Pick<Payer, "page">) => {
+  const bodies = new Map<string, Promise<Buffer>>();
+  page.on("response", (response) => {
+    const { pathname } = new URL(response.url());
+    if (!pathname.startsWith("/checkout/payment-links/")) bodies.set(pathname, response.body());
+  });
+  const getLoadedPaths = () =>
+    [...bodies.keys()].map((path) => path.replace(/(plink|tx)_\w+|@\w+/g, "…"));
+  return {
+    waitForPaths: (expectedPaths: readonly string[]): Promise<unknown> =>
+      waitUntil(
+        () => `${expectedPaths.join()} loaded; loaded so far: ${getLoadedPaths().join()}`,
+        () => expectedPaths.every((path) => getLoadedPaths().includes(path)),
+      ),
+    sumCompressedBytes: async (): Promise<number> =>
+      (await Promise.all(bodies.values()))
+        .map((body) => gzipSync(body).length)
+        .reduce((sum, bytes) => sum + bytes, 0),
+  };
+};
+
 describe("the checkout", () => {
   test.each(checkoutStates)(
-    "at $width px in $colorScheme shows $name with no axe violations and no horizontal overflow",
-    async ({ colorScheme, width, prepare }) => {
+    "shows $name at $widths px, in light and dark, with no axe violations and no horizontal overflow",
+    async ({ prepare, widths }) => {
       const tab = await rig.createPayer(
         { toAmount: "25", walletNames: ["One", "Two"] },
-        { colorScheme, viewport: { width, height: 568 } },
+        { reducedMotion: "reduce", viewport: { width: 390, height: 568 } },
       );
       await tab.open();
       await prepare(tab, rig);
-      expect(await findAxeViolations(tab.page)).toEqual([]);
-      expect(await findWidths(tab.page)).toEqual([width, width]);
+      for (const width of widths) {
+        await tab.page.setViewportSize({ width, height: 568 });
+        expect(await findWidths(tab.page)).toEqual([width, width]);
+        for (const colorScheme of ["light", "dark"] as const) {
+          await tab.page.emulateMedia({ colorScheme });
+          const violations = await findAxeViolations(tab.page);
+          expect([width, colorScheme, violations]).toEqual([width, colorScheme, []]);
+        }
+      }
     },
   );
 });
@@ -485,29 +542,28 @@ describe("the checkout on a phone", () => {
   ])("loads less than 40 KiB in total, compressed, %s", async (_case, hasWallet) => {
     const payer = await rig.createPayer({ toAmount: "25" });
     const tab = hasWallet ? payer : await (await rig.createUser({})).openTab();
-    const bodies = new Map<string, Promise<Buffer>>();
-    tab.page.on("response", (response) => {
-      const { pathname } = new URL(response.url());
-      if (!pathname.startsWith("/checkout/payment-links/")) bodies.set(pathname, response.body());
-    });
+    const load = measureLoad(tab);
     await tab.goTo(payer.link.pageUrl);
     await tab.waitForText(hasWallet ? "Pay 25 USDC" : "Scan to open this page");
-    const getLoadedPaths = () =>
-      [...bodies.keys()].map((path) => path.replace(/plink_\w+|@\w+/g, "…"));
-    const expectedPaths = [
+    await load.waitForPaths([
       "/checkout/assets/checkout.js",
       "/checkout/assets/page.css",
       "/checkout/assets/token-usdc.svg",
       ...(hasWallet ? [] : ["/checkout/qr/….svg"]),
       "/…/pay/…",
-    ];
-    await waitUntil(
-      () => `${expectedPaths.join()} loaded; loaded so far: ${getLoadedPaths().join()}`,
-      () => expectedPaths.every((path) => getLoadedPaths().includes(path)),
-    );
-    const sizes = (await Promise.all(bodies.values())).map((body) => gzipSync(body).length);
-    const size = sizes.reduce((sum, bytes) => sum + bytes, 0);
-    expect(size).toBeLessThan(firstLoadBytesMax);
+    ]);
+    expect(await load.sumCompressedBytes()).toBeLessThan(firstLoadBytesMax);
+  });
+
+  test("loads less than 40 KiB in total, compressed, for a receipt", async () => {
+    const payer = await rig.createPayer({ toAmount: "25" });
+    await openPaidLink(rig, payer);
+    const receiptUrl = await getReceiptUrl(rig, payer);
+    const tab = await (await rig.createUser({})).openTab();
+    const load = measureLoad(tab);
+    await tab.goTo(receiptUrl, "Payment settled");
+    await load.waitForPaths(["/checkout/assets/page.css", "/checkout/assets/page.js", "/tx/…"]);
+    expect(await load.sumCompressedBytes()).toBeLessThan(firstLoadBytesMax);
   });
 });
 

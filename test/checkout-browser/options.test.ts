@@ -136,6 +136,24 @@ const observeShiftsScript = `
       if (!hadRecentInput) window.layoutShift += value;
   }).observe({ type: "layout-shift", buffered: true });`;
 
+/** Opens a page on a slow phone. Expects that nothing moves until its last change, the local times. */
+const expectNoShift = async (
+  tab: Pick<Payer, "goTo" | "page" | "waitForText">,
+  { url, expectedText }: { url: string; expectedText: string },
+): Promise<void> => {
+  await tab.page.addInitScript(observeShiftsScript);
+  await slowDown(tab);
+  await tab.goTo(url);
+  await tab.waitForText(expectedText);
+  const hasLocalTimes =
+    '[...document.querySelectorAll("time")].every(({ textContent }) => !textContent.includes("UTC"))';
+  await waitUntil("the times are local", () => tab.page.evaluate<boolean>(hasLocalTimes));
+  await tab.page.evaluate(
+    "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))",
+  );
+  expect(await tab.page.evaluate<number>("window.layoutShift")).toBeLessThanOrEqual(0.02);
+};
+
 describe("a page that loads on a slow phone", () => {
   test.each(
     sampleCases(
@@ -151,19 +169,22 @@ describe("a page that loads on a slow phone", () => {
       options,
     );
     const tab = hasWallet ? payer : await (await rig.createUser(options)).openTab();
-    await tab.page.addInitScript(observeShiftsScript);
-    await slowDown(tab);
-    await tab.goTo(payer.link.pageUrl);
-    await tab.waitForText("Expires in 00:5");
-    // The script formats the times last.
-    await waitUntil("the time is local", () =>
-      tab.page.evaluate<boolean>(
-        '!document.querySelector("dd > time").textContent.includes("UTC")',
-      ),
-    );
-    await tab.page.evaluate(
-      "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))",
-    );
-    expect(await tab.page.evaluate<number>("window.layoutShift")).toBeLessThanOrEqual(0.02);
+    await expectNoShift(tab, { url: payer.link.pageUrl, expectedText: "Expires in 00:5" });
+  });
+
+  test("does not move what is visible on a paid link and its receipt", async () => {
+    const payer = await rig.createPayer({ toAmount: "25", description: "Order 7" }, phone);
+    await rig.chain.pay({ ...payer.link, amount: 25_000_000n });
+    await rig.chain.mine(3);
+    await rig.system.waitForLink(payer.link.id, ({ status }) => status === "completed");
+    await payer.open();
+    const href = await payer.page.getByRole("link", { name: "View receipt" }).getAttribute("href");
+    const receiptUrl = `${rig.system.publicUrl}${new URL(href ?? "").pathname}`;
+    const newTab = async () => (await rig.createUser(phone)).openTab();
+    await expectNoShift(await newTab(), {
+      url: payer.link.pageUrl,
+      expectedText: "Payment complete",
+    });
+    await expectNoShift(await newTab(), { url: receiptUrl, expectedText: "Payment settled" });
   });
 });

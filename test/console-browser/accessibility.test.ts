@@ -1,5 +1,6 @@
 import { expect } from "@jest/globals";
 import { waitUntil } from "@payment-links/runtime/testing";
+import { findLayoutFaults } from "../rig/find-axe-violations.ts";
 import { requireChromium, sampleCases } from "../rig/require-chromium.ts";
 import { useConsole } from "../rig/use-console.ts";
 import {
@@ -15,35 +16,62 @@ const system = useConsole();
 
 /**
  * The console views, each with the text that it shows when it has loaded. The account has data in
- * every view. `npm test` opens those with the most elements and text.
+ * every view.
  */
-const views = sampleCases<[path: string, expectedText: string]>(
-  [
-    ["", "Received in the last 30 days"],
-    ["/links", "Order 7"],
-    ["/links/new", "Create link"],
-    ["/keys", "till key"],
-    ["/webhooks", "Verify signatures"],
-    ["/developers", "Check a signature"],
-    ["/account/profile", "Preview"],
-    ["/account/wallets", "Default on Base"],
-    ["/account/sign-in", "Passkeys"],
-    ["/account/sessions", "Active sessions"],
-    ["/account/notifications", "This installation does not send email."],
-    ["/account/log", "Sign-in link created"],
-  ],
-  ([path]) => ["/links/new", "/keys", "/webhooks", "/developers"].includes(path),
+const allViews: [path: string, expectedText: string][] = [
+  ["", "Received in the last 30 days"],
+  ["/links", "Order 7"],
+  ["/links/new", "Create link"],
+  ["/keys", "till key"],
+  ["/webhooks", "Verify signatures"],
+  ["/developers", "Check a signature"],
+  ["/account/profile", "Preview"],
+  ["/account/wallets", "Default on Base"],
+  ["/account/sign-in", "Passkeys"],
+  ["/account/sessions", "Active sessions"],
+  ["/account/notifications", "This installation does not send email."],
+  ["/account/log", "Sign-in link created"],
+];
+
+/** `npm test` opens the views with the most elements and text. */
+const views = sampleCases(allViews, ([path]) =>
+  ["/links/new", "/keys", "/webhooks", "/developers"].includes(path),
 );
 
 /** Signs up an account with a wallet, a link, an API key and a webhook endpoint. */
 const signUpShop = async (...options: Parameters<typeof system.signUp>) => {
   const user = await system.signUp(...options);
   await user.addDefaultWallet();
-  await user.call("post", "payment-links", { toAmount: "1234567.25", description: "Order 7" });
+  const newLink = { toAmount: "1234567.25", description: "Order 7" };
+  const { id: linkId } = await user.call("post", "payment-links", newLink);
   await user.call("post", "api-keys", { name: "till key", scopes: ["payment_link:read"] });
-  await user.call("post", "webhook-endpoints", { name: "till", url: "https://shop.com/hook" });
-  return user;
+  const newEndpoint = { name: "till", url: "https://shop.com/hook" };
+  const { id: endpointId } = await user.call("post", "webhook-endpoints", newEndpoint);
+  return { ...user, linkId, endpointId };
 };
+
+describe("a user with a phone", () => {
+  test("can use each view in light and dark, without horizontal scrolling", async () => {
+    const { endpointId, goTo, linkId, tab } = await signUpShop("rhea", {
+      viewport: { width: 390, height: 844 },
+      isMobile: true,
+      hasTouch: true,
+      reducedMotion: "reduce",
+    });
+    const detailViews: typeof allViews = [
+      [`/links/${linkId}`, "Share"],
+      [`/webhooks/${endpointId}`, "Deliveries will appear here."],
+    ];
+    for (const [path, expectedText] of [...allViews, ...detailViews]) {
+      await goTo(path, expectedText);
+      for (const colorScheme of ["light", "dark"] as const) {
+        await tab.page.emulateMedia({ colorScheme });
+        const faults = await findLayoutFaults(tab.page);
+        expect([path, colorScheme, faults]).toEqual([path, colorScheme, []]);
+      }
+    }
+  });
+});
 
 describe("a user with low vision", () => {
   test("can read each whole view at twice the text size", async () => {

@@ -1,7 +1,7 @@
 import { expect } from "@jest/globals";
 import { findAxeViolations, findLayoutFaults } from "../rig/find-axe-violations.ts";
 import { useConsole } from "../rig/use-console.ts";
-import { requireChromium } from "../rig/require-chromium.ts";
+import { requireChromium, sampleCases } from "../rig/require-chromium.ts";
 import { isSoakRun } from "@payment-links/runtime/testing/property-runs";
 
 const { describe, test } = requireChromium();
@@ -63,20 +63,20 @@ describe("sign-in by a link", () => {
 });
 
 describe("every view, in light and dark", () => {
-  test("is accessible, sends no request to other hosts, and fits into 320 px", async () => {
-    const viewport = { width: 320, height: 640 };
-    const { goTo, tab } = await system.signUp("zoe", {
-      colorScheme: "light",
-      viewport,
-    });
-    for (const [path, expectedText] of views) {
-      await goTo(path, expectedText);
-      expect([path, await findLayoutFaults(tab.page)]).toEqual([path, []]);
-      await tab.page.emulateMedia({ colorScheme: "dark" });
-      expect([path, await findAxeViolations(tab.page, ["color-contrast"])]).toEqual([path, []]);
-      await tab.page.emulateMedia({ colorScheme: "light" });
-    }
-  });
+  test.each(sampleCases([320, 390], (width) => width === 320))(
+    "is accessible, sends no request to other hosts, and fits into %i px",
+    async (width) => {
+      const viewport = { width, height: 640 };
+      const { goTo, tab } = await system.signUp(`zoe_${width}`, { colorScheme: "light", viewport });
+      for (const [path, expectedText] of views) {
+        await goTo(path, expectedText);
+        expect([path, await findLayoutFaults(tab.page)]).toEqual([path, []]);
+        await tab.page.emulateMedia({ colorScheme: "dark" });
+        expect([path, await findAxeViolations(tab.page, ["color-contrast"])]).toEqual([path, []]);
+        await tab.page.emulateMedia({ colorScheme: "light" });
+      }
+    },
+  );
 });
 
 describe("the console in German", () => {
