@@ -1,12 +1,13 @@
 import { expect } from "@jest/globals";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { requireChromium } from "../rig/require-chromium.ts";
-import { type Payer, listPaymentRequests } from "../rig/create-checkout.ts";
+import { listPaymentRequests } from "../rig/create-checkout.ts";
 import { useCheckout } from "../rig/use-checkout.ts";
 import {
   doubleText,
   findClippedText,
   findMotion,
+  focusByTab,
   walkByKeyboard,
 } from "../rig/walk-by-keyboard.ts";
 
@@ -16,16 +17,6 @@ const rig = useCheckout();
 
 const owner = { links: ["https://example.test/tea"], bio: "Loose leaf" };
 const walletNames = ["One", "Two"];
-
-/** Presses Tab until a button with that name has focus. */
-const focusByTab = async ({ page }: Payer, name: string | RegExp): Promise<void> => {
-  const button = page.getByRole("button", { name });
-  await button.first().waitFor();
-  await waitUntil(`${String(name)} has the focus`, async () => {
-    await page.keyboard.press("Tab");
-    return button.first().evaluate((element) => element.matches(":focus"));
-  });
-};
 
 describe("a payer without a mouse", () => {
   test("reaches everything on the checkout in order, with a visible focus", async () => {
@@ -40,7 +31,7 @@ describe("a payer without a mouse", () => {
   test("pays with Tab and Enter only", async () => {
     const payer = await rig.createPayer({ toAmount: "25", walletNames });
     await payer.open();
-    await focusByTab(payer, /^Pay /);
+    await focusByTab(payer.page.getByRole("button", { name: /^Pay / }).first());
     await payer.page.keyboard.press("Enter");
     await payer.page.locator(":focus", { hasText: "One" }).waitFor();
     await payer.page.keyboard.press("Enter");

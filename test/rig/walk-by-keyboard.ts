@@ -1,6 +1,16 @@
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
+import { waitUntil } from "@payment-links/runtime/testing";
 
 const stepsMax = 200;
+
+/** Presses Tab until the element has the focus. */
+export const focusByTab = async (element: Locator): Promise<void> => {
+  await element.waitFor();
+  await waitUntil(`${element.toString()} has the focus`, async () => {
+    await element.page().keyboard.press("Tab");
+    return element.evaluate((node) => node.matches(":focus"));
+  });
+};
 
 /**
  * Moves through a page, or through its open dialog, with the Tab key from the beginning. Returns

@@ -1,10 +1,12 @@
 import { devnet } from "@payment-links/contracts";
+import { findOrBuildBtcd } from "@payment-links/local-chains/bitcoin/find-btcd";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { startAllInOneSystem } from "../rig/all-in-one-system.ts";
 import { type Merchant, call, createMerchant, sendNotice, signInAgain } from "../rig/client.ts";
 import { findFreePorts } from "../rig/free-port.ts";
 import { type WebhookReceiver, startReceiver } from "../rig/receiver.ts";
 import { acmeProvider, buildShopEnv } from "../rig/shop-env.ts";
+import { callConsole } from "./call-console.ts";
 
 /** The first day in the pictures. The pictures do not show the date on which they are taken. */
 const firstDayAt = new Date("2026-03-02T09:00:00Z");
@@ -40,16 +42,20 @@ const dayClockUrl = new URL("day-clock.mjs", import.meta.url).href;
 type System = Awaited<ReturnType<typeof startAllInOneSystem>>;
 
 /**
- * Starts `npm start` with its development chain, and simulates three weeks of payments to a shop:
+ * Starts `npm start` with its development chains, and simulates three weeks of payments to a shop:
  * `day-clock.mjs` advances the product's clock day by day.
  */
 export const createShop = async () => {
+  const btcd = await findOrBuildBtcd();
+  if (typeof btcd !== "string") throw new Error(btcd.reason);
   const [devnetPort = 0] = await findFreePorts(1);
   const receiver = await startReceiver();
   const system = await startAllInOneSystem(
     {
       ...buildShopEnv(receiver),
       WEBHOOK_HOST_OVERRIDES: `tea-house.example=http://127.0.0.1:${receiver.port}`,
+      DEVNET_CHAINS: "local-evm,local-solana,local-tron,local-bitcoin",
+      BTCD_BIN: btcd,
       DEVNET_PORT: String(devnetPort),
       RATE_LIMIT_PER_IP: "10000:10000",
       NODE_OPTIONS: `--import=${dayClockUrl}`,
@@ -63,12 +69,15 @@ export const createShop = async () => {
   };
   try {
     const shop = await fillShop(system, receiver);
-    return { ...shop, baseUrl: system.baseUrl, nodeUrl: `http://127.0.0.1:${devnetPort}`, close };
+    const { baseUrl, internalUrl } = system;
+    const nodeUrl = `http://127.0.0.1:${devnetPort}`;
+    return { ...shop, baseUrl, internalUrl, nodeUrl, receiver, close };
   } catch (error) {
     await close();
     throw error;
   }
 };
+export type Shop = Awaited<ReturnType<typeof createShop>>;
 
 const fillShop = async (system: System, receiver: WebhookReceiver) => {
   const merchant = await createMerchant(system, "tea_house");
@@ -143,19 +152,9 @@ const createOrderBook = ({ baseUrl }: System, { apiKey }: Merchant) => {
   };
 };
 
-const post = async (
-  url: string,
-  { cookie, body, method = "POST" }: { cookie: string; body: object; method?: "POST" | "PATCH" },
-) => {
-  const response = await call(url, { method, headers: { cookie }, body });
-  if (response.status >= 300) throw new Error(`${url}: ${JSON.stringify(response.body)}`);
-  return response.body;
-};
-
 const updateProfile = ({ baseUrl }: System, { cookie }: Merchant) =>
-  post(`${baseUrl}/console/api/account`, {
+  callConsole({ baseUrl, cookie }, "account", {
     method: "PATCH",
-    cookie,
     body: {
       username: "Tea House",
       bio: "Loose leaf, packed by hand.",
@@ -165,7 +164,7 @@ const updateProfile = ({ baseUrl }: System, { cookie }: Merchant) =>
 
 const addEndpoint = async ({ baseUrl }: System, { cookie }: Merchant): Promise<string> => {
   const body = { name: "Till", url: "https://tea-house.example/till" };
-  const { id } = await post(`${baseUrl}/console/api/webhook-endpoints`, { cookie, body });
+  const { id } = await callConsole({ baseUrl, cookie }, "webhook-endpoints", { body });
   return String(id);
 };
 
@@ -176,10 +175,10 @@ const addEndpoint = async ({ baseUrl }: System, { cookie }: Merchant): Promise<s
 const createDevnetOrder = async ({ baseUrl }: System, cookie: string): Promise<string> => {
   const walletAddress = "0x8617E340B3D01FA5F11F306F4090FD50E238070D";
   const wallet = { walletAddress, tokenId: devnet.tokenId, isDefault: true };
-  await post(`${baseUrl}/console/api/wallets`, { cookie, body: wallet });
+  await callConsole({ baseUrl, cookie }, "wallets", { body: wallet });
   // With an API key, the link would still use the previous default token, because the account is
   // cached for a short time.
-  const linkBody = { toAmount: "25", description: "Two tins of sencha, order 1042" };
-  const { url } = await post(`${baseUrl}/console/api/payment-links`, { cookie, body: linkBody });
+  const body = { toAmount: "25", description: "Two tins of sencha, order 1042" };
+  const { url } = await callConsole({ baseUrl, cookie }, "payment-links", { body });
   return String(url);
 };

@@ -3,6 +3,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { ensureConsoleBuilt } from "@payment-links/console/ensure-built";
+import { launchChromium } from "../rig/chromium.ts";
 import { ensureChromium } from "../rig/ensure-chromium.ts";
 import { projectRoot } from "../rig/child.ts";
 import { createShop } from "./create-shop.ts";
@@ -12,8 +13,10 @@ import {
   getPicturePath,
   pictureBytesMax,
   pictures,
+  totalBytesMax,
 } from "./pictures.ts";
 import { takePictures } from "./take-pictures.ts";
+import { takeStrips } from "./take-strips.ts";
 
 const report = (line: string) => process.stderr.write(`${line}\n`);
 
@@ -25,14 +28,27 @@ const digest = computeSourcesDigest();
 await ensureConsoleBuilt({ env: process.env, report });
 report("creating a shop with three weeks of payments");
 const shop = await createShop();
-const screenshots = await takePictures(chromiumPath, shop).finally(() => shop.close());
-for (const picture of pictures) {
-  const { length: byteCount } = screenshots[picture];
-  if (byteCount > pictureBytesMax) throw new Error(`${picture} has ${byteCount} bytes`);
+const chromium = await launchChromium(chromiumPath);
+
+/** Takes all pictures. Returns each with its path. */
+const takeAll = async (): Promise<[string, Buffer][]> => {
+  const screenshots = await takePictures(chromium, shop);
+  report("taking the pictures of the stories");
+  const strips = await takeStrips(chromium, shop);
+  return [
+    ...pictures.map((name): [string, Buffer] => [getPicturePath(name), screenshots[name]]),
+    ...strips,
+  ];
+};
+
+const files = await takeAll().finally(() => Promise.all([chromium.close(), shop.close()]));
+for (const [path, { length: byteCount }] of files) {
+  report(`${path}: ${byteCount} bytes`);
+  if (byteCount > pictureBytesMax) throw new Error(`${path} has ${byteCount} bytes`);
 }
+const totalBytes = files.reduce((sum, [, { length }]) => sum + length, 0);
+report(`${files.length} pictures: ${totalBytes} bytes`);
+if (totalBytes > totalBytesMax) throw new Error(`the pictures have ${totalBytes} bytes`);
 await mkdir(dirname(digestFile), { recursive: true });
-for (const picture of pictures) {
-  await writeFile(join(projectRoot, getPicturePath(picture)), screenshots[picture]);
-  report(`${getPicturePath(picture)}: ${screenshots[picture].length} bytes`);
-}
+for (const [path, bytes] of files) await writeFile(join(projectRoot, path), bytes);
 await writeFile(digestFile, digest);

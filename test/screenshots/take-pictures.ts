@@ -1,61 +1,33 @@
-import type { BrowserContextOptions } from "playwright-core";
 import { devnet } from "@payment-links/contracts";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { type Chromium, type BrowserUser, type Tab, launchChromium } from "../rig/chromium.ts";
+import type { BrowserUser, Chromium, Tab } from "../rig/chromium.ts";
 import { createWallet } from "../rig/wallet.ts";
-import type { createShop } from "./create-shop.ts";
+import type { Shop } from "./create-shop.ts";
+import { type UserOptions, createUser, requireNoViolations } from "./create-user.ts";
 import type { Picture } from "./pictures.ts";
-
-type Shop = Awaited<ReturnType<typeof createShop>>;
 
 const phoneOptions = { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2 };
 const computerOptions = { viewport: { width: 1280, height: 800 } };
 
 /** Takes each picture in a browser with the shop's date, light colors and English texts. */
 export const takePictures = async (
-  program: string,
-  shop: Shop,
-): Promise<Record<Picture, Buffer>> => {
-  const chromium = await launchChromium(program);
-  try {
-    return {
-      "checkout-phone": await captureCheckout(chromium, shop, { ...phoneOptions, isMobile: true }),
-      "checkout-computer": await captureCheckout(chromium, shop, computerOptions),
-      ...(await captureConsole(chromium, shop)),
-    };
-  } finally {
-    await chromium.close();
-  }
-};
-
-type Options = BrowserContextOptions &
-  Pick<Parameters<Chromium["createBrowserUser"]>[0], "wallets">;
-
-const createUser = async (
   chromium: Chromium,
   shop: Shop,
-  options: Options,
-): Promise<BrowserUser> => {
-  const defaultOptions = { colorScheme: "light", locale: "en-US", timezoneId: "UTC" } as const;
-  const user = await chromium.createBrowserUser({
-    origin: shop.baseUrl,
-    ...defaultOptions,
-    ...options,
-  });
-  await user.context.clock.setFixedTime(shop.now);
-  return user;
-};
+): Promise<Record<Picture, Buffer>> => ({
+  "checkout-phone": await captureCheckout(chromium, shop, { ...phoneOptions, isMobile: true }),
+  "checkout-computer": await captureCheckout(chromium, shop, computerOptions),
+  ...(await captureConsole(chromium, shop)),
+});
 
-const takeScreenshot = async ({ violations }: BrowserUser, { page }: Tab): Promise<Buffer> => {
-  if (violations.length > 0)
-    throw new Error(`the content security policy blocked: ${violations.join(", ")}`);
+const takeScreenshot = async (user: BrowserUser, { page }: Tab): Promise<Buffer> => {
+  requireNoViolations(user);
   return page.screenshot({ animations: "disabled", caret: "hide" });
 };
 
 const captureCheckout = async (
   chromium: Chromium,
   shop: Shop,
-  options: Options,
+  options: UserOptions,
 ): Promise<Buffer> => {
   const account = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
   const wallet = createWallet({ nodeUrl: shop.nodeUrl, account, chainId: devnet.chainId });
@@ -67,11 +39,7 @@ const captureCheckout = async (
 };
 
 const captureConsole = async (chromium: Chromium, shop: Shop) => {
-  const user = await createUser(chromium, shop, computerOptions);
-  const cookies = shop.cookie.split("; ").map((cookiePair) => cookiePair.split("="));
-  await user.context.addCookies(
-    cookies.map(([name = "", value = ""]) => ({ name, value, url: shop.baseUrl })),
-  );
+  const user = await createUser(chromium, shop, { ...computerOptions, cookie: shop.cookie });
   const tab = await user.openTab();
   await tab.goTo(`${shop.baseUrl}/console`);
   await tab.waitForText("Received in the last 30 days");
