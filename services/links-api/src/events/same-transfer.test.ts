@@ -304,6 +304,24 @@ describe("a transfer reported by both the chain watch and a provider's notice", 
     ]);
   });
 
+  test("is published as unapplied only once, even if it was a conflict in between (rule HOOK-21)", async () => {
+    const shop = createShop();
+    const linkId = await shop.createLink({ expirationDate: expiry.toISOString() });
+    const transfer = { shop, linkId, hash: newHash() };
+    const lateNotice = createNotice({ ...transfer, amount: "9.7" }, { occurredAt: expiry });
+    const chainPayment = createChainPayment(transfer);
+    await rig.settle(lateNotice);
+    await rig.settle(chainPayment);
+    expect(await shop.listPayments(linkId)).toEqual(["10 applied", "9.7 conflict"]);
+    // The provider's exact notice shows that its first notice was about another transfer.
+    await rig.settle(createNotice(transfer));
+    expect(await shop.listPayments(linkId)).toEqual(["10 applied", "10 duplicate", "9.7 expired"]);
+    expect(await listPaymentEvents(linkId)).toEqual([
+      `unapplied ${lateNotice.id} expired`,
+      `succeeded ${chainPayment.id}`,
+    ]);
+  });
+
   test("is flagged as a conflict when an unapplied earlier report had a different amount", async () => {
     const shop = createShop();
     const linkId = await shop.createLink({ expirationDate: expiry.toISOString() });
