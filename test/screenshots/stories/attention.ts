@@ -4,7 +4,7 @@ import type { Shop } from "../create-shop.ts";
 import type { Story } from "../scene.ts";
 import { createLink, reportPayment } from "../shop-actions.ts";
 
-/** A customer pays too much, and then a second time. The owner finds the second payment. */
+/** A customer pays too much, and then a second time. The owner finds and refunds that payment. */
 export const attentionStory: Story = async (shop) => {
   await createOverpaidLink(shop);
   return async ({ openTab, capture }) => {
@@ -19,8 +19,10 @@ export const attentionStory: Story = async (shop) => {
     await page.getByRole("link", { name: "View link", exact: true }).click();
     await tab.waitForText("Payment not applied");
     const link = await capture(tab, "See what happened");
-    // The Refund… dialog of the payment will be the fourth frame.
-    return { attention: [overview, payments, link] };
+    await page.getByRole("button", { name: "Refund…" }).first().click();
+    await page.getByRole("dialog").getByLabel("Amount").waitFor();
+    const refund = await capture(tab, "Refund it");
+    return { attention: [overview, payments, link, refund] };
   };
 };
 
