@@ -131,7 +131,7 @@ describe("the docs", () => {
 
 describe("the developers view", () => {
   test("leads to the docs", async () => {
-    const { goTo, tab } = await system.signUp("dora");
+    const { goTo, tab } = await system.signUp("docs_reader");
     await goTo("/developers", "Documentation");
     await tab.page
       .getByRole("link", { name: /Documentation/ })

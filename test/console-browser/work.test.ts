@@ -147,7 +147,7 @@ describeSoak("a user of the console", () => {
   });
 
   test("duplicates a link, filters the list, and deactivates a link after confirming", async () => {
-    const user = await system.signUp("pia");
+    const user = await system.signUp("pia_work");
     const { goTo, tab } = user;
     await user.addDefaultWallet();
     await openLinkForm(user, "7.25");

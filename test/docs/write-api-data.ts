@@ -158,7 +158,7 @@ const createErrorSamples = (operation: Operation): Record<number, unknown> =>
 const createWebhook = (type: WebhookType) => {
   const { shape } = webhookBodies[type].shape.data;
   const delivery = {
-    id: "evt_01kajvbqxmf2vt8c0n6d5r7s4h",
+    id: `evt_01kajvbqxmf2vt8c0n6d5r7s4${webhookTypes.indexOf(type) + 1}`,
     eventType: type,
     occurredAt: paidAt,
     transaction: "transaction" in shape ? createTransaction(type) : null,

@@ -197,7 +197,7 @@ export const apiErrorAdvice: Readonly<
     group: "limits",
     cause:
       "The service could not identify the caller or respond in time, or it has reached its limit of event streams or exports.",
-    fix: "Repeat the request later. A write may have succeeded, so check first.",
+    fix: "Repeat the request later, a create with the same `Idempotency-Key`. Without a key, a write may have succeeded, so check first.",
     retry: afterPause,
   },
 
@@ -445,7 +445,7 @@ export const apiErrorAdvice: Readonly<
   DEPOSIT_WRONG_TOKEN: {
     group: "deposits",
     cause: "The deposit is in another token or on another chain than the link.",
-    fix: "Choose a link in the same token, or dismiss the deposit and refund the sender.",
+    fix: "Choose a link in the same token, or refund the deposit and dismiss it.",
     retry: no,
   },
   DEPOSIT_WRONG_DESTINATION: {
