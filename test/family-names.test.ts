@@ -72,6 +72,7 @@ const namingFiles = [
   "packages/console/app/pages/links/texts.ts",
   "packages/console/app/ui/api-error-messages.ts",
   "packages/console/app/ui/field-errors.ts",
+  "packages/docs/src/site/error-advice.ts",
   "services/links-api/src/pages/assets.ts",
   "services/links-api/src/pages/create-solana-transaction.ts",
   "services/links-api/src/pages/get-checkout-page.ts",
