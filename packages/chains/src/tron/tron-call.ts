@@ -19,10 +19,10 @@ const sunPerEnergy = 420n;
  *
  * On an EVM node, an approval of the test token uses 25,131 gas, and its payment through the proxy
  * uses 46,291 gas, without the 21,000 gas that every transaction costs
- * (`test/checkout-browser/tron.test.ts`). A plain transfer is a part of that payment. Tron charges up to 4.4 times as much energy for a heavily
- * used contract such as USDT (TIP-491, with the network parameter `getDynamicEnergyMaxFactor` at
- * 34000 on 2026-11-23). The rest is a safety margin, because neither Tron nor the USDT contract was
- * measured.
+ * (`test/checkout-browser/tron.test.ts`). A plain transfer is a part of that payment. Tron charges up
+ * to 4.4 times as much energy for a heavily used contract such as USDT (TIP-491, with the network
+ * parameter `getDynamicEnergyMaxFactor` at 34000 on 2026-11-23). The rest is a safety margin, because
+ * neither Tron nor the USDT contract was measured.
  */
 const energyMax = { approve: 120_000, transfer: 250_000, payToken: 400_000 };
 
