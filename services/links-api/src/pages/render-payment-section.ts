@@ -64,7 +64,7 @@ export const renderPaymentSection = (
   >
     ${renderStepper(pendingPayments[0], localization)}
     <p id="live" role="status">${pendingNotice}</p>
-    <p id="account" class="quiet while-payable" hidden></p>
+    <p id="account" class="quiet" hidden></p>
     ${renderExplorerLinkTemplate(chain, localization)}
     <p class="actions">
       <button id="gone" type="button" hidden>${texts.script.gone}</button>
