@@ -23,6 +23,8 @@ let ports: { port: number; internalPort: number; devnetPort: number };
 let children: Child[];
 let baseUrl: string;
 let internalUrl: string;
+/** How `admin` names the service that it called. */
+const describeListener = (): string => ` (from settlement-listener at ${internalUrl})`;
 let receiver: WebhookReceiver;
 /** Environment variables that a test sets in addition to the common ones. */
 let extraEnv: Record<string, string>;
@@ -380,7 +382,7 @@ describe("the development chain of npm start", () => {
     const otherChainResult = await runAdmin("devnet", "pay", "--link", linkId);
     expect(otherChainResult.output).toBe(
       "DEVNET_CANNOT_PAY: the link is paid in USDC on Local Tron, which is not one of the running " +
-        "local chains (31337); its owner needs a default wallet on one of them\n",
+        `local chains (31337); its owner needs a default wallet on one of them${describeListener()}\n`,
     );
   });
 
@@ -398,11 +400,11 @@ describe("the development chain of npm start", () => {
     );
     expect([tooFineResult.code, tooFineResult.output]).toEqual([
       1,
-      "INVALID_PAYMENT_LINK_AMOUNT: The amount has more decimals than the token allows.\n",
+      `INVALID_PAYMENT_LINK_AMOUNT: The amount has more decimals than the token allows.${describeListener()}\n`,
     ]);
     const missingLinkResult = await runAdmin("devnet", "pay", "--link", "plink_x");
     expect(missingLinkResult.output).toBe(
-      "CANNOT_FIND_PAYMENT_LINK: The payment link cannot be found.\n",
+      `CANNOT_FIND_PAYMENT_LINK: The payment link cannot be found.${describeListener()}\n`,
     );
     const otherMerchant = await createMerchant({ baseUrl, internalUrl }, "bob");
     const otherLinkId = await createLink(otherMerchant, { toAmount: "1" });
