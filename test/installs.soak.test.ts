@@ -185,7 +185,7 @@ describe("the container images", () => {
     "install what their service runs, and nothing that builds the console or runs a chain",
     async () => {
       const dockerfile = await readFile(join(projectRoot, "deploy/Dockerfile"), "utf8");
-      const installCommand = /^RUN (npm install[^&]*--workspace=services\/\$\{SERVICE\})/m.exec(
+      const installCommand = /^RUN (if test [^]*?--workspace=services\/\$\{SERVICE\})/m.exec(
         dockerfile,
       );
       const ignoredPaths = await readFile(join(projectRoot, ".dockerignore"), "utf8");
@@ -203,17 +203,13 @@ describe("the container images", () => {
         }
         for (const path of ignoredPackages) await rm(join(clone, path), { recursive: true });
         const env = { ...process.env, SERVICE: service };
-        const { status, stderr } = spawnSync(
-          "sh",
-          ["-c", `exec ${installCommand?.[1] ?? "false"}`],
-          {
-            cwd: clone,
-            env,
-            encoding: "utf8",
-            // Jest's timeout cannot interrupt a call that blocks the process.
-            timeout: installMsMax,
-          },
-        );
+        const { status, stderr } = spawnSync("sh", ["-c", installCommand?.[1] ?? "false"], {
+          cwd: clone,
+          env,
+          encoding: "utf8",
+          // Jest's timeout cannot interrupt a call that blocks the process.
+          timeout: installMsMax,
+        });
         expect({ status, stderr }).toMatchObject({ status: 0 });
         const isInstalledHere = createInstalledCheck(clone);
         expect(["express", "viem", "zod"].filter((name) => !isInstalledHere(name))).toEqual([]);
