@@ -111,8 +111,13 @@ const serveRoute = (options: AppOptions, timer: RequestTimer, route: Route) => {
     await runInServerSpan({ req, res, route, parent }, async () => {
       try {
         await respondWithinTimeout(req, route, async () => {
-          const caller = await authorizeRequest(options.authorizer, route, req, res);
-          await route.handle(req, res, caller);
+          try {
+            const caller = await authorizeRequest(options.authorizer, route, req, res);
+            await route.handle(req, res, caller);
+          } finally {
+            // After a timeout or a disconnect, the handler continues with the body.
+            route.largeBodies?.release(res);
+          }
         });
         if (route.isEndless === true && !res.closed) recordRequest();
       } catch (error) {

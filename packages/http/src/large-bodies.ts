@@ -6,11 +6,12 @@ export type LargeBodies = {
   /** The maximum size of a body. */
   bytesMax: number;
   /**
-   * Reserves memory for a body until the response has been sent or the client has disconnected.
-   * Throws `429` with `Retry-After` if the account already sends such a body, or too many accounts
-   * do.
+   * Reserves memory for the body of an account's request. Throws `429` with `Retry-After` if the
+   * account already sends such a body, or too many accounts do.
    */
   reserve(accountId: string, res: Response): void;
+  /** Ends the reservation of a request, if it has one. Its handler must have ended. */
+  release(res: Response): void;
 };
 
 const retryAfterSeconds = 2;
@@ -23,16 +24,16 @@ export const createLargeBodies = ({
   bytesMax: number;
   accountsMax: number;
 }): LargeBodies => {
-  const accountIds = new Set<string>();
+  const accountIds = new Map<Response, string>();
   return {
     bytesMax,
     reserve: (accountId, res) => {
-      if (accountIds.has(accountId) || accountIds.size >= accountsMax) {
+      if (accountIds.size >= accountsMax || [...accountIds.values()].includes(accountId)) {
         res.setHeader("Retry-After", String(retryAfterSeconds));
         throw createApiError("429");
       }
-      accountIds.add(accountId);
-      res.once("close", () => accountIds.delete(accountId));
+      accountIds.set(res, accountId);
     },
+    release: (res) => void accountIds.delete(res),
   };
 };

@@ -17,6 +17,8 @@ type StartAppOptions = {
   /** The callers' credentials, keyed by secret. */
   credentials?: Readonly<Record<string, TestCredential>>;
   logLevel?: string;
+  /** What each request to auth-keys waits for. */
+  waitForAuthKeys?: () => Promise<void>;
 };
 
 export type TestCredential = {
@@ -70,6 +72,7 @@ export const startApp = async (options: StartAppOptions): Promise<StartedApp> =>
   const requestIntrospection: RequestIntrospection = async ({ hash, address }) => {
     introspectionCount += 1;
     reportedAddresses.push(address);
+    await options.waitForAuthKeys?.();
     if (isAuthKeysStopped) throw new Error("connect ECONNREFUSED");
     return responseByHash.get(hash) ?? { found: false };
   };
