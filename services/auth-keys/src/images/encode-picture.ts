@@ -67,7 +67,7 @@ const hasAcceptedSignature = (text: string): boolean =>
 const encodePicture = async (sharp: Sharp, file: Buffer): Promise<Buffer | PictureFault> => {
   const text = file.toString("latin1");
   if (!hasAcceptedSignature(text)) return "invalid";
-  if (countJpegScans(text) > jpegScansMax) return "invalid";
+  if (hasTooManyScans(text)) return "invalid";
   try {
     // Reads only the header.
     const { depth, height, width } = await sharp(file, { limitInputPixels: false }).metadata();
@@ -85,6 +85,9 @@ const encodePicture = async (sharp: Sharp, file: Buffer): Promise<Buffer | Pictu
   }
 };
 
-/** Returns the number of scans of a JPEG. Compressed data does not contain their first bytes. */
-const countJpegScans = (text: string): number =>
-  text.startsWith("\xff\xd8") ? text.split("\xff\xda").length - 1 : 0;
+/**
+ * Returns whether a JPEG has too many scans. Compressed data does not contain their first bytes.
+ * Stops counting above the maximum, because a file can have a million of them.
+ */
+const hasTooManyScans = (text: string): boolean =>
+  text.startsWith("\xff\xd8") && text.split("\xff\xda", jpegScansMax + 2).length - 1 > jpegScansMax;
