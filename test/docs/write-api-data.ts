@@ -45,7 +45,6 @@ export const writeApiData = (): string =>
       document: describePublicApi({ baseUrl, createBody, webhookHeaderPrefix: "Service" }),
       operations: createOperationSamples(),
       webhooks: Object.fromEntries(webhookTypes.map((type) => [type, createWebhook(type)])),
-      secret: sampleSecret,
     },
     undefined,
     2,

@@ -14,14 +14,12 @@ export type Schema = {
   required?: string[];
   minimum?: number;
   maximum?: number;
-  minLength?: number;
   maxLength?: number;
 };
 
 export type Parameter = {
   in: string;
   name: string;
-  required?: boolean;
   description?: string;
   schema: Schema;
 };
@@ -62,9 +60,8 @@ type ApiData = {
   document: ApiDocument;
   operations: Record<string, OperationSample>;
   webhooks: Record<string, SampleWebhook>;
-  secret: string;
 };
 
-/** Reads the generated data of the API. */
-export const readApiData = (): ApiData =>
-  JSON.parse(readFileSync(new URL("../../generated/api.json", import.meta.url), "utf8")) as ApiData;
+export const apiData = JSON.parse(
+  readFileSync(new URL("../../generated/api.json", import.meta.url), "utf8"),
+) as ApiData;

@@ -150,8 +150,8 @@ export const apiErrorAdvice: Readonly<
   },
   PAYLOAD_TOO_LARGE: {
     group: "requests",
-    cause: "The body exceeds 64 KiB or has more than 2,000 JSON values.",
-    fix: "Send only the documented fields.",
+    cause: "The body exceeds 64 KiB (an uploaded image: 2 MiB) or has more than 2,000 JSON values.",
+    fix: "Send only the documented fields, or a smaller image.",
     retry: no,
   },
   UNSUPPORTED_CONTENT_ENCODING: {
@@ -183,7 +183,7 @@ export const apiErrorAdvice: Readonly<
   "429": {
     group: "limits",
     cause:
-      "The API key or the source address has used its requests. The header `RateLimit` says which limit is used up.",
+      "The API key or the source address has used its requests, or sends too many emails or images. The header `RateLimit` says which limit is used up.",
     fix: "Slow down. See [limits](going-live.md#limits).",
     retry: afterPause,
   },
@@ -215,7 +215,7 @@ export const apiErrorAdvice: Readonly<
   },
   BALANCE_TOO_LOW: {
     group: "checkout",
-    cause: "The payer's account has less than the amount.",
+    cause: "The account that sends has less than the amount.",
     fix: "Add money to the account, or pay from another one.",
     retry: no,
   },
@@ -407,7 +407,8 @@ export const apiErrorAdvice: Readonly<
   },
   INVALID_WEBHOOK_URL: {
     group: "account",
-    cause: "The URL is not a public `https` address, or it has a port, credentials or a fragment.",
+    cause:
+      "The URL is not a public `https` address, or it has a port, credentials or a fragment. The message names the rule.",
     fix: "See [allowed URLs](webhooks.md#allowed-urls).",
     retry: no,
   },
@@ -415,6 +416,18 @@ export const apiErrorAdvice: Readonly<
     group: "account",
     cause: "The export would have more than 100,000 entries.",
     fix: "Select a shorter period.",
+    retry: no,
+  },
+  INVALID_IMAGE: {
+    group: "account",
+    cause: "The uploaded file is not a PNG, JPEG, WebP or GIF image, or it is damaged.",
+    fix: "Export the image again as PNG or JPEG.",
+    retry: no,
+  },
+  IMAGE_TOO_MANY_PIXELS: {
+    group: "account",
+    cause: "The uploaded image has too many pixels.",
+    fix: "Scale the image down, for example to 1024 × 1024 pixels.",
     retry: no,
   },
 
@@ -454,18 +467,6 @@ export const apiErrorAdvice: Readonly<
     fix: "Choose a link with the same destination address.",
     retry: no,
   },
-  INVALID_IMAGE: {
-    group: "account",
-    cause: "The uploaded file is not a PNG, JPEG, WebP or GIF image, or it is damaged.",
-    fix: "Export the image again as PNG or JPEG.",
-    retry: no,
-  },
-  IMAGE_TOO_MANY_PIXELS: {
-    group: "account",
-    cause: "The uploaded image has too many pixels.",
-    fix: "Scale the image down, for example to 1024 × 1024 pixels.",
-    retry: no,
-  },
   INVALID_TRANSACTION_ID: {
     group: "deposits",
     cause: "The transaction ID of a refund doesn't have the form of its chain.",
@@ -498,8 +499,8 @@ export const validationAdvice: Readonly<Record<ValidationCode, { cause: string; 
     fix: "Send a smaller number.",
   },
   decimal_max_places: {
-    cause: "The amount in a provider's notice is finer than the token.",
-    fix: "Report the exact amount of the transfer.",
+    cause: "The amount of a refund or in a provider's notice is finer than the token.",
+    fix: "Use at most the token's decimals.",
   },
   finite_number: { cause: "The number is `NaN` or infinity.", fix: "Send a finite number." },
   greater_than: { cause: "The amount is 0 or negative.", fix: "Send an amount above 0." },

@@ -1,5 +1,4 @@
 import createMarkdown, { type Token } from "markdown-it";
-import { escapeHtml } from "./escape-html.ts";
 import { highlight } from "./highlight.ts";
 import { buildPagePath } from "./navigation.ts";
 
@@ -12,6 +11,9 @@ type Section = { id: string; title: string; text: string };
 export type RenderedMarkdown = { html: string; headings: Heading[]; sections: Section[] };
 
 const markdown = createMarkdown({ html: false });
+
+/** Escapes a text for HTML, also within quoted attributes. */
+export const { escapeHtml } = markdown.utils;
 
 /** Renders a page's Markdown, with anchors, highlighted code and links between pages. */
 export const renderMarkdown = (source: string): RenderedMarkdown => {
@@ -94,14 +96,7 @@ rules["heading_close"] = (tokens, index) =>
 // A wide table scrolls.
 rules["table_open"] = () => '<div class="table"><table>\n';
 rules["table_close"] = () => "</table></div>\n";
-// The content security policy blocks style attributes.
-rules["th_open"] = (tokens, index) => `<th scope="col"${getAlignment(tokens[index])}>`;
-rules["td_open"] = (tokens, index) => `<td${getAlignment(tokens[index])}>`;
-
-const getAlignment = (token: Token | undefined): string => {
-  const [, alignment] = /text-align:(\w+)/.exec(getAttribute(token, "style")) ?? [];
-  return alignment === undefined ? "" : ` class="${alignment}"`;
-};
+rules["th_open"] = () => '<th scope="col">';
 
 rules["link_open"] = (tokens, index) => {
   const href = getAttribute(tokens[index], "href");

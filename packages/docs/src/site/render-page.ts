@@ -9,9 +9,9 @@ import {
   x,
 } from "@payment-links/design/icons";
 import type { Assets } from "./assets.ts";
-import { escapeHtml } from "./escape-html.ts";
 import { buildPagePath, sections } from "./navigation.ts";
 import type { Page } from "./page.ts";
+import { escapeHtml } from "./render-markdown.ts";
 
 type PageContext = { pages: readonly Page[]; assets: Assets };
 

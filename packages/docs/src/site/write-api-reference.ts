@@ -1,13 +1,8 @@
 import { apiErrorCodes } from "@payment-links/contracts";
-import {
-  type ApiOperation,
-  type OperationSample,
-  type Parameter,
-  readApiData,
-} from "./api-data.ts";
+import { type ApiOperation, type OperationSample, type Parameter, apiData } from "./api-data.ts";
 import { describeType, escapeCell, resolveSchema, writeFields } from "./write-fields.ts";
 
-const { document, operations: samples } = readApiData();
+const { document, operations: samples } = apiData;
 
 /** Writes the reference of all operations of the public API from its OpenAPI document. */
 export const writeApiReference = (): string =>

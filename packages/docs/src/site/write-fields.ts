@@ -1,6 +1,6 @@
-import { type Schema, readApiData } from "./api-data.ts";
+import { type Schema, apiData } from "./api-data.ts";
 
-const { schemas } = readApiData().document.components;
+const { schemas } = apiData.document.components;
 
 /** Returns the schema that a reference names, or the schema itself. */
 export const resolveSchema = (schema: Schema): Schema =>

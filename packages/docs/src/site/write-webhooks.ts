@@ -1,7 +1,7 @@
-import { readApiData } from "./api-data.ts";
+import { apiData } from "./api-data.ts";
 import { writeFields } from "./write-fields.ts";
 
-const { document, webhooks } = readApiData();
+const { document, webhooks } = apiData;
 
 /** Writes a complete webhook of a type, as the dispatcher serializes it. */
 export const writeWebhook = (type: string): string => {
