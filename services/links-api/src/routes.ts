@@ -44,9 +44,10 @@ import { getAsset } from "./pages/get-asset.ts";
 import { getChainLogo } from "./pages/get-chain-logo.ts";
 import { getCheckoutPage } from "./pages/get-checkout-page.ts";
 import { createDocsFilesLoader } from "./pages/docs-files.ts";
-import { getConsoleAsset, getConsoleVersion } from "./pages/get-console-asset.ts";
+import { getBuiltAsset } from "./pages/get-built-asset.ts";
+import { getConsoleVersion } from "./pages/get-console-version.ts";
 import { sendConsoleError, getConsolePage } from "./pages/get-console-page.ts";
-import { getDocsAsset, getDocsPage } from "./pages/get-docs-page.ts";
+import { getDocsPage } from "./pages/get-docs-page.ts";
 import { getHomePage } from "./pages/get-home-page.ts";
 import { getIcon } from "./pages/get-icon.ts";
 import { getPaymentQr } from "./pages/get-payment-qr.ts";
@@ -239,7 +240,7 @@ const createConsolePageRoutes = (dependencies: Dependencies): readonly Route[] =
     publicRoute({
       ...fileRoute,
       path: "/console/assets/:name",
-      handle: getConsoleAsset(getConsoleFiles),
+      handle: getBuiltAsset((name) => getConsoleFiles().find(name)),
     }),
     publicRoute({
       ...fileRoute,
@@ -261,7 +262,7 @@ const createDocsRoutes = (): readonly Route[] => {
       method: "get",
       path: "/docs/assets/:name",
       routeLimit: fileRateLimit,
-      handle: getDocsAsset(getDocsFiles),
+      handle: getBuiltAsset((name) => getDocsFiles().findAsset(name)),
     }),
   ];
 };

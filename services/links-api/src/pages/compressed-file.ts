@@ -1,5 +1,5 @@
-import { readFileSync } from "node:fs";
-import { extname } from "node:path";
+import { readFileSync, readdirSync } from "node:fs";
+import { extname, join } from "node:path";
 import type { Request, Response } from "express";
 
 /** A built file, uncompressed and in each encoding in which it can be sent. */
@@ -14,10 +14,17 @@ const mediaTypes: Readonly<Record<string, string>> = {
 };
 
 /** Whether a file of this name can be sent. */
-export const hasMediaType = (name: string): boolean => extname(name) in mediaTypes;
+const hasMediaType = (name: string): boolean => extname(name) in mediaTypes;
 
-/** Reads a file and its compressed copies, which the build wrote next to it. */
-export const readCompressedFile = (path: string): CompressedFile => ({
+/** Reads the files of a folder, by name. Their compressed copies, which the build wrote, are part of them. */
+export const readCompressedFiles = (folder: string): ReadonlyMap<string, CompressedFile> =>
+  new Map(
+    readdirSync(folder)
+      .filter(hasMediaType)
+      .map((name) => [name, readCompressedFile(join(folder, name))]),
+  );
+
+const readCompressedFile = (path: string): CompressedFile => ({
   type: mediaTypes[extname(path)] ?? "",
   bytes: readFileSync(path),
   br: readFileSync(`${path}.br`),

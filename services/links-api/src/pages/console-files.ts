@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
 import { consoleDirectory } from "@payment-links/console";
-import { type CompressedFile, hasMediaType, readCompressedFile } from "./compressed-file.ts";
+import { type CompressedFile, readCompressedFiles } from "./compressed-file.ts";
 
 /** Vite's build manifest. */
 const Manifest = z.record(
@@ -45,12 +45,7 @@ const readFiles = (directory: string): ConsoleFiles => {
   const manifest = Manifest.parse(JSON.parse(text));
   const entry = Object.keys(manifest).find((name) => manifest[name]?.isEntry === true) ?? "";
   const entryChunks = [...collectImports(manifest, entry)].map((name) => manifest[name]);
-  const assetsDirectory = join(directory, "assets");
-  const filesByName = new Map(
-    readdirSync(assetsDirectory)
-      .filter(hasMediaType)
-      .map((name) => [name, readCompressedFile(join(assetsDirectory, name))]),
-  );
+  const filesByName = readCompressedFiles(join(directory, "assets"));
   const toUrlPath = (name: string) => `/console/${name}`;
   return {
     version: createHash("sha256").update(text).digest("hex").slice(0, 16),

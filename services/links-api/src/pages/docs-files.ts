@@ -1,7 +1,7 @@
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { docsDirectory } from "@payment-links/docs";
-import { type CompressedFile, readCompressedFile } from "./compressed-file.ts";
+import { type CompressedFile, readCompressedFiles } from "./compressed-file.ts";
 
 /** The built docs: their pages by name, and the files that pages load. */
 export type DocsFiles = {
@@ -21,17 +21,10 @@ export const createDocsFilesLoader = (directory = docsDirectory): (() => DocsFil
 
 const readFiles = (directory: string): DocsFiles => {
   if (!existsSync(directory)) throw new Error(`the docs are not built: there is no ${directory}`);
-  const pages = readFolder(join(directory, "pages"));
-  const assets = readFolder(join(directory, "assets"));
+  const pages = readCompressedFiles(join(directory, "pages"));
+  const assets = readCompressedFiles(join(directory, "assets"));
   return {
     findPage: (name) => pages.get(`${name}.html`),
     findAsset: (name) => assets.get(name),
   };
 };
-
-const readFolder = (folder: string): ReadonlyMap<string, CompressedFile> =>
-  new Map(
-    readdirSync(folder)
-      .filter((name) => !/\.(?:br|gz)$/.test(name))
-      .map((name) => [name, readCompressedFile(join(folder, name))]),
-  );

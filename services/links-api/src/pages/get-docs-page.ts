@@ -1,7 +1,7 @@
 import type { Request, Response } from "express";
 import { createApiError } from "@payment-links/contracts";
 import { parsePathParameter, setScriptedDocumentHeaders } from "@payment-links/http";
-import { sendCompressedFile, setImmutable } from "./compressed-file.ts";
+import { sendCompressedFile } from "./compressed-file.ts";
 import type { DocsFiles } from "./docs-files.ts";
 
 /** GET /docs and GET /docs/:page: returns a page of the docs. */
@@ -13,17 +13,4 @@ export const getDocsPage =
     if (page === undefined) throw createApiError("NOT_FOUND");
     setScriptedDocumentHeaders(res);
     sendCompressedFile(req, res, page);
-  };
-
-/**
- * GET /docs/assets/:name: returns a file that pages of the docs load. The file's name changes when
- * its content changes.
- */
-export const getDocsAsset =
-  (getDocsFiles: () => DocsFiles) =>
-  (req: Request, res: Response): void => {
-    const file = getDocsFiles().findAsset(parsePathParameter(req, "name"));
-    if (file === undefined) throw createApiError("NOT_FOUND");
-    setImmutable(res);
-    sendCompressedFile(req, res, file);
   };
