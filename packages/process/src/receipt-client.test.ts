@@ -1,4 +1,4 @@
-import { createServer } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { describe, expect, test } from "@jest/globals";
 import { Decimal, newId } from "@payment-links/contracts";
 import { listen } from "@payment-links/http";
@@ -23,15 +23,14 @@ const receipt = {
 const sendReceipt = async (status: number, text: string, { isSilent = false } = {}) => {
   const requests: { path: string | undefined; authorization: string | undefined; body: unknown }[] =
     [];
-  const server = createServer(async (req, res) => {
+  const handler = async (req: IncomingMessage, res: ServerResponse) => {
     const chunks: Buffer[] = [];
     for await (const chunk of req) chunks.push(chunk);
     const { url: path, headers } = req;
     const body: unknown = JSON.parse(Buffer.concat(chunks).toString());
     requests.push({ path, authorization: headers.authorization, body });
     if (!isSilent) res.writeHead(status).end(text);
-  });
-  const [handler] = server.listeners("request") as [Parameters<typeof listen>[0]["handler"]];
+  };
   const listener = await listen({ handler, host: "127.0.0.1", port: 0, portVariable: "PORT" });
   const send = createReceiptClient({
     url: `http://127.0.0.1:${listener.port}`,

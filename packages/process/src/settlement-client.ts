@@ -5,26 +5,18 @@ import {
   SolanaAccountState,
   UsedAddresses,
 } from "@payment-links/contracts";
-import { getActiveTraceparent } from "@payment-links/runtime";
-
-type SettlementClientOptions = {
-  /** The base URL of settlement-listener's internal listener, without a trailing slash. */
-  url: string;
-  /** The bearer token that `/internal/…` requires. */
-  token?: string | undefined;
-  timeoutMs?: number;
-};
+import { type InternalClientOptions, postInternal } from "./post-internal.ts";
 
 /** Shorter than the time that this service's callers wait for a response. */
 const timeoutMsDefault = 4_000;
 
 /** Creates a client that fetches the account state for a payer's Solana transaction. */
 export const createSolanaAccountStateClient = (
-  options: SettlementClientOptions,
+  options: InternalClientOptions,
 ): FetchSolanaAccountState => createSettlementClient(options, "solana-facts", SolanaAccountState);
 
 /** Creates a client that fetches which Bitcoin addresses have been used. */
-export const createUsedAddressesClient = (options: SettlementClientOptions): FetchUsedAddresses => {
+export const createUsedAddressesClient = (options: InternalClientOptions): FetchUsedAddresses => {
   const fetchUsedAddresses = createSettlementClient(options, "used-addresses", UsedAddresses);
   return async (request) => {
     const usedAddresses = await fetchUsedAddresses(request);
@@ -35,27 +27,14 @@ export const createUsedAddressesClient = (options: SettlementClientOptions): Fet
 };
 
 const createSettlementClient = <Schema extends z.ZodType>(
-  { url, token, timeoutMs = timeoutMsDefault }: SettlementClientOptions,
+  { url, token, timeoutMs = timeoutMsDefault }: InternalClientOptions,
   endpoint: string,
   responseSchema: Schema,
 ): ((request: object) => Promise<z.output<Schema> | undefined>) => {
-  const authorizationHeader = token === undefined ? {} : { authorization: `Bearer ${token}` };
-  return async (request) => {
-    const traceparent = getActiveTraceparent();
-    const response = await fetch(`${url}/internal/settlement/${endpoint}`, {
-      method: "POST",
-      signal: AbortSignal.timeout(timeoutMs),
-      headers: {
-        "content-type": "application/json",
-        ...authorizationHeader,
-        ...(traceparent === undefined ? {} : { traceparent }),
-      },
-      body: JSON.stringify(request),
-    });
-    if (!response.ok) {
-      await response.body?.cancel();
-      throw new Error(`settlement-listener responded with status ${response.status}`);
-    }
+  const endpointUrl = `${url}/internal/settlement/${endpoint}`;
+  return async (body) => {
+    const call = { service: "settlement-listener", url: endpointUrl, token, timeoutMs, body };
+    const response = await postInternal(call);
     if (response.status === 204) return undefined;
     return responseSchema.parse(await response.json());
   };
