@@ -29,6 +29,7 @@ export {
   checkBodyHeaders,
   readJsonBody,
   readBodyBytes,
+  readForm,
   parseJsonBody,
   parsePathParameter,
   parseQuery,

@@ -125,8 +125,7 @@ const createSendReceipt = (
 ): SendReceipt => {
   if (email === undefined) return () => Promise.reject(createApiError("EMAIL_UNAVAILABLE"));
   const sendEmail = createEmailSender({ ...email, timeoutMs: receiptTimeoutMs });
-  const countReceipt: Counters["countReceipt"] = (outcome) => counters.countReceipt(outcome);
-  return createReceiptSender({ sendEmail, countReceipt, catalogue, checkoutUrl });
+  return createReceiptSender({ sendEmail, counters, catalogue, checkoutUrl });
 };
 
 /**

@@ -130,12 +130,6 @@ export const createPublicRoutes = (dependencies: Dependencies): readonly Route[]
   ];
 };
 
-/** No session cookie is sent to this path (rule MAIL-7). */
-const unsubscribeRoute = {
-  path: "/console/api/unsubscribe/:token",
-  sendApiError: sendUnsubscribeError,
-} as const;
-
 /** Builds the routes for uploaded profile pictures. */
 const createPictureRoutes = (dependencies: Dependencies): readonly Route[] => [
   sessionRoute({
@@ -151,6 +145,12 @@ const createPictureRoutes = (dependencies: Dependencies): readonly Route[] => [
     handle: getPicture(dependencies),
   }),
 ];
+
+/** No session cookie is sent to this path (rule MAIL-7). */
+const unsubscribeRoute = {
+  path: "/console/api/unsubscribe/:token",
+  sendApiError: sendUnsubscribeError,
+} as const;
 
 /** Builds the routes for the account's email notifications. */
 const createNotificationRoutes = (dependencies: Dependencies): readonly Route[] => {

@@ -13,18 +13,14 @@ type Receipt = Parameters<typeof composeReceipt>[0];
 
 type ReceiptSenderOptions = ReceiptContext & {
   sendEmail: SendEmail;
-  countReceipt: (outcome: "sent" | "rejected" | "failed") => void;
+  counters: { countReceipt(outcome: "sent" | "rejected" | "failed"): void };
 };
 
 /**
  * Creates the function that sends a receipt immediately. Nothing about it is stored or logged here.
  * Throws if the SMTP server does not accept it, unless it permanently rejects the address.
  */
-export const createReceiptSender = ({
-  sendEmail,
-  countReceipt,
-  ...context
-}: ReceiptSenderOptions) => {
+export const createReceiptSender = ({ sendEmail, counters, ...context }: ReceiptSenderOptions) => {
   let sendingCount = 0;
   const send = async (receipt: Receipt): Promise<"sent" | "rejected"> => {
     const email = { ...composeReceipt(receipt, context), id: randomUUID(), to: receipt.to };
@@ -41,10 +37,10 @@ export const createReceiptSender = ({
       if (sendingCount >= receiptsMax) throw new Error("too many receipts at the same time");
       sendingCount += 1;
       const outcome = await send(receipt).finally(() => (sendingCount -= 1));
-      countReceipt(outcome);
+      counters.countReceipt(outcome);
       return { outcome };
     } catch (error) {
-      countReceipt("failed");
+      counters.countReceipt("failed");
       throw error;
     }
   };

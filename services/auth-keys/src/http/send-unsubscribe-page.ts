@@ -2,6 +2,7 @@ import type { Request, Response } from "express";
 import type { ApiError, NotificationKind } from "@payment-links/contracts";
 import { type Html, html, sendDocument } from "@payment-links/http";
 import { getLanguage } from "./get-language.ts";
+import { renderErrors } from "./render-errors.ts";
 import { type UnsubscribeTexts, unsubscribeTexts } from "./unsubscribe-texts.ts";
 import { unsubscribeTextsGerman } from "./unsubscribe-texts-german.ts";
 
@@ -36,12 +37,8 @@ export const sendUnsubscribed = (exchange: Exchange, kinds: readonly Notificatio
 /** Sends an error of an unsubscribe link as a page. */
 export const sendUnsubscribeError = (apiError: ApiError, req: Request, res: Response): void => {
   const texts = getTexts({ req });
-  const textByCode = new Map(Object.entries(texts.errorTexts));
-  const paragraphs = apiError.entries.map(
-    ({ code, message }) => html`<p>${textByCode.get(code) ?? message}</p>`,
-  );
-  const page = { title: texts.title, status: apiError.status, content: html`${paragraphs}` };
-  sendPage({ req, res }, page);
+  const content = renderErrors(apiError, texts.errorTexts);
+  sendPage({ req, res }, { title: texts.title, status: apiError.status, content });
 };
 
 type Exchange = { req: Request; res: Response };

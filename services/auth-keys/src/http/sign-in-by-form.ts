@@ -5,7 +5,7 @@ import {
   sendDocument,
   fillHtml,
   html,
-  readBodyBytes,
+  readForm,
   readSessionToken,
   rejectCrossSiteRequest,
   writeMaxAgeMs,
@@ -18,9 +18,7 @@ import { type SignInTexts, signInTexts } from "./sign-in-texts.ts";
 import { signInTextsGerman } from "./sign-in-texts-german.ts";
 import { createLinkResolver, getClaimedAccountOfLink } from "./start-session.ts";
 import { getLanguage } from "./get-language.ts";
-
-/** The rest of a form is ignored, because parsing 64 KiB of empty fields takes 18 ms. */
-const formBytesMax = 4_096;
+import { renderErrors } from "./render-errors.ts";
 
 /**
  * POST /console/api/session/form: redeems a sign-in link in a browser without JavaScript. The first
@@ -28,8 +26,7 @@ const formBytesMax = 4_096;
  */
 export const signInByForm = (dependencies: Dependencies) => async (req: Request, res: Response) => {
   rejectCrossSiteRequest(req, dependencies.cookie);
-  const bytes = await readBodyBytes(req);
-  const form = new URLSearchParams(bytes.toString("utf8", 0, formBytesMax));
+  const form = await readForm(req);
   const token = parseToken(form.get("link") ?? "");
   if (form.get("confirmed") !== "yes") {
     const [owner, currentAccount] = [
@@ -55,10 +52,7 @@ export const signInByForm = (dependencies: Dependencies) => async (req: Request,
 /** Sends an error of this form as an HTML page. */
 export const sendFormError = (apiError: ApiError, req: Request, res: Response): void => {
   const { backToConsole, errorTexts } = getTexts(req);
-  const textByCode = new Map(Object.entries(errorTexts));
-  const texts = apiError.entries.map(({ code, message }) => textByCode.get(code) ?? message);
-  const paragraphs = texts.map((text) => html`<p>${text}</p>`);
-  const content = html`${paragraphs}
+  const content = html`${renderErrors(apiError, errorTexts)}
     <p><a href="/console">${backToConsole}</a></p>`;
   sendSignInPage({ req, res, status: apiError.status }, content);
 };

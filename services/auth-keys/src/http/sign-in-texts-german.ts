@@ -1,4 +1,5 @@
 import type { SignInTexts } from "./sign-in-texts.ts";
+import { pageErrorTextsGerman } from "./page-error-texts.ts";
 
 /** The German texts of the sign-in form for browsers without JavaScript. */
 export const signInTextsGerman: SignInTexts = {
@@ -16,9 +17,6 @@ export const signInTextsGerman: SignInTexts = {
     ACCOUNT_SUSPENDED: "Ihr Konto ist gesperrt. Wenden Sie sich an Ihren Betreiber.",
     SIGN_IN_METHOD_UNAVAILABLE: "Diese Anmeldemethode ist nicht verfügbar.",
     CROSS_SITE_REQUEST: "Anfragen von einer anderen Website sind nicht erlaubt.",
-    PAYLOAD_TOO_LARGE: "Die Anfrage ist größer als 64 KiB.",
-    "429": "Zu viele Anfragen. Warten Sie einen Moment und versuchen Sie es erneut.",
-    INTERNAL_ERROR: "Bei uns ist etwas schiefgelaufen. Versuchen Sie es gleich noch einmal.",
-    SERVICE_UNAVAILABLE: "Der Dienst ist nicht verfügbar. Versuchen Sie es gleich noch einmal.",
+    ...pageErrorTextsGerman,
   },
 };

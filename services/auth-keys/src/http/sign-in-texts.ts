@@ -1,4 +1,5 @@
 import type { Translated } from "@payment-links/http";
+import { pageErrorTexts } from "./page-error-texts.ts";
 
 /**
  * The English texts of the sign-in form for browsers without JavaScript. Each other language has
@@ -18,10 +19,7 @@ export const signInTexts = {
     ACCOUNT_SUSPENDED: "Your account is suspended. Contact your operator.",
     SIGN_IN_METHOD_UNAVAILABLE: "This sign-in method is not available.",
     CROSS_SITE_REQUEST: "Requests from another site are not allowed.",
-    PAYLOAD_TOO_LARGE: "The request is larger than 64 KiB.",
-    "429": "Too many requests. Wait a moment and try again.",
-    INTERNAL_ERROR: "Something went wrong on our side. Try again in a moment.",
-    SERVICE_UNAVAILABLE: "The service is not available. Try again in a moment.",
+    ...pageErrorTexts,
   },
 } as const;
 

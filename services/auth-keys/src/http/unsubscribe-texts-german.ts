@@ -1,4 +1,5 @@
 import type { UnsubscribeTexts } from "./unsubscribe-texts.ts";
+import { pageErrorTextsGerman } from "./page-error-texts.ts";
 
 /** The German texts of the pages of an unsubscribe link. */
 export const unsubscribeTextsGerman: UnsubscribeTexts = {
@@ -18,9 +19,6 @@ export const unsubscribeTextsGerman: UnsubscribeTexts = {
   },
   errorTexts: {
     NOT_FOUND: "Dieser Link zum Abbestellen ist ungültig oder abgelaufen.",
-    PAYLOAD_TOO_LARGE: "Die Anfrage ist größer als 64 KiB.",
-    "429": "Zu viele Anfragen. Warten Sie einen Moment und versuchen Sie es erneut.",
-    INTERNAL_ERROR: "Bei uns ist etwas schiefgelaufen. Versuchen Sie es gleich noch einmal.",
-    SERVICE_UNAVAILABLE: "Der Dienst ist nicht verfügbar. Versuchen Sie es gleich noch einmal.",
+    ...pageErrorTextsGerman,
   },
 };

@@ -1,4 +1,5 @@
 import type { Translated } from "@payment-links/http";
+import { pageErrorTexts } from "./page-error-texts.ts";
 
 /** The English texts of the pages of an unsubscribe link. Each other language has its own file. */
 export const unsubscribeTexts = {
@@ -18,10 +19,7 @@ export const unsubscribeTexts = {
   },
   errorTexts: {
     NOT_FOUND: "This unsubscribe link is not valid or has expired.",
-    PAYLOAD_TOO_LARGE: "The request is larger than 64 KiB.",
-    "429": "Too many requests. Wait a moment and try again.",
-    INTERNAL_ERROR: "Something went wrong on our side. Try again in a moment.",
-    SERVICE_UNAVAILABLE: "The service is not available. Try again in a moment.",
+    ...pageErrorTexts,
   },
 } as const;
 

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { sql } from "slonik";
 import { type Db, type Transaction, sqlVoid } from "@payment-links/postgres";
 
-const PictureRow = z.object({ bytes: z.custom<Buffer>((value) => Buffer.isBuffer(value)) });
+const PictureRow = z.object({ bytes: z.instanceof(Buffer) });
 
 /** Stores an account's picture in place of its previous one. The account's row must be locked. */
 export const savePicture = async (
