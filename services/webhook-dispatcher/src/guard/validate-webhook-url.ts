@@ -8,9 +8,7 @@ import {
   parseWebhookUrl,
 } from "./webhook-url.ts";
 
-/** What is wrong with a webhook URL. */
-export type UrlProblem = "format" | "scheme" | "credentials" | "port" | "fragment" | "host";
-
+/** The problem that a violation is reported as. */
 const problems = {
   too_long: "format",
   control_character: "format",
@@ -21,7 +19,9 @@ const problems = {
   fragment: "fragment",
   host_name: "host",
   address: "host",
-} as const satisfies Record<UrlRuleViolation, UrlProblem>;
+} as const satisfies Record<UrlRuleViolation, string>;
+
+type UrlProblem = (typeof problems)[UrlRuleViolation];
 
 /**
  * Validates a webhook URL at registration, including DNS (rules HOOK-2, HOOK-3). Returns the

@@ -67,18 +67,18 @@ const trySend = async (
   attempt: CompleteAttempt,
   signal: AbortSignal,
 ): Promise<AttemptResult> => {
-  const { delivery, link, startedAt, target } = attempt;
+  const {
+    delivery,
+    link,
+    startedAt: now,
+    target: { url, secret },
+  } = attempt;
   let sentBody: string | null = null;
   try {
-    if (target.url === null) throw new BlockedAddressError();
-    sentBody = serializeWebhookBody(delivery, link, startedAt);
-    const request = {
-      eventId: delivery.id,
-      url: target.url,
-      secret: target.secret,
-      body: sentBody,
-    };
-    return { outcome: await send(options, { ...request, now: startedAt, signal }), sentBody };
+    if (url === null) throw new BlockedAddressError();
+    sentBody = serializeWebhookBody(delivery, link, now);
+    const request = { eventId: delivery.id, url, secret, body: sentBody, now, signal };
+    return { outcome: await send(options, request), sentBody };
   } catch (error) {
     const outcome = outcomeFromError(error);
     if (outcome.kind === "internal") {
