@@ -3,6 +3,6 @@ import { readFileSync } from "node:fs";
 import { computeSourcesDigest, digestFile } from "./screenshots/pictures.ts";
 
 if (readFileSync(digestFile, "utf8") !== computeSourcesDigest()) {
-  process.stderr.write("The README's pictures are outdated: run `npm run screenshots`\n");
+  process.stderr.write("The pictures are outdated: run `npm run screenshots`\n");
   process.exitCode = 1;
 }

@@ -203,7 +203,9 @@ describe("the container images", () => {
         }
         for (const path of ignoredPackages) await rm(join(clone, path), { recursive: true });
         const env = { ...process.env, SERVICE: service };
-        const { status, stderr } = spawnSync("sh", ["-c", installCommand?.[1] ?? "false"], {
+        // A time limit ends only the process that was started.
+        const script = (installCommand?.[1] ?? "false").replace("npm install", "exec npm install");
+        const { status, stderr } = spawnSync("sh", ["-c", script], {
           cwd: clone,
           env,
           encoding: "utf8",
