@@ -2,7 +2,7 @@
 // tests that these changes can affect.
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { findImportingTests } from "./imports.mjs";
 import { root } from "./jest/jest.mjs";
@@ -28,7 +28,11 @@ export const listChangedTests = async () => {
   );
   if (sharedFile !== undefined) return { reason: `${sharedFile} has changed` };
   const modules = await findAffectedModules(changedFiles);
-  const tests = modules.length === 0 ? [] : await findImportingTests(...modules);
+  const importingTests = modules.length === 0 ? [] : await findImportingTests(...modules);
+  const readingTests = await Promise.all(
+    changedFiles.filter((file) => file.endsWith(".md")).map(findReadingTests),
+  );
+  const tests = [...new Set([...importingTests, ...readingTests.flat()])];
   return { files: changedFiles, tests };
 };
 
@@ -42,6 +46,24 @@ const listChangedFiles = async () => {
   return [...new Set([...trackedChanges, ...untrackedFiles])];
 };
 
+const workspacePattern = /^(packages|services)\/[^/]+\/|^deploy\//;
+
+/**
+ * Returns the tests that can read a document: those that name it with its folder, and those of its
+ * workspace that name it.
+ */
+const findReadingTests = async (document) => {
+  const name = basename(document);
+  const workspace = workspacePattern.exec(document)?.[0] ?? "";
+  const listNamingTests = (text, folder) =>
+    runGit("grep", "--untracked", "-lF", "-e", text, "--", `${folder}*.test.ts`).catch(() => []);
+  const tests = await Promise.all([
+    listNamingTests(`${basename(dirname(document))}/${name}`, ""),
+    listNamingTests(name, workspace),
+  ]);
+  return tests.flat();
+};
+
 /**
  * Returns the modules that the changes can affect. Jest can find the tests that import a TypeScript
  * module. Any other file, or a deleted module, can affect its whole workspace.
@@ -51,7 +73,7 @@ const findAffectedModules = async (changedFiles) => {
   for (const changedFile of changedFiles) {
     // A test of the whole system affects only itself.
     if (/^test\/.*\.test\.ts$/.test(changedFile)) modules.add(changedFile);
-    const workspace = /^(packages|services)\/[^/]+\/|^deploy\//.exec(changedFile)?.[0];
+    const workspace = workspacePattern.exec(changedFile)?.[0];
     if (workspace === undefined || changedFile.endsWith(".md")) continue;
     const isExistingModule = changedFile.endsWith(".ts") && existsSync(join(root, changedFile));
     const affectedModules = isExistingModule

@@ -71,7 +71,7 @@ describe("one origin", () => {
     }
   });
 
-  test.each(["packages/contracts/RULES.md", "deploy/README.md"])(
+  test.each(["packages/contracts/RULES.md", "packages/docs/content/self-hosting.md"])(
     "%s documents the same service for every path and operation (rule OPS-1)",
     (file) => {
       const documentedPrefixes = readDocumentedPrefixes(file);
@@ -110,7 +110,7 @@ const readDocumentedPrefixes = (file: string): Prefix[] => {
   const text = readFileSync(new URL(`../../${file}`, import.meta.url), "utf8");
   const documentedPrefixes = text.split("\n").find((line) => line.includes(ruleTitle)) ?? text;
   const prefixGroups = documentedPrefixes.matchAll(
-    /(`\/[^|]*?|everything else)(?: to| \|) ([a-z]+-[a-z]+)/g,
+    /((?:`\/|everything else)[^|]*?)(?: to| \|) ([a-z]+-[a-z]+)/g,
   );
   return [...prefixGroups].flatMap(([, prefixText = "", service = ""]) => {
     const prefixes = [...prefixText.matchAll(/`(\/[^`…<]*)/g)].map(([, prefix = ""]) => prefix);
