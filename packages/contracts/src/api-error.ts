@@ -61,7 +61,7 @@ const apiErrorDefinitions = {
   PRIVATE_KEY_REFUSED: [422, "This may be a private key. It was not saved. Never share it."],
   INVALID_WEBHOOK_URL: [422, "The URL must be a public https address without a port."],
   INVALID_IMAGE: [422, "The file is damaged or not a PNG, JPEG, WebP or GIF image."],
-  IMAGE_TOO_MANY_PIXELS: [422, "The image has more than 12 million pixels."],
+  IMAGE_TOO_MANY_PIXELS: [422, "The image has over 12 million pixels, or a side over 16,383."],
   INVALID_CONFIRMATION_TOKEN: [422, "The confirmation link is not valid or has expired."],
   IDEMPOTENCY_KEY_INVALID: [422, "An idempotency key must be 1 to 255 printable ASCII characters."],
   IDEMPOTENCY_KEY_REUSED: [422, "This idempotency key was already used with a different body."],

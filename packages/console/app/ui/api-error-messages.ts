@@ -78,7 +78,8 @@ const de: TranslatedMessages = {
   SIGN_UP_CLOSED: "Zu dieser Anmeldung gibt es kein Konto. Die Registrierung ist geschlossen.",
   EMAIL_UNAVAILABLE: "Diese Installation versendet keine E-Mails.",
   INVALID_IMAGE: "Die Datei ist beschädigt oder kein PNG-, JPEG-, WebP- oder GIF-Bild.",
-  IMAGE_TOO_MANY_PIXELS: "Das Bild hat mehr als 12 Millionen Pixel.",
+  IMAGE_TOO_MANY_PIXELS:
+    "Das Bild hat mehr als 12 Millionen Pixel oder mehr als 16.383 auf einer Seite.",
   INVALID_CONFIRMATION_TOKEN: "Der Bestätigungslink ist ungültig oder abgelaufen.",
   SIGN_IN_METHOD_UNAVAILABLE: "Diese Anmeldemethode ist nicht verfügbar.",
   PAYMENT_LINK_ACCOUNT_NOT_READY: "Das Konto braucht zuerst einen Handle und eine Standard-Wallet.",

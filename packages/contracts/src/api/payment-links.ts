@@ -110,7 +110,7 @@ export const PaymentData = z
     }),
     transactionUrl: z.string().nullable().meta({
       description:
-        "The transaction in its chain's block explorer. Null if the chain has none, or if the payment has no hash.",
+        "The transaction in its chain's block explorer. Null if the chain has none, or if only a provider has reported the payment.",
     }),
   })
   .meta({ id: "PaymentData" });

@@ -426,7 +426,7 @@ export const apiErrorAdvice: Readonly<
   },
   IMAGE_TOO_MANY_PIXELS: {
     group: "account",
-    cause: "The uploaded image has too many pixels.",
+    cause: "The uploaded image has more than 12,582,912 pixels, or a side of more than 16,383.",
     fix: "Scale the image down, for example to 1024 × 1024 pixels.",
     retry: no,
   },

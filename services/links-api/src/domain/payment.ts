@@ -1,4 +1,4 @@
-import { isSameAddress } from "@payment-links/chains";
+import { getChainSource, isSameAddress } from "@payment-links/chains";
 import {
   type CatalogueToken,
   type LinkTransaction,
@@ -9,6 +9,12 @@ import {
   type Decimal,
 } from "@payment-links/contracts";
 import type { Link } from "./link.ts";
+
+/**
+ * Returns whether a chain's own listener observed a payment, instead of a provider that reported it.
+ */
+export const isObservedOn = (chainId: string, { source }: Pick<Payment, "source">): boolean =>
+  source === getChainSource(chainId);
 
 /** Why a settled payment is not applied. */
 export type UnappliedReason = (typeof unappliedReasons)[number];

@@ -67,6 +67,7 @@ export const createLink =
       dependencies.counters.countCreatedLink();
       dependencies.wakeRelay();
     }
+    // Parses the body again, because a repeated request returns its stored response unparsed.
     const ignoredFields = listIgnoredFields(JSON.parse(utf8Decoder.decode(bodyBytes)));
     if (ignoredFields.length > 0) {
       res.setHeader(ignoredFieldsHeader, ignoredFields.join(", "));

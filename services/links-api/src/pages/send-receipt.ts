@@ -1,5 +1,4 @@
 import type { Request, Response } from "express";
-import { getChainSource } from "@payment-links/chains";
 import { ApiError, createApiError, isEmailAddress } from "@payment-links/contracts";
 import {
   createAddressBucket,
@@ -9,6 +8,7 @@ import {
   takeTokens,
 } from "@payment-links/http";
 import type { Dependencies } from "../dependencies.ts";
+import { isObservedOn } from "../domain/payment.ts";
 import {
   type Receipt,
   offersEmail,
@@ -81,7 +81,7 @@ const sendTo = async (
       tokenAddress: payment.tokenAddress,
       paidAt: payment.occurredAt,
       sourceTransaction: payment.sourceTransaction,
-      isObserved: payment.source === getChainSource(payment.chainId),
+      isObserved: isObservedOn(payment.chainId, payment),
     });
     return outcome;
   } catch (error) {

@@ -15,7 +15,7 @@ import { QueryView } from "../../ui/query-view.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { CheckoutPreview } from "./checkout-preview.tsx";
 import styles from "./links.module.css";
-import { parseAmount } from "./parse-amount.ts";
+import { formatAmountInput, parseAmount } from "./parse-amount.ts";
 import {
   type NewLinkError,
   expiryOptions,
@@ -69,10 +69,12 @@ type WalletProps = { wallet: OwnWallet; wallets: readonly OwnWallet[] };
 
 const NewLinkForm = ({ wallet, wallets }: WalletProps) => {
   const initialValues = (useLocation().state ?? {}) as Partial<NewPaymentLink>;
-  const [amountInput, setAmountInput] = useState(String(initialValues.toAmount ?? ""));
   const [description, setDescription] = useState(initialValues.description ?? "");
   const { create, formError, clearError } = useCreateLink(wallet);
   const { symbol } = wallet.token.token;
+  const [amountInput, setAmountInput] = useState(() =>
+    formatAmountInput(String(initialValues.toAmount ?? ""), symbol),
+  );
   const amount = parseAmount(amountInput, symbol);
   const isReformatted = amount !== undefined && amount !== amountInput.trim();
   return (

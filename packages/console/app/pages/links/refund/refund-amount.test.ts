@@ -58,6 +58,11 @@ describe("a refund suggests", () => {
       ),
       "5",
     ],
+    [
+      "no excess that was refunded for a payment beyond those of the link",
+      createLink([["a", "30", true]], [["old", "5"]]),
+      undefined,
+    ],
     ["nothing after a larger refund", createLink([["a", "30", true]], [["a", "6"]]), undefined],
   ])("%s", (_what, link, expected) => {
     const [payment] = link.payments;
