@@ -8,6 +8,7 @@ import {
   newId,
   loadCatalogue,
   publicLinkOperations,
+  testModeOperations,
   scopes,
 } from "@payment-links/contracts";
 import type { Route } from "@payment-links/http";
@@ -528,6 +529,7 @@ describe("the API documents", () => {
     const getNow = () => system.clock.now();
     const documentedRules = [
       ...Object.values(publicLinkOperations(createLinkBody(getNow))),
+      ...Object.values(testModeOperations),
       ...consoleOperations({ catalogue: loadCatalogue(), now: getNow }),
     ].map(
       (operation: Operation) =>
