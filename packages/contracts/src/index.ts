@@ -33,7 +33,7 @@ export {
   type NotificationSettingsData,
   notificationOperations,
 } from "./api/notifications.ts";
-export { type Operation, listApiErrorCodes } from "./api/operation.ts";
+export { ModeQuery, type Operation, listApiErrorCodes } from "./api/operation.ts";
 export {
   type Overview,
   OverviewQuery,
@@ -96,7 +96,7 @@ export {
 export {
   SimulatePaymentBody,
   type SimulatedOutcome,
-  type SimulatedPayment,
+  SimulatedPayment,
   testModeOperations,
 } from "./api/test-mode.ts";
 export {

@@ -36,7 +36,7 @@ export const SimulatePaymentBody = body({
       "which expires the link if it has not. `processing` leaves it unconfirmed.",
   ),
   payer: nullable(text({ lengthMin: 1, lengthMax: 200 })).describe(
-    "The address of the sender. Defaults to a generated text.",
+    "The address of the sender. Defaults to an unknown sender.",
   ),
   paymentId: nullable(paymentIdParser).describe(
     "The simulated payment with the outcome `processing` that now gets its `outcome`, with its first amount and payer.",
@@ -78,7 +78,7 @@ export const testModeOperations = {
     path: `${path}/expire`,
     operationId: "expireTestPaymentLink",
     summary: "Expire an active test link now",
-    description: "A repeat returns the link again.",
+    description: "An expired link stays as it is.",
     responses: { 200: PaymentLinkData },
     errors: [...errors, "PAYMENT_LINK_NOT_ACTIVE"],
   },
@@ -87,7 +87,8 @@ export const testModeOperations = {
     path: `${path}/deactivate`,
     operationId: "deactivateTestPaymentLink",
     summary: "Deactivate an active test link permanently",
-    description: "In live mode, only a signed-in owner can deactivate a link.",
+    description:
+      "A deactivated link stays as it is. In live mode, only a signed-in owner can deactivate a link.",
     responses: { 200: PaymentLinkData },
     errors: [...errors, "PAYMENT_LINK_NOT_ACTIVE"],
   },
