@@ -14,7 +14,7 @@ export type SimulatedPaymentRequest = {
   amount?: string | number | null | undefined;
   /** What happens to the payment. Defaults to `succeeded`. `late` means that it arrives after the link has expired, which expires the link if it has not. `processing` leaves it unconfirmed. */
   outcome?: "succeeded" | "late" | "wrong_token" | "wrong_destination" | "wrong_amount" | "orphaned" | "processing" | "failed" | null | undefined;
-  /** The address of the sender. Defaults to a generated text. */
+  /** The address of the sender. Defaults to an unknown sender. */
   payer?: string | null | undefined;
   /** The simulated payment with the outcome `processing` that now gets its `outcome`, with its first amount and payer. */
   paymentId?: string | null | undefined;
