@@ -83,6 +83,7 @@ const CatalogueEntry = z
         "What the owner enters for a wallet in this token: an address, an address of `0x` and 40 hex digits, or an " +
         "account's extended public key or descriptor.",
     }),
+    mode: Mode.meta({ description: "The mode of a new wallet in this token." }),
   })
   .meta({ id: "CatalogueEntry" });
 export type CatalogueEntry = z.output<typeof CatalogueEntry>;

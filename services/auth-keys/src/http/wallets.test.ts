@@ -329,7 +329,7 @@ describe("a wallet whose token is no longer in the catalog", () => {
 });
 
 describe("GET /console/api/tokens", () => {
-  test("returns the whole catalog, with what a wallet in each token is", async () => {
+  test("returns the whole catalog, with what a wallet in each token is, and its mode", async () => {
     const walletForms = { EVM: "hex_address", SVM: "address", TVM: "address", BVM: "key" };
     const { cookie } = await rig.signUp();
     const { status, body } = await rig.call("GET", "/console/api/tokens", { cookie });
@@ -339,6 +339,7 @@ describe("GET /console/api/tokens", () => {
         id: token.id,
         token: serializeToken(token, "https://pay.example"),
         walletForm: walletForms[token.chain.chainType],
+        mode: token.chain.isTestNetwork === true ? "test" : "live",
       })),
     );
   });
