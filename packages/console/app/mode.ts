@@ -18,5 +18,11 @@ export const basePath = basePaths[mode];
 export const buildModeUrl = (targetMode: Mode, viewPath: string): string =>
   viewPath === "/" ? basePaths[targetMode] : `${basePaths[targetMode]}${viewPath}`;
 
+/** An item of the API. During an upgrade, a service of the previous release omits the mode. */
+type Item = { mode?: Mode | undefined };
+
+/** Returns the mode that an item belongs to. */
+export const getModeOf = (item: Item): Mode => item.mode ?? "live";
+
 /** Returns whether an item belongs to the mode of this page. */
-export const isOfMode = (item: { mode: Mode }): boolean => item.mode === mode;
+export const isOfMode = (item: Item): boolean => getModeOf(item) === mode;

@@ -1,6 +1,6 @@
 import { useEffect } from "react";
 import { useLocation } from "react-router";
-import { type Mode, buildModeUrl, mode } from "../mode.ts";
+import { type Mode, buildModeUrl, getModeOf, mode } from "../mode.ts";
 
 /**
  * Opens the view in the mode of the item that it shows, for example after a link from the other
@@ -8,9 +8,9 @@ import { type Mode, buildModeUrl, mode } from "../mode.ts";
  */
 export const useModeOf = (item: { mode: Mode }): boolean => {
   const { pathname, search } = useLocation();
-  const isCurrent = item.mode === mode;
+  const itemMode = getModeOf(item);
   useEffect(() => {
-    if (!isCurrent) location.replace(buildModeUrl(item.mode, `${pathname}${search}`));
-  }, [isCurrent, item.mode, pathname, search]);
-  return isCurrent;
+    if (itemMode !== mode) location.replace(buildModeUrl(itemMode, `${pathname}${search}`));
+  }, [itemMode, pathname, search]);
+  return itemMode === mode;
 };
