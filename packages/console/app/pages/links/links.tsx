@@ -164,7 +164,7 @@ const NotReady = () => (
           </ButtonLink>
         }
       >
-        {texts.accountNotReady}
+        {mode === "test" ? texts.accountNotReadyTest : texts.accountNotReady}
       </EmptyState>
     </Card>
   </Page>

@@ -58,7 +58,7 @@ export default NewLink;
 
 const NoWallet = () => (
   <Card>
-    <p>{texts.accountNotReady}</p>
+    <p>{mode === "test" ? texts.accountNotReadyTest : texts.accountNotReady}</p>
     <div>
       <ButtonLink to="/" variant="primary">
         {texts.continueSetup}

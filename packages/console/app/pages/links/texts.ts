@@ -14,6 +14,7 @@ export const texts = pickTranslation({
     noDescription: "No description",
     missingPayment: "Is a payment missing?",
     accountNotReady: "Links need a handle and a default wallet. Set them up first.",
+    accountNotReadyTest: "Test links need a handle and a default test wallet. Set them up first.",
     continueSetup: "Continue setup",
     all: "All",
     search: "Search",
@@ -188,6 +189,8 @@ export const texts = pickTranslation({
     missingPayment: "Fehlt eine Zahlung?",
     accountNotReady:
       "Links brauchen einen Handle und eine Standard-Wallet. Richten Sie beides zuerst ein.",
+    accountNotReadyTest:
+      "Testlinks brauchen einen Handle und eine Standard-Test-Wallet. Richten Sie beides zuerst ein.",
     continueSetup: "Einrichtung fortsetzen",
     all: "Alle",
     search: "Suche",

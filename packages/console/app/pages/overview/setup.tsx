@@ -85,7 +85,7 @@ export const Setup = ({ setup: { steps, isHidden, toggleHidden } }: SetupProps) 
       </ol>
       {mode === "live" && testModeAvailable && (
         <p className={uiStyles["quiet"]}>
-          {texts.testModeHint} <a href={buildModeUrl("test", "/")}>{texts.useTestMode}</a>
+          {texts.testModeHint} <a href={buildModeUrl("test", "/")}>{texts.openTestMode}</a>
         </p>
       )}
     </Card>
