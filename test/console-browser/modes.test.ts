@@ -158,7 +158,7 @@ describe("the test mode of the console", () => {
     }
     await user.goTo("/test/links", "test order");
     await tab.page.getByRole("button", { name: "Search…" }).click();
-    await tab.page.getByRole("combobox").fill("e");
+    await tab.page.getByRole("combobox", { name: "Search…" }).fill("e");
     await tab.waitForText("test endpoint");
     const results = await tab.page.getByRole("dialog").innerText();
     expect(results).toContain("test key");
@@ -177,6 +177,21 @@ describe("the test mode of the console", () => {
     await expectMode(tab, livePath, "live endpoint");
     await getSwitch(user).click();
     await expectMode(tab, "/console/test/webhooks", "test endpoint");
+  });
+
+  test("marks a simulated payment, which cannot be refunded (rule MODE-20)", async () => {
+    const user = await signUpInBothModes("mats");
+    const scopes = ["payment_link:create"];
+    const newKey = { name: "simulator", scopes, mode: "test" };
+    const { key } = await user.call("post", "api-keys", newKey);
+    const response = await fetch(`${system.origin}/v1/test/payment-link/${user.test.linkId}/pay`, {
+      method: "POST",
+      headers: { "x-api-key": key },
+    });
+    expect(response.status).toBe(200);
+    await user.goTo(`/test/links/${user.test.linkId}`, "Payment succeeded");
+    expect(await user.tab.page.getByText("Simulated", { exact: true }).count()).toBe(1);
+    expect(await user.tab.page.getByRole("button", { name: "Refund…" }).count()).toBe(0);
   });
 
   test("is accessible in each view on a phone, in light and dark", async () => {
