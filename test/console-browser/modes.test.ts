@@ -186,7 +186,8 @@ describe("the test mode of the console", () => {
     const { key } = await user.call("post", "api-keys", newKey);
     const response = await fetch(`${system.origin}/v1/test/payment-link/${user.test.linkId}/pay`, {
       method: "POST",
-      headers: { "x-api-key": key },
+      headers: { "x-api-key": key, "content-type": "application/json" },
+      body: "{}",
     });
     expect(response.status).toBe(200);
     await user.goTo(`/test/links/${user.test.linkId}`, "Payment succeeded");
