@@ -1,4 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
+import { generateDescriptor } from "@payment-links/chains/testing/generate-descriptor";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { createRig } from "../testing/create-rig.ts";
 import { sampleModeAccount } from "../testing/sample-mode-account.ts";
@@ -81,6 +82,25 @@ describe("POST /v1/test/payment-link/:id/pay (rule MODE-7)", () => {
     const { json: link } = await rig.call(`/console/api/payment-links/${id}`, { headers: session });
     expect(link.payments).toMatchObject([{ id: json.id, simulated: true, transactionUrl: null }]);
     expect(link.payments[0].orphaned).toBe(outcome === "orphaned" ? true : undefined);
+  });
+
+  test.each([
+    ["SVM", "usdc-solana-devnet", "DRpbCBMxVnDK7maPM5tGv6MvB3v1sRMC86PZ8okm21hy"],
+    ["TVM", "usdt-tron-nile", "T9yD14Nj9j7xAB4dbGeiX9h8upfCg3PBbY"],
+    ["BVM", "btc-testnet4", generateDescriptor("bitcoin-testnet4")],
+  ] as const)("simulates every outcome on %s", async (chainType, tokenId, walletAddress) => {
+    const account = sampleModeAccount();
+    const [testWallet] = account.wallets.filter(({ mode }) => mode === "test");
+    if (testWallet === undefined) throw new Error("no test wallet");
+    const wallets = [{ ...testWallet, chainType, tokenId, walletAddress }];
+    const headers = rig.createKeyHeaders({ ...account, wallets }, { mode: "test" });
+    const reasons = ["wrong_token", "wrong_destination", "wrong_amount"];
+    for (const outcome of [...reasons, "processing", "failed", "succeeded", "orphaned"]) {
+      const id = await rig.createLink(headers, { toAmount: "0.5" });
+      const { json } = await post(`/v1/test/payment-link/${id}/pay`, headers, { outcome });
+      expect([outcome, json.reason]).toEqual([outcome, reasons.includes(outcome) ? outcome : null]);
+      expect((await rig.call(`/@${account.handle}/pay/${id}`)).status).toBe(200);
+    }
   });
 
   test("ends a processing payment, which counts although the link has expired since (rule STATE-8)", async () => {

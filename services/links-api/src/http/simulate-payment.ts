@@ -11,7 +11,7 @@ import {
   newId,
   type settlementSettled,
 } from "@payment-links/contracts";
-import { parseJsonBody, readBodyBytes, sendJson } from "@payment-links/http";
+import { parseJsonBody, parsePathParameter, readBodyBytes, sendJson } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import { type Transaction, transact } from "@payment-links/postgres";
 import type { Dependencies } from "../dependencies.ts";
@@ -42,6 +42,8 @@ export const simulateTestPayment =
     const bodyBytes = await readBodyBytes(req);
     const afterCommit: AfterCommitHook[] = [];
     const run = async (tx: Transaction) => {
+      // A transaction can run again after a conflict.
+      afterCommit.length = 0;
       const result = await runSimulation(tx, dependencies, applySettlements, {
         req,
         bodyBytes,
@@ -50,7 +52,7 @@ export const simulateTestPayment =
       if (result.afterCommit !== undefined) afterCommit.push(result.afterCommit);
       return result.response;
     };
-    const scope = `${caller.account.id}/test${req.path}`;
+    const scope = `${caller.account.id}/test/${parsePathParameter(req, "id")}/pay`;
     const response =
       key === undefined
         ? await transact(dependencies.pool, run)
