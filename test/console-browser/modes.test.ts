@@ -50,7 +50,7 @@ const signUpInBothModes = async (...options: Parameters<typeof system.signUp>) =
 };
 
 describe("the test mode of the console", () => {
-  test("is part of the URL, so that links, a reload, the back button and a second tab keep it (rule MODE-20)", async () => {
+  test("is part of the URL, so that links, a reload, the back button and a second tab keep it (rule MODE-10)", async () => {
     const user = await system.signUp("mona");
     const { openTab, tab } = user;
     await user.goTo("/keys");
@@ -99,7 +99,7 @@ describe("the test mode of the console", () => {
     await user.tab.waitForText("No real money.");
   });
 
-  test("has its own wallets, links, API keys and webhook endpoints, created in the console (rule MODE-20)", async () => {
+  test("has its own wallets, links, API keys and webhook endpoints, created in the console (rule MODE-10)", async () => {
     const user = await system.signUp("max");
     const { tab } = user;
     await user.goTo("/test/account/wallets", "Your test wallets will appear here.");
@@ -140,7 +140,7 @@ describe("the test mode of the console", () => {
     await user.goTo("/account/wallets", "Your wallets will appear here.");
   });
 
-  test("never shows what belongs to the other mode (rule MODE-20)", async () => {
+  test("never shows what belongs to the other mode (rule MODE-10)", async () => {
     const user = await signUpInBothModes("mika");
     const { tab } = user;
     const views: [path: string, live: string, test: string][] = [
@@ -165,7 +165,7 @@ describe("the test mode of the console", () => {
     expect(results).not.toContain("live");
   });
 
-  test("follows an item that a URL names, and a switch leads from an item to its list (rule MODE-20)", async () => {
+  test("follows an item that a URL names, and a switch leads from an item to its list (rule MODE-10)", async () => {
     const user = await signUpInBothModes("miro");
     const { tab } = user;
     await user.goTo(`/links/${user.test.linkId}`);
@@ -179,7 +179,7 @@ describe("the test mode of the console", () => {
     await expectMode(tab, "/console/test/webhooks", "test endpoint");
   });
 
-  test("marks a simulated payment, which cannot be refunded (rule MODE-20)", async () => {
+  test("marks a simulated payment, which cannot be refunded (rule MODE-10)", async () => {
     const user = await signUpInBothModes("mats");
     const scopes = ["payment_link:create"];
     const newKey = { name: "simulator", scopes, mode: "test" };

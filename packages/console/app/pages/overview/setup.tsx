@@ -63,7 +63,7 @@ type SetupProps = { setup: SetupState };
 
 /** The setup steps of a shop. They are shown until all are done, or the user hides them. */
 export const Setup = ({ setup: { steps, isHidden, toggleHidden } }: SetupProps) => {
-  const { testModeAvailable } = useAccount();
+  const { testModeAvailable, isTestReady } = useAccount();
   if (steps === undefined || steps.isShopDone || isHidden) return null;
   return (
     <Card title={texts.setup} actions={<HideButton onPress={toggleHidden} />}>
@@ -85,7 +85,8 @@ export const Setup = ({ setup: { steps, isHidden, toggleHidden } }: SetupProps) 
       </ol>
       {mode === "live" && testModeAvailable && (
         <p className={uiStyles["quiet"]}>
-          {texts.testModeHint} <a href={buildModeUrl("test", "/")}>{texts.openTestMode}</a>
+          {isTestReady ? texts.testModeIsReady : texts.testModeHint}{" "}
+          <a href={buildModeUrl("test", "/")}>{texts.openTestMode}</a>
         </p>
       )}
     </Card>
