@@ -8,6 +8,7 @@ import {
   newId,
   loadCatalogue,
   publicLinkOperations,
+  testModeOperations,
   scopes,
 } from "@payment-links/contracts";
 import type { Route } from "@payment-links/http";
@@ -92,6 +93,11 @@ const getSession = async (owner: Merchant): Promise<PathParameters> => {
 };
 
 const anyoneRule = { caller: "anyone" } as const;
+const testModeRule = {
+  caller: "payment_link:create",
+  expectedResponse: "403 TEST_KEY_REQUIRED",
+  createParameters: createLink,
+} as const;
 const unavailableRule = {
   ...anyoneRule,
   expectedResponse: "404 SIGN_IN_METHOD_UNAVAILABLE",
@@ -114,6 +120,13 @@ const expectations: Record<string, RouteExpectation> = {
     expectedResponse: "200",
     createParameters: createLink,
   },
+  // The key is live, and these calls need a test key (rule MODE-7).
+  "POST /v1/test/payment-link/:id/pay": {
+    ...testModeRule,
+    body: {},
+  },
+  "POST /v1/test/payment-link/:id/expire": testModeRule,
+  "POST /v1/test/payment-link/:id/deactivate": testModeRule,
   "GET /v1/openapi.json": { ...anyoneRule, expectedResponse: "200" },
   "GET /console/api/openapi.json": { ...anyoneRule, expectedResponse: "200" },
 
@@ -528,6 +541,7 @@ describe("the API documents", () => {
     const getNow = () => system.clock.now();
     const documentedRules = [
       ...Object.values(publicLinkOperations(createLinkBody(getNow))),
+      ...Object.values(testModeOperations),
       ...consoleOperations({ catalogue: loadCatalogue(), now: getNow }),
     ].map(
       (operation: Operation) =>

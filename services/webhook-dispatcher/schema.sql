@@ -182,8 +182,10 @@ CREATE TABLE endpoints (
   date_created timestamp with time zone NOT NULL,
   deleted_at timestamp with time zone,
   origin text COLLATE "C" GENERATED ALWAYS AS (COALESCE("substring"(url, '^[^:]*://[^/?#]*'::text), url)) STORED,
+  mode text COLLATE "C" DEFAULT 'live'::text NOT NULL,
   CONSTRAINT endpoints_pkey PRIMARY KEY (id),
-  CONSTRAINT endpoints_last_outcome_check CHECK (last_outcome = ANY (ARRAY['Delivered'::text, 'Failed'::text]))
+  CONSTRAINT endpoints_last_outcome_check CHECK (last_outcome = ANY (ARRAY['Delivered'::text, 'Failed'::text])),
+  CONSTRAINT endpoints_mode_check CHECK (mode = ANY (ARRAY['live'::text, 'test'::text]))
 );
 
 CREATE TABLE heard_until (

@@ -32,9 +32,17 @@ const readDocument = (): Document =>
     ),
   ) as Document;
 
-/** Returns the operation IDs of the public API. They are also the names of the SDK's methods. */
-export const publicOperationIds = (): readonly string[] =>
-  listOperations(readDocument()).map(({ operationId }) => operationId);
+/**
+ * Returns the operation IDs of the public API, except those of test mode. They are also the names of
+ * the SDK's methods.
+ */
+export const publicOperationIds = (): readonly string[] => {
+  const document = readDocument();
+  const paths = Object.entries(document.paths).filter(([path]) => !path.startsWith("/v1/test/"));
+  return listOperations({ ...document, paths: Object.fromEntries(paths) }).map(
+    ({ operationId }) => operationId,
+  );
+};
 
 /**
  * Writes TypeScript for the data that an integrator sends and receives, from the public OpenAPI

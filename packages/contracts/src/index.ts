@@ -33,7 +33,7 @@ export {
   type NotificationSettingsData,
   notificationOperations,
 } from "./api/notifications.ts";
-export { type Operation, listApiErrorCodes } from "./api/operation.ts";
+export { ModeQuery, type Operation, listApiErrorCodes } from "./api/operation.ts";
 export {
   type Overview,
   OverviewQuery,
@@ -94,6 +94,12 @@ export {
   signInOperations,
 } from "./api/sessions.ts";
 export {
+  SimulatePaymentBody,
+  type SimulatedOutcome,
+  SimulatedPayment,
+  testModeOperations,
+} from "./api/test-mode.ts";
+export {
   type CatalogueEntry,
   type OwnWallet,
   WalletChange,
@@ -116,7 +122,7 @@ export {
   type endpointOutcomes,
   webhookEndpointOperations,
 } from "./api/webhook-endpoints.ts";
-export { Account, Wallet, findDefaultWallet } from "./account.ts";
+export { Account, Wallet, findDefaultWallet, getWalletMode } from "./account.ts";
 export { ignoredFieldsHeader, listIgnoredFields } from "./ignored-fields.ts";
 export {
   type Actor,
@@ -126,13 +132,7 @@ export {
   auditActorKinds,
 } from "./audit.ts";
 export { isAddressOrCidr } from "./cidr.ts";
-export {
-  type ApiKeyMode,
-  hashSecret,
-  isApiKey,
-  generateApiKey,
-  apiKeyPrefixLength,
-} from "./api-key.ts";
+export { hashSecret, isApiKey, generateApiKey, apiKeyPrefixLength } from "./api-key.ts";
 export {
   type Catalogue,
   type CatalogueToken,
@@ -216,6 +216,7 @@ export {
 export { type RpcUrls, chainIdPattern, parseHosts, parseRpcUrls } from "./rpc-urls.ts";
 export { parseJson } from "./json.ts";
 export { LinkTexts, pickLinkTexts } from "./link-texts.ts";
+export { Mode, getChainMode, isTestModeAvailable } from "./mode.ts";
 export {
   Amount,
   Decimal,

@@ -11,6 +11,7 @@ const activeKey: KeyCredential = {
   ...account,
   credentialId: "key_2",
   bucketId: "key_1",
+  mode: "live",
   scopes: ["payment_link:read"],
   cidrs: null,
   requestsPerMinute: null,

@@ -78,6 +78,13 @@ export type Payment = {
   blockNumber: number | null;
 };
 
+/** The source of all payments that were simulated in test mode. */
+export const simulationSource = "simulation";
+
+/** Returns whether a payment was simulated in test mode, so that no transaction exists. */
+export const isSimulated = ({ source }: Pick<Payment, "source">): boolean =>
+  source === simulationSource;
+
 /**
  * Returns why a settled payment is not applied to its link. Returns undefined if it is applied
  * (rules STATE-7, STATE-8).

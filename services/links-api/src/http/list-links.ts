@@ -6,16 +6,21 @@ import type { Dependencies } from "../dependencies.ts";
 import { requirePayableAccount } from "../domain/link.ts";
 import { serializeListedLink } from "./serialize-link.ts";
 
-/** GET /v1/payment-link: lists the links of the API key's owner, newest first. */
+/**
+ * GET /v1/payment-link: lists the links of the API key's owner in the key's
+ * mode, newest first.
+ */
 export const listOwnLinks =
   (dependencies: Dependencies) =>
-  async (req: Request, res: Response, { account }: Caller): Promise<void> => {
+  async (req: Request, res: Response, { account, credential }: Caller): Promise<void> => {
     const query = parseQuery(req, ListLinksQuery);
-    const { handle } = requirePayableAccount(account, dependencies.catalogue);
+    const { mode = "live" } = credential;
+    const { handle } = requirePayableAccount(account, dependencies.catalogue, mode);
     const now = dependencies.clock.now();
     const offset = query.offset ?? 0;
     const filter = {
       userId: account.id,
+      mode,
       status: query.status ?? null,
       now,
       offset,

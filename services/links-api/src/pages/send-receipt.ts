@@ -39,7 +39,7 @@ export const sendReceipt = (dependencies: Dependencies) => {
   return async (req: Request, res: Response): Promise<void> => {
     rejectCrossSiteRequest(req, cookiePolicy);
     const receipt = await requireReceipt(dependencies, req);
-    if (!offersEmail(dependencies, receipt.link)) throw createApiError("EMAIL_UNAVAILABLE");
+    if (!offersEmail(dependencies, receipt)) throw createApiError("EMAIL_UNAVAILABLE");
     const address = ((await readForm(req)).get("address") ?? "").trim();
     const result = await sendTo(dependencies, { req, res, receipt, address });
     if (result === "sent") {

@@ -12,6 +12,7 @@ import {
   Amount,
   LinkStatus,
   LinkTexts,
+  Mode,
   linkSnapshot,
 } from "@payment-links/contracts";
 import {
@@ -32,6 +33,7 @@ import { buildAccountUpsert } from "./accounts.ts";
 export const LinkRow = z.object({
   id: z.string(),
   userId: z.string(),
+  mode: Mode,
   version: z.int(),
   status: LinkStatus,
   toAmount: Amount,
@@ -99,13 +101,13 @@ export const insertLink = async (
       INSERT INTO links (
         id, user_id, version, status, to_amount, max_usage, description, created_at, expires_at,
         wallet_id, wallet_provider, destination_address, token_id, chain_id, token_address,
-        payment_reference, created_by
+        payment_reference, created_by, mode
       ) VALUES (
         ${link.id}, ${link.userId}, ${link.version}, ${link.status}, ${link.toAmount.toFixed()},
         ${link.maxUsage}, ${link.description}, ${link.createdAt.toISOString()},
         ${link.expiresAt?.toISOString() ?? null}, ${link.walletId}, ${link.walletProvider},
         ${link.destinationAddress}, ${link.tokenId}, ${link.chainId}, ${link.tokenAddress},
-        ${link.paymentReference}, ${createdBy}
+        ${link.paymentReference}, ${createdBy}, ${link.mode}
       )
     )
     INSERT INTO outbox (id, topic, key, type, occurred_at, traceparent, value) VALUES (
@@ -161,6 +163,18 @@ const mutableRows = createJsonRecordset(MutableRow.extend({ id: z.string() }));
 /** Stores the mutable columns of a link ({@link buildLinksUpdate}). */
 export const updateLink = async (tx: Transaction, link: Link): Promise<void> => {
   await tx.query(sql.prepared("update_link", VoidRow)`${buildLinksUpdate([link])}`);
+};
+
+/** Stores that a link has expired ahead of time. Its row must be locked by this transaction. */
+export const updateExpiredLink = async (
+  tx: Transaction,
+  { id, expiresAt, status, version }: Pick<Link, "id" | "expiresAt" | "status" | "version">,
+): Promise<void> => {
+  await tx.query(sqlVoid`
+    UPDATE links SET expires_at = ${expiresAt === null ? null : sql.timestamp(expiresAt)},
+      status = ${status}, version = ${version}
+    WHERE id = ${id}
+  `);
 };
 
 /**

@@ -2,6 +2,7 @@ import { search } from "@payment-links/design/icons";
 import { useEffect, useRef, useState } from "react";
 import { useNavigate, useSearchParams } from "react-router";
 import { useOperationQuery } from "../../api/query.ts";
+import { isOfMode } from "../../mode.ts";
 import { ButtonLink } from "../../ui/button.tsx";
 import { Icon } from "../../ui/icon.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
@@ -106,7 +107,7 @@ const TokenFilter = () => {
       {texts.token}
       <select value={tokenId} onChange={(event) => setTokenId(event.target.value)}>
         <option value="">{texts.all}</option>
-        {tokens.map(({ id, token }) => (
+        {tokens.filter(isOfMode).map(({ id, token }) => (
           <option key={id} value={id}>
             {`${token.symbol} · ${token.chain.name}`}
           </option>

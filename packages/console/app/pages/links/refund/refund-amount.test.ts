@@ -97,6 +97,7 @@ describe("a payment can be refunded", () => {
     ["but not if it failed", { status: "failed" }, undefined],
     ["but not if its chain reversed it", { orphaned: true }, undefined],
     ["but not if it reports another payment", { duplicateOf: "tx_1" }, undefined],
+    ["but not if it is simulated", { simulated: true }, undefined],
   ])("%s", (_what, overrides, expected) => {
     expect(find(overrides)).toBe(expected);
   });
