@@ -1,3 +1,4 @@
+import type { CallOptions } from "./call-options.ts";
 import { type PaymentLinkChanges, eachLink, listChanges } from "./list-links.ts";
 import { requireIntegerInRange } from "./require-integer.ts";
 import { type ApiRequest, type ClientSettings, sendRequest } from "./send-request.ts";
@@ -32,14 +33,6 @@ export type PaymentLinksOptions = {
    * misspelled. Called once per field name. Default: `console.warn`.
    */
   onWarning?: ((message: string) => void) | undefined;
-};
-
-export type CallOptions = {
-  /**
-   * Aborts the call with the signal's reason, even while it waits between attempts. An aborted
-   * create may have succeeded. To repeat it safely, pass your own idempotency key.
-   */
-  signal?: AbortSignal | null | undefined;
 };
 
 export type CreateOptions = CallOptions & {
