@@ -68,8 +68,8 @@ export type PaymentLinks = {
   /** Returns one link with its owner's public profile. Does not require an API key. */
   retrievePaymentLink(id: string, options?: CallOptions): Promise<RetrievedPaymentLink>;
   /**
-   * Yields every link of the list, newest first, and requests pages as the loop needs them. Links
-   * that are created during the loop may be missing. No link is yielded twice. If a link stops
+   * Yields every link of the list, newest first or, with `updatedAfter`, latest change first.
+   * Requests pages as the loop needs them. Links that are created during the loop may be missing. No link is yielded twice. If a link stops
    * matching the `status` filter during the loop, another link may be skipped. If you need every
    * link, omit the status.
    */
