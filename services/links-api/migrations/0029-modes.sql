@@ -9,6 +9,7 @@ CREATE INDEX links_lasting_by_owner ON links (user_id, mode, created_at DESC, se
   WHERE status = 'active' AND expires_at IS NULL;
 CREATE INDEX links_expiring_by_owner ON links (user_id, mode, expires_at)
   WHERE status = 'active' AND expires_at IS NOT NULL;
+CREATE INDEX links_by_update ON links (user_id, mode, updated_at DESC, seq DESC);
 
 -- What the overview shows, by mode.
 ALTER TABLE received_by_day

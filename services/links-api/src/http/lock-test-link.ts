@@ -39,8 +39,8 @@ export const saveTestLink = async (
   { link, now }: { link: Link; now: Date },
 ): Promise<void> => {
   const endedLink = end === "expire" ? expireLink(link, now) : deactivateLink(link, now);
-  if (end === "expire") await updateExpiredLink(tx, endedLink);
-  else await updateLink(tx, endedLink);
+  if (end === "expire") await updateExpiredLink(tx, endedLink, now);
+  else await updateLink(tx, endedLink, now);
   const eventType = end === "expire" ? linkSnapshot : linkDeactivated;
   const data = { link: toLinkState(endedLink, now) };
   await publish(tx, [createOutgoingEvent(eventType, { key: link.id, occurredAt: now, data })]);
