@@ -347,6 +347,19 @@ const expectations: Record<string, RouteExpectation> = {
   // Without a link ID, the parameter is missing. For another account's link, the list is empty.
   "GET /console/api/webhook-deliveries": { ...sessionRule, expectedResponse: "422 missing" },
 
+  "POST /command/webhook-listeners": { caller: "payment_link:read", expectedResponse: "201" },
+  // The listener does not exist, because the stream of an existing one would not end.
+  "GET /command/webhook-listeners/:id/events": {
+    caller: "payment_link:read",
+    expectedResponse: "404 NOT_FOUND",
+    createParameters: () => ({ id: "whl_00000000000000000000000000" }),
+  },
+  "DELETE /command/webhook-listeners/:id": {
+    caller: "payment_link:read",
+    expectedResponse: "404 NOT_FOUND",
+    createParameters: () => ({ id: "whl_00000000000000000000000000" }),
+  },
+
   "POST /settlement-notices/:provider": {
     ...anyoneRule,
     expectedResponse: "404 NOT_FOUND",
@@ -534,7 +547,7 @@ describe("the API documents", () => {
         `${formatRoute(operation)}: ${formatRule(operation.caller, operation.needsPresence)}`,
     );
     const servedRules = system.publicRoutes
-      .filter(({ path }) => /^\/(v1|console\/api|checkout)\//.test(path))
+      .filter(({ path }) => /^\/(v1|console\/api|command|checkout)\//.test(path))
       .filter(
         ({ path }) =>
           !/openapi\.json$|\/form$|\/unsubscribe\/|^\/checkout\/(assets|images|logos|pictures|qr)\//.test(

@@ -116,6 +116,7 @@ export {
   type endpointOutcomes,
   webhookEndpointOperations,
 } from "./api/webhook-endpoints.ts";
+export { type ListenerWebhook, webhookListenerOperations } from "./api/webhook-listeners.ts";
 export { Account, Wallet, findDefaultWallet } from "./account.ts";
 export { ignoredFieldsHeader, listIgnoredFields } from "./ignored-fields.ts";
 export {

@@ -14,10 +14,14 @@ import { refundOperations } from "./refunds.ts";
 import { identityOperations, sessionOperations, signInOperations } from "./sessions.ts";
 import { walletOperations } from "./wallets.ts";
 import { webhookEndpointOperations } from "./webhook-endpoints.ts";
+import { webhookListenerOperations } from "./webhook-listeners.ts";
 
 type OperationDependencies = { catalogue: Catalogue; now: () => Date };
 
-/** Every operation of the console and the checkout, regardless of the service that implements it. */
+/**
+ * Every operation of the console, the checkout and the command line, regardless of the service that
+ * implements it.
+ */
 export const consoleOperations = ({
   catalogue,
   now,
@@ -38,5 +42,6 @@ export const consoleOperations = ({
     exportOperations,
     depositOperations,
     webhookEndpointOperations,
+    webhookListenerOperations,
     checkoutOperations,
   ].flatMap((operations): Operation[] => Object.values(operations));
