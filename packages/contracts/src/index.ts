@@ -15,6 +15,13 @@ export {
   auditExportMax,
   auditLogOperations,
 } from "./api/audit-log.ts";
+export {
+  AllowCommandSignInBody,
+  type CommandSignInResult,
+  PollCommandSignInBody,
+  StartCommandSignInBody,
+  commandSignInOperations,
+} from "./api/command-sign-ins.ts";
 export { consoleOperations } from "./api/console.ts";
 export {
   AssignDepositBody,

@@ -3,6 +3,7 @@ import { createLinkBody } from "../payment-link.ts";
 import { accountOperations } from "./accounts.ts";
 import { apiKeyOperations } from "./api-keys.ts";
 import { auditLogOperations } from "./audit-log.ts";
+import { commandSignInOperations } from "./command-sign-ins.ts";
 import { depositOperations } from "./deposits.ts";
 import { exportOperations } from "./exports.ts";
 import { notificationOperations } from "./notifications.ts";
@@ -36,6 +37,7 @@ export const consoleOperations = ({
     auditLogOperations,
     walletOperations(catalogue),
     apiKeyOperations(now),
+    commandSignInOperations,
     overviewOperations,
     consoleLinkOperations(createLinkBody(now)),
     refundOperations,
