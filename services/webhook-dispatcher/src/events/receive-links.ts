@@ -178,16 +178,18 @@ const createDelivery = (
 const toAccountEvent = (
   event: LinkEvent & { eventType: WebhookType },
   storedLinks: ReadonlyMap<string, StoredLinkVersion>,
-): AccountEvent => ({
-  userId: event.data.link.userId,
-  eventId: event.envelope.id,
-  linkId: event.data.link.id,
-  eventType: event.eventType,
-  occurredAt: event.envelope.occurredAt,
-  transaction:
-    event.data.transaction === undefined ? null : encodeTransaction(event.data.transaction),
-  isDueTo: (dateCreated) => isDueToEndpoint(dateCreated, event, storedLinks),
-});
+): AccountEvent => {
+  const { data, envelope, eventType } = event;
+  return {
+    userId: data.link.userId,
+    eventId: envelope.id,
+    linkId: data.link.id,
+    eventType,
+    occurredAt: envelope.occurredAt,
+    transaction: data.transaction === undefined ? null : encodeTransaction(data.transaction),
+    isDueTo: (dateCreated) => isDueToEndpoint(dateCreated, event, storedLinks),
+  };
+};
 
 const encodeTransaction = (transaction: LinkTransaction | UnappliedTransaction) =>
   "reason" in transaction

@@ -42,12 +42,9 @@ const addressEvents = (
 ): NewListenerEvent[] =>
   events
     .filter((event) => event.userId === userId && event.isDueTo(dateCreated))
-    .map(({ eventId, linkId, eventType, occurredAt, transaction }, index) => ({
+    .map((event, index) => ({
+      ...event,
       listenerId,
       number: lastNumber + index + 1,
-      id: createDeterministicId("evt", [eventId, listenerId]),
-      linkId,
-      eventType,
-      occurredAt,
-      transaction,
+      id: createDeterministicId("evt", [event.eventId, listenerId]),
     }));
