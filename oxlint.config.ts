@@ -68,6 +68,7 @@ export default defineConfig({
         "packages/docs/receivers/**",
         "packages/console/app/pages/developers/samples/**",
         "packages/postgres/src/testing.ts",
+        "packages/sdk/src/command/main.ts",
       ],
       rules: { "node/no-process-env": "off", "no-console": "off" },
     },

@@ -84,6 +84,13 @@ const createLink = async (owner: Merchant) => ({
   handle: owner.handle,
   ...(await createResource(owner, "payment-links", { toAmount: "1" })),
 });
+const createCommandSignIn = async (): Promise<PathParameters> => {
+  const { body } = await call(`${system.baseUrl}/command/sign-ins`, {
+    method: "POST",
+    body: { deviceName: "laptop" },
+  });
+  return { code: String(body["userCode"]) };
+};
 const getSession = async (owner: Merchant): Promise<PathParameters> => {
   const response = await call(`${system.baseUrl}/console/api/sessions`, {
     headers: { cookie: owner.cookie },
@@ -360,6 +367,44 @@ const expectations: Record<string, RouteExpectation> = {
   // Without a link ID, the parameter is missing. For another account's link, the list is empty.
   "GET /console/api/webhook-deliveries": { ...sessionRule, expectedResponse: "422 missing" },
 
+  "POST /command/sign-ins": {
+    ...anyoneRule,
+    expectedResponse: "201",
+    body: { deviceName: "laptop" },
+  },
+  "POST /command/sign-ins/poll": {
+    ...anyoneRule,
+    expectedResponse: "404 NOT_FOUND",
+    body: { deviceCode: "unknown" },
+  },
+  "GET /console/api/api-keys/sign-ins/:code": {
+    ...sessionRule,
+    createParameters: createCommandSignIn,
+  },
+  "POST /console/api/api-keys/sign-ins/:code/allow": {
+    ...sensitiveRule,
+    expectedResponse: "204",
+    body: { scopes: ["payment_link:read"] },
+    createParameters: createCommandSignIn,
+  },
+  "POST /console/api/api-keys/sign-ins/:code/deny": {
+    ...sessionRule,
+    expectedResponse: "204",
+    createParameters: createCommandSignIn,
+  },
+  "POST /command/webhook-listeners": { caller: "payment_link:read", expectedResponse: "201" },
+  // The listener does not exist, because the stream of an existing one would not end.
+  "GET /command/webhook-listeners/:id/events": {
+    caller: "payment_link:read",
+    expectedResponse: "404 NOT_FOUND",
+    createParameters: () => ({ id: "whl_00000000000000000000000000" }),
+  },
+  "DELETE /command/webhook-listeners/:id": {
+    caller: "payment_link:read",
+    expectedResponse: "404 NOT_FOUND",
+    createParameters: () => ({ id: "whl_00000000000000000000000000" }),
+  },
+
   "POST /settlement-notices/:provider": {
     ...anyoneRule,
     expectedResponse: "404 NOT_FOUND",
@@ -548,7 +593,7 @@ describe("the API documents", () => {
         `${formatRoute(operation)}: ${formatRule(operation.caller, operation.needsPresence)}`,
     );
     const servedRules = system.publicRoutes
-      .filter(({ path }) => /^\/(v1|console\/api|checkout)\//.test(path))
+      .filter(({ path }) => /^\/(v1|console\/api|command|checkout)\//.test(path))
       .filter(
         ({ path }) =>
           !/openapi\.json$|\/form$|\/unsubscribe\/|^\/checkout\/(assets|images|logos|pictures|qr)\//.test(

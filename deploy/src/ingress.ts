@@ -12,6 +12,8 @@ const pathRules: readonly (readonly [RegExp, ServiceName])[] = [
   [/^\/console\/api\/webhook-deliveries(?:\/|$)/, "webhook-dispatcher"],
   [/^\/console\/api\/webhook-endpoints(?:\/|$)/, "webhook-dispatcher"],
   [/^\/console\/api(?:\/|$)/, "auth-keys"],
+  [/^\/command\/webhook-listeners(?:\/|$)/, "webhook-dispatcher"],
+  [/^\/command\/sign-ins(?:\/|$)/, "auth-keys"],
   [/^\/checkout\/images(?:\/|$)/, "webhook-dispatcher"],
   [/^\/checkout\/pictures(?:\/|$)/, "auth-keys"],
   [/^\/settlement-notices(?:\/|$)/, "settlement-listener"],

@@ -113,6 +113,23 @@ CREATE TABLE audit_log (
   CONSTRAINT audit_log_actor_kind_check CHECK (actor_kind = ANY (ARRAY['operator'::text, 'session'::text, 'visitor'::text, 'scanner'::text, 'service'::text]))
 );
 
+CREATE TABLE command_sign_ins (
+  device_hash bytea NOT NULL,
+  user_hash bytea NOT NULL,
+  device_name text NOT NULL,
+  address text,
+  date_created timestamp with time zone NOT NULL,
+  expires_at timestamp with time zone NOT NULL,
+  denied_at timestamp with time zone,
+  account_id text,
+  scopes text[],
+  allowed_by jsonb,
+  CONSTRAINT command_sign_ins_user_hash_key UNIQUE (user_hash),
+  CONSTRAINT command_sign_ins_pkey PRIMARY KEY (device_hash),
+  CONSTRAINT command_sign_ins_device_hash_check CHECK (length(device_hash) = 32),
+  CONSTRAINT command_sign_ins_user_hash_check CHECK (length(user_hash) = 32)
+);
+
 CREATE TABLE dead_letters (
   seq bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
   consumer text NOT NULL,
@@ -404,6 +421,8 @@ CREATE TABLE wallets (
 CREATE INDEX api_keys_of_account ON api_keys USING btree (account_id, date_created) WHERE revoked_at IS NULL;
 CREATE UNIQUE INDEX audit_log_by_id ON audit_log USING btree (id);
 CREATE INDEX audit_log_of_account ON audit_log USING btree (account_id, seq);
+CREATE INDEX command_sign_ins_by_end ON command_sign_ins USING btree (expires_at);
+CREATE INDEX command_sign_ins_of_account ON command_sign_ins USING btree (account_id) WHERE account_id IS NOT NULL;
 CREATE INDEX dead_letters_by_event ON dead_letters USING btree (consumer, event_id) WHERE event_id IS NOT NULL;
 CREATE INDEX dead_letters_by_key ON dead_letters USING btree (consumer, topic, key, seq);
 CREATE INDEX emails_by_date ON emails USING btree (date_created);
@@ -456,6 +475,6 @@ ALTER TABLE wallets ADD CONSTRAINT wallets_account_id_fkey
 CREATE TRIGGER audit_log_append_only BEFORE UPDATE OR TRUNCATE ON audit_log FOR EACH STATEMENT EXECUTE FUNCTION refuse_rewriting();
 CREATE TRIGGER audit_log_kept BEFORE DELETE ON audit_log FOR EACH ROW WHEN (old.written_at > (now() - '30 days'::interval)) EXECUTE FUNCTION refuse_rewriting();
 
-GRANT DELETE, INSERT, SELECT, UPDATE ON accounts, api_keys, audit_log, dead_letters, discarded_letters, emails, handles, heard_until, identities, inbox, inbox_other, notification_settings, outbox, passkeys, pending_defaults, positions, profile_pictures, refused_sign_ins, relay_lead, republishes, sessions, sign_in_attempts, sign_in_tokens, unsubscribe_tokens, wallets TO auth_keys;
+GRANT DELETE, INSERT, SELECT, UPDATE ON accounts, api_keys, audit_log, command_sign_ins, dead_letters, discarded_letters, emails, handles, heard_until, identities, inbox, inbox_other, notification_settings, outbox, passkeys, pending_defaults, positions, profile_pictures, refused_sign_ins, relay_lead, republishes, sessions, sign_in_attempts, sign_in_tokens, unsubscribe_tokens, wallets TO auth_keys;
 GRANT SELECT ON migrations TO auth_keys;
 GRANT USAGE ON SEQUENCE audit_log_seq_seq, dead_letters_seq_seq, outbox_seq_seq TO auth_keys;

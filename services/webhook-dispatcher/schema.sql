@@ -227,6 +227,31 @@ CREATE TABLE links (
   autovacuum_vacuum_threshold=5000
 );
 
+CREATE TABLE listener_events (
+  listener_id text COLLATE "C" NOT NULL,
+  number bigint NOT NULL,
+  event_id text COLLATE "C" NOT NULL,
+  link_id text COLLATE "C" NOT NULL,
+  event_type text NOT NULL,
+  occurred_at timestamp with time zone NOT NULL,
+  transaction jsonb,
+  CONSTRAINT listener_events_pkey PRIMARY KEY (listener_id, number)
+) WITH (
+  autovacuum_vacuum_scale_factor=0.01
+);
+
+CREATE TABLE listeners (
+  id text COLLATE "C" NOT NULL,
+  user_id text COLLATE "C" NOT NULL,
+  sealed_secret bytea NOT NULL,
+  secret_key_name text NOT NULL,
+  date_created timestamp with time zone NOT NULL,
+  last_contact_at timestamp with time zone NOT NULL,
+  last_number bigint DEFAULT 0 NOT NULL,
+  acknowledged_number bigint DEFAULT 0 NOT NULL,
+  CONSTRAINT listeners_pkey PRIMARY KEY (id)
+);
+
 CREATE TABLE migrations (
   name text NOT NULL,
   checksum text NOT NULL,
@@ -305,7 +330,12 @@ CREATE INDEX delivery_log_by_id ON ONLY delivery_log USING btree (id);
 CREATE INDEX delivery_log_by_kind ON ONLY delivery_log USING btree (endpoint_id, status, event_type, date_created, id);
 CREATE INDEX delivery_log_of_link ON ONLY delivery_log USING btree (link_id, date_created, id);
 CREATE INDEX endpoints_of_user ON endpoints USING btree (user_id) WHERE deleted_at IS NULL;
+CREATE INDEX listeners_by_contact ON listeners USING btree (last_contact_at);
+CREATE INDEX listeners_of_user ON listeners USING btree (user_id);
 
-GRANT DELETE, INSERT, SELECT, UPDATE ON dead_letters, deliveries, delivery_log, delivery_log_other, discarded_letters, endpoint_hours, endpoints, heard_until, inbox, inbox_other, links, outbox, owner_images, positions, relay_lead, republishes TO webhook_dispatcher;
+ALTER TABLE listener_events ADD CONSTRAINT listener_events_listener_id_fkey
+  FOREIGN KEY (listener_id) REFERENCES listeners(id) ON DELETE CASCADE;
+
+GRANT DELETE, INSERT, SELECT, UPDATE ON dead_letters, deliveries, delivery_log, delivery_log_other, discarded_letters, endpoint_hours, endpoints, heard_until, inbox, inbox_other, links, listener_events, listeners, outbox, owner_images, positions, relay_lead, republishes TO webhook_dispatcher;
 GRANT SELECT ON migrations TO webhook_dispatcher;
 GRANT USAGE ON SEQUENCE dead_letters_seq_seq, outbox_seq_seq TO webhook_dispatcher;

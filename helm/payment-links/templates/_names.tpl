@@ -88,6 +88,8 @@ The path prefixes of the single origin and their services. The longest prefix wi
 /console/api/webhook-deliveries: webhook-dispatcher
 /console/api/webhook-endpoints: webhook-dispatcher
 /console/api: auth-keys
+/command/webhook-listeners: webhook-dispatcher
+/command/sign-ins: auth-keys
 /checkout/images: webhook-dispatcher
 /checkout/pictures: auth-keys
 /settlement-notices: settlement-listener

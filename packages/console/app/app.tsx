@@ -17,6 +17,8 @@ const views: Readonly<Record<string, ComponentType>> = {
   "/links/:id": createLazyComponent(() => import("./pages/links/link-details.tsx")),
   "/deposits": createLazyComponent(() => import("./pages/deposits/deposits.tsx")),
   "/keys": createLazyComponent(() => import("./pages/keys/keys.tsx")),
+  // The user enters its address, which `payment-links login` prints.
+  "/command": createLazyComponent(() => import("./pages/command/command.tsx")),
   "/webhooks": createLazyComponent(() => import("./pages/webhooks/webhooks.tsx")),
   "/webhooks/:id": createLazyComponent(() => import("./pages/webhooks/endpoint-details.tsx")),
   "/developers": createLazyComponent(() => import("./pages/developers/developers.tsx")),

@@ -51,6 +51,7 @@ const apiErrorDefinitions = {
   PASSKEY_LIMIT: [409, "The account has the maximum number of passkeys."],
   LAST_WAY_IN: [409, "This is the account's last sign-in method. Add another one first."],
   WEBHOOK_ENDPOINT_LIMIT: [409, "The account has the maximum of 5 webhook endpoints."],
+  WEBHOOK_LISTENER_LIMIT: [409, "The account has the maximum of 3 webhook listeners."],
   PAYLOAD_TOO_LARGE: [413, "The body exceeds 64 KiB or 2,000 JSON values (an image: 2 MiB)."],
   UNSUPPORTED_CONTENT_ENCODING: [415, "The request body must not be compressed."],
   AUDIT_LOG_TOO_LONG: [422, "The export has more than 100,000 entries. Select a shorter period."],

@@ -45,6 +45,8 @@ export const auditActions = [
   "session.refused",
   "session.ended",
   "session.revoked",
+  "command_sign_in.allowed",
+  "command_sign_in.denied",
   "payment_link.created",
   "payment_link.deactivated",
   "payment_link.refund_recorded",

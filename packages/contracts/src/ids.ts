@@ -10,6 +10,7 @@ export type IdPrefix =
   | "dep"
   | "rfd"
   | "whe"
+  | "whl"
   | "evt"
   | "key"
   | "wallet"

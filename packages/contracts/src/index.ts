@@ -15,6 +15,13 @@ export {
   auditExportMax,
   auditLogOperations,
 } from "./api/audit-log.ts";
+export {
+  AllowCommandSignInBody,
+  type CommandSignInResult,
+  PollCommandSignInBody,
+  StartCommandSignInBody,
+  commandSignInOperations,
+} from "./api/command-sign-ins.ts";
 export { consoleOperations } from "./api/console.ts";
 export {
   AssignDepositBody,
@@ -122,6 +129,7 @@ export {
   type endpointOutcomes,
   webhookEndpointOperations,
 } from "./api/webhook-endpoints.ts";
+export { type ListenerWebhook, webhookListenerOperations } from "./api/webhook-listeners.ts";
 export { Account, Wallet, findDefaultWallet, getWalletMode } from "./account.ts";
 export { ignoredFieldsHeader, listIgnoredFields } from "./ignored-fields.ts";
 export {

@@ -10,6 +10,7 @@ export { sendApiError } from "./send-api-error.ts";
 export { sendJson } from "./send-json.ts";
 export { type AppOptions, createApp } from "./app.ts";
 export { type Translated, createLanguageNegotiator } from "./negotiate-language.ts";
+export { exemptConnection } from "./connections.ts";
 export { type CsvFormatter, createCsvFormatter } from "./csv-formatter.ts";
 export { type DeepPages, createDeepPages } from "./deep-pages.ts";
 export {

@@ -69,7 +69,11 @@ export const publicRoute = (route: PublicRoute): Route => ({
 });
 
 /** A route for API keys with the given scope, limited per key and per source address. */
-export const keyRoute = ({ scope, handle, ...route }: CallerRoute & { scope: Scope }): Route => ({
+export const keyRoute = ({
+  scope,
+  handle,
+  ...route
+}: CallerRoute & { scope: Scope; isEndless?: boolean }): Route => ({
   ...route,
   caller: { by: "api-key", scope },
   handle: (req, res, caller) => handle(req, res, requireCaller(caller)),

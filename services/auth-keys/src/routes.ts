@@ -2,6 +2,7 @@ import {
   accountOperations,
   apiKeyOperations,
   auditLogOperations,
+  commandSignInOperations,
   identityOperations,
   notificationOperations,
   passkeyOperations,
@@ -19,6 +20,11 @@ import {
 import type { Dependencies } from "./dependencies.ts";
 import { addPasskey } from "./http/add-passkey.ts";
 import { addWallet } from "./http/add-wallet.ts";
+import { allowCommandSignIn } from "./http/allow-command-sign-in.ts";
+import { denyCommandSignIn } from "./http/deny-command-sign-in.ts";
+import { getCommandSignIn } from "./http/get-command-sign-in.ts";
+import { pollCommandSignIn } from "./http/poll-command-sign-in.ts";
+import { startCommandSignIn } from "./http/start-command-sign-in.ts";
 import { getLinkOwner } from "./http/get-link-owner.ts";
 import { introspectCredential } from "./http/introspect-credential.ts";
 import { sendReceipt } from "./http/send-receipt.ts";
@@ -110,6 +116,7 @@ export const createPublicRoutes = (dependencies: Dependencies): readonly Route[]
     sessionRoute({ ...accountOperations.get, handle: getAccount(dependencies) }),
     sessionRoute({ ...accountOperations.change, handle: changeAccount(dependencies) }),
     ...createPictureRoutes(dependencies),
+    ...createCommandSignInRoutes(dependencies),
     ...createNotificationRoutes(dependencies),
     sessionRoute({ ...walletOperationSet.listTokens, handle: listTokens(dependencies) }),
     sessionRoute({ ...walletOperationSet.list, handle: listWallets(dependencies) }),
@@ -145,6 +152,34 @@ const createPictureRoutes = (dependencies: Dependencies): readonly Route[] => [
     handle: getPicture(dependencies),
   }),
 ];
+
+/** Each started sign-in is a row for 10 minutes. */
+const startRateLimit = {
+  policy: "command-sign-ins",
+  limit: { tokensPerSecond: 0.1, burst: 20 },
+} as const;
+/** Guessing one of 1,000 pending codes at this rate takes 20 years on average. */
+const codeRateLimit = {
+  policy: "command-codes",
+  limit: { tokensPerSecond: 0.02, burst: 30 },
+} as const;
+
+/** Builds the routes with which command lines sign in (rule CALLER-47). */
+const createCommandSignInRoutes = (dependencies: Dependencies): readonly Route[] => {
+  const { allow, deny, get, poll, start } = commandSignInOperations;
+  const routeLimit = codeRateLimit;
+  return [
+    publicRoute({
+      ...start,
+      routeLimit: startRateLimit,
+      handle: startCommandSignIn(dependencies),
+    }),
+    publicRoute({ ...poll, handle: pollCommandSignIn(dependencies) }),
+    sessionRoute({ ...get, routeLimit, handle: getCommandSignIn(dependencies) }),
+    sessionRoute({ ...allow, routeLimit, handle: allowCommandSignIn(dependencies) }),
+    sessionRoute({ ...deny, routeLimit, handle: denyCommandSignIn(dependencies) }),
+  ];
+};
 
 /** No session cookie is sent to this path (rule MAIL-7). */
 const unsubscribeRoute = {

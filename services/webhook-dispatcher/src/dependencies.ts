@@ -2,6 +2,7 @@ import { type DeepPages, createDeepPages } from "@payment-links/http";
 import type { ServiceContext } from "@payment-links/process";
 import type { WebhookDispatcherConfig } from "./config.ts";
 import { type Dispatcher, createDispatcher } from "./delivery/create-dispatcher.ts";
+import { type ListenerStreams, createListenerStreams } from "./delivery/listener-streams.ts";
 import { type Targets, createTargets } from "./delivery/prepare-attempts.ts";
 import type { ExternalDependencies } from "./guard/external-dependencies.ts";
 import type { Resolve } from "./guard/resolver.ts";
@@ -23,6 +24,7 @@ export type Dependencies = Pick<ServiceContext, "pool" | "clock" | "log"> &
     deepPages: DeepPages;
     targets: Targets;
     dispatcher: Dispatcher;
+    listenerStreams: ListenerStreams;
     /** Counts a link record whose version does not directly follow the previous one. */
     countVersionJump: () => void;
     /** Notifies the relay that a transaction with events has committed. */
@@ -47,6 +49,7 @@ export const createDependencies = (
     deepPages: createDeepPages({ clock, metrics }),
     targets,
     dispatcher: createDispatcher({ ...context, ...config, targets }),
+    listenerStreams: createListenerStreams({ ...context, ...config }),
     countVersionJump: createVersionJumpCounter(metrics),
     wakeRelay,
   };

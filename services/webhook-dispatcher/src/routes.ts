@@ -1,8 +1,17 @@
-import { webhookEndpointOperations } from "@payment-links/contracts";
-import { type InternalRoute, type Route, publicRoute, sessionRoute } from "@payment-links/http";
+import { webhookEndpointOperations, webhookListenerOperations } from "@payment-links/contracts";
+import {
+  type InternalRoute,
+  type Route,
+  keyRoute,
+  publicRoute,
+  sessionRoute,
+} from "@payment-links/http";
 import type { Dependencies } from "./dependencies.ts";
 import { createEndpoint } from "./http/create-endpoint.ts";
+import { createListener } from "./http/create-listener.ts";
 import { deleteEndpoint } from "./http/delete-endpoint.ts";
+import { deleteListener } from "./http/delete-listener.ts";
+import { followListener } from "./http/follow-listener.ts";
 import { getDelivery } from "./http/get-delivery.ts";
 import { getOwnerImage } from "./http/get-owner-image.ts";
 import { listDeliveries } from "./http/list-deliveries.ts";
@@ -12,6 +21,10 @@ import { resealSecrets } from "./http/reseal-secrets.ts";
 import { updateEndpoint } from "./http/update-endpoint.ts";
 
 const operations = webhookEndpointOperations;
+
+/** The listeners' routes, with the scope that a caller's key needs. */
+const listenerOperations = webhookListenerOperations;
+const scope = listenerOperations.create.caller;
 
 /**
  * The timeout for disabling or deleting an endpoint. This also ends all of its waiting deliveries,
@@ -26,8 +39,8 @@ const responseMsMax = 65_000;
 const imageResponseMsMax = 15_000;
 
 /**
- * Creates the public routes: the routes for webhooks, and the owners' images. Only the console can
- * use the routes for webhooks, because API keys must not manage webhooks (rule HOOK-1).
+ * Creates the public routes: those for endpoints, listeners and the owners' images. Only the console
+ * can use the routes for endpoints, because API keys must not manage them (rule HOOK-1).
  */
 export const createPublicRoutes = (dependencies: Dependencies): readonly Route[] => [
   sessionRoute({ ...operations.list, handle: listEndpoints(dependencies) }),
@@ -37,6 +50,14 @@ export const createPublicRoutes = (dependencies: Dependencies): readonly Route[]
   sessionRoute({ ...operations.listDeliveries, handle: listDeliveries(dependencies) }),
   sessionRoute({ ...operations.getDelivery, handle: getDelivery(dependencies) }),
   sessionRoute({ ...operations.listLinkDeliveries, handle: listLinkDeliveries(dependencies) }),
+  keyRoute({ ...listenerOperations.create, scope, handle: createListener(dependencies) }),
+  keyRoute({
+    ...listenerOperations.follow,
+    scope,
+    isEndless: true,
+    handle: followListener(dependencies),
+  }),
+  keyRoute({ ...listenerOperations.delete, scope, handle: deleteListener(dependencies) }),
   publicRoute({
     method: "get",
     path: "/checkout/images/:userId/:digest",

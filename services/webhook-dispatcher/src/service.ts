@@ -9,6 +9,7 @@ import {
   type ExternalDependencies,
   createExternalDependencies,
 } from "./guard/external-dependencies.ts";
+import { endListeners } from "./jobs/end-listeners.ts";
 import { pruneDeliveryLog } from "./jobs/prune-delivery-log.ts";
 import { createInternalRoutes, createPublicRoutes } from "./routes.ts";
 
@@ -33,7 +34,7 @@ export const createWebhookDispatcher = (
   createService(context, "webhook-dispatcher", (wakeRelay) => {
     const options = { ...config, ...externalDependencies };
     const dependencies = createDependencies(context, options, wakeRelay);
-    const { dispatcher, images } = dependencies;
+    const { dispatcher, images, listenerStreams } = dependencies;
     return {
       publicRoutes: createPublicRoutes(dependencies),
       internalRoutes: createInternalRoutes(dependencies),
@@ -41,17 +42,21 @@ export const createWebhookDispatcher = (
         handlers: createEventHandlers(dependencies),
         waitForCapacity: () => dispatcher.awaitCapacity(),
       },
-      backgroundJobs: [pruneDeliveryLog(dependencies)],
+      backgroundJobs: [pruneDeliveryLog(dependencies), endListeners(dependencies)],
       start: async () => {
         await assertKnownSecretKeys(dependencies);
         dispatcher.start();
+        listenerStreams.start();
       },
       // Stops the dispatcher at the beginning of the shutdown, while the process still serves
       // requests. Attempts can then end before the process is killed.
-      drain: () => void dispatcher.stop().catch(() => {}),
+      drain: () => {
+        listenerStreams.drain();
+        dispatcher.stop().catch(() => {});
+      },
       stop: async () => {
         images.close();
-        await dispatcher.stop();
+        await Promise.all([dispatcher.stop(), listenerStreams.stop()]);
       },
       // Stops the dispatcher again, to release the leases of records that were committed after the
       // first stop.

@@ -424,6 +424,12 @@ export const apiErrorAdvice: Readonly<
     fix: "Delete an endpoint that you don't use.",
     retry: no,
   },
+  WEBHOOK_LISTENER_LIMIT: {
+    group: "account",
+    cause: "An account has at most 3 connections of `payment-links listen` at the same time.",
+    fix: "End one with Ctrl-C. One that was killed ends 5 minutes after its last connection.",
+    retry: "Yes, after 5 minutes.",
+  },
   INVALID_WEBHOOK_URL: {
     group: "account",
     cause:

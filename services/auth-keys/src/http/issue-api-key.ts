@@ -1,13 +1,17 @@
 import type { Response } from "express";
 import { hashSecret, type Actor } from "@payment-links/contracts";
 import { sendJson } from "@payment-links/http";
-import type { Caller } from "@payment-links/identity";
 import type { Transaction } from "@payment-links/postgres";
 import { type ApiKey, serializeApiKey } from "../domain/api-key.ts";
 import { insertApiKey } from "../store/api-keys.ts";
 import { insertAudit } from "../store/audit-log.ts";
 
-type IssuedApiKey = { caller: Caller; actor: Actor; key: ApiKey; secret: string };
+type IssuedApiKey = {
+  caller: { account: { id: string } };
+  actor: Actor;
+  key: ApiKey;
+  secret: string;
+};
 
 /** Stores a new key of the caller's account, with an audit entry. */
 export const issueApiKey = async (

@@ -6,6 +6,7 @@ import type { Dependencies } from "../dependencies.ts";
 import { lockAccount } from "../store/accounts.ts";
 import { revokeApiKeysOfAccount } from "../store/api-keys.ts";
 import { insertAudit, insertAuditForEach } from "../store/audit-log.ts";
+import { deleteCommandSignInsOfAccount } from "../store/command-sign-ins.ts";
 import { deleteIdentitiesOfAccount } from "../store/identities.ts";
 import { deletePasskeysOfAccount } from "../store/passkeys.ts";
 import { deleteSessionsOfAccount } from "../store/sessions.ts";
@@ -52,6 +53,7 @@ const revokeAll = async (tx: Transaction, auditFields: Revocation) => {
   // The pending change was requested with one of these credentials.
   await cancelDefault(tx, auditFields);
   const signInLinks = await deleteSignInTokensOfAccount(tx, accountId);
+  await deleteCommandSignInsOfAccount(tx, accountId);
   const counts = {
     apiKeys: apiKeys.length,
     identities: identities.length,

@@ -1,5 +1,6 @@
 import type { BackgroundJob } from "@payment-links/process";
 import type { Dependencies } from "../dependencies.ts";
+import { deleteExpiredCommandSignIns } from "../store/command-sign-ins.ts";
 import { deleteOldEmails } from "../store/emails.ts";
 import { deleteExpiredSessions } from "../store/sessions.ts";
 import { deleteExpiredSignInAttempts } from "../store/sign-in-attempts.ts";
@@ -23,7 +24,8 @@ export const deleteExpiredRows = ({
     const attemptCount = await deleteExpiredSignInAttempts(pool, batch);
     const emailCount = await deleteOldEmails(pool, batch);
     const unsubscribeCount = await deleteExpiredUnsubscribeTokens(pool, batch);
+    const commandCount = await deleteExpiredCommandSignIns(pool, batch);
     const counts = [sessionCount, tokenCount, attemptCount, emailCount, unsubscribeCount];
-    return Math.max(...counts) === deleteBatchMax;
+    return Math.max(...counts, commandCount) === deleteBatchMax;
   },
 });

@@ -3,6 +3,7 @@ import { type SessionService, consoleOperations } from "@payment-links/contracts
 import { createCookiePolicy } from "@payment-links/http";
 import type { Dependencies } from "../dependencies.ts";
 import {
+  apiKeyScheme,
   describeOperations,
   documentOptions,
   errorGuide,
@@ -12,7 +13,7 @@ import {
 type DocumentDependencies = Pick<Dependencies, "baseUrl" | "catalogue" | "clock">;
 
 /**
- * Describes the API of the console and the checkout as OpenAPI 3.1. This includes operations that
+ * Describes the API of the console, the checkout and the command line as OpenAPI 3.1. This includes operations that
  * other services implement. All services take their routes and response schemas from the contracts
  * package, and so does this document.
  */
@@ -21,11 +22,11 @@ export const describeConsoleApi = ({ baseUrl, catalogue, clock }: DocumentDepend
     {
       openapi: "3.1.1",
       info: {
-        title: "Payment Links console and checkout",
+        title: "Payment Links console, checkout and command line",
         version: "1.0.0",
         description:
-          "The API of our own pages, for signed-in users and for payers. It can change with every release of the " +
-          "pages, so programs should use the API under /v1 instead. Requests from another site are not allowed. " +
+          "The API of our own pages and of the command line, for signed-in users and for payers. It can change with " +
+          "every release, so programs should use the API under /v1 instead. Requests from another site are not allowed. " +
           `Amounts are plain decimal strings.\n\n${errorGuide}`,
         contact: { name: "Whoever runs this service", url: baseUrl },
       },
@@ -37,6 +38,7 @@ export const describeConsoleApi = ({ baseUrl, catalogue, clock }: DocumentDepend
           [sessionSchemes["auth-keys"]]: buildSessionScheme(baseUrl, "auth-keys"),
           [sessionSchemes["links-api"]]: buildSessionScheme(baseUrl, "links-api"),
           [sessionSchemes["webhook-dispatcher"]]: buildSessionScheme(baseUrl, "webhook-dispatcher"),
+          apiKey: apiKeyScheme,
         },
       },
     },
@@ -63,4 +65,5 @@ const tags = {
   "Payment links": "Your payment links, their payments and deposits.",
   Webhooks: "Webhook endpoints and their deliveries.",
   Checkout: "How to pay a payment link. Available to anyone.",
+  "Command line": "What the `payment-links` command uses.",
 };

@@ -8,6 +8,7 @@ import type {
 import {
   type Operation,
   type ApiErrorCode,
+  type Scope,
   type SessionService,
   createApiError,
   listApiErrorCodes,
@@ -108,6 +109,21 @@ export const sessionSchemes = {
   "links-api": "sessionLinks",
   "webhook-dispatcher": "sessionWebhooks",
 } as const satisfies Record<SessionService, string>;
+
+const scopeDescriptions: Readonly<Record<Scope, string>> = {
+  "payment_link:create": "creating payment links",
+  "payment_link:read": "listing payment links",
+};
+
+/** The security scheme of API keys. */
+export const apiKeyScheme = {
+  type: "apiKey",
+  in: "header",
+  name: "X-API-Key",
+  description: `An API key acts as its owner, within its scopes: ${Object.entries(scopeDescriptions)
+    .map(([scope, text]) => `\`${scope}\` (${text})`)
+    .join(", ")}.`,
+} as const;
 
 /** Returns the security scheme of the service that implements a console path. */
 const getSessionScheme = (path: string): string => {

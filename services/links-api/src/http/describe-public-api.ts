@@ -2,14 +2,18 @@ import * as z from "zod";
 import { type ZodOpenApiOperationObject, createDocument } from "zod-openapi";
 import {
   AnyWebhook,
-  type Scope,
   type WebhookType,
   publicLinkOperations,
   testModeOperations,
   webhookBodies,
 } from "@payment-links/contracts";
 import type { Dependencies } from "../dependencies.ts";
-import { describeOperations, documentOptions, errorGuide } from "./describe-operations.ts";
+import {
+  apiKeyScheme,
+  describeOperations,
+  documentOptions,
+  errorGuide,
+} from "./describe-operations.ts";
 
 type DocumentDependencies = Pick<Dependencies, "baseUrl" | "createBody" | "webhookHeaderPrefix">;
 
@@ -56,20 +60,6 @@ amount can be overpaid. Always compare receivedAmount with the amount that you r
 The documentation is at \`/docs\`. The response of an error links to the entry of its code there (\`Link\`, \`rel="help"\`).
 
 ${errorGuide}`;
-
-const scopeDescriptions: Readonly<Record<Scope, string>> = {
-  "payment_link:create": "creating payment links",
-  "payment_link:read": "listing payment links",
-};
-
-const apiKeyScheme = {
-  type: "apiKey",
-  in: "header",
-  name: "X-API-Key",
-  description: `An API key acts as its owner, within its scopes: ${Object.entries(scopeDescriptions)
-    .map(([scope, text]) => `\`${scope}\` (${text})`)
-    .join(", ")}.`,
-} as const;
 
 /** The webhooks: all current event types, and the general format for future ones. */
 const webhooks = {

@@ -18,6 +18,7 @@ import type { Destination } from "../domain/schedule/slots.ts";
 import { type NewDelivery, insertDeliveries } from "../store/deliveries.ts";
 import { listEnabledEndpoints } from "../store/endpoints.ts";
 import { type StoredLinkVersion, type PublishedLink, recordLinks } from "../store/links.ts";
+import { type AccountEvent, storeListenerEvents } from "./store-listener-events.ts";
 
 type LinkEvent = {
   data: { link: PaymentLinkState; transaction?: LinkTransaction | UnappliedTransaction };
@@ -55,6 +56,11 @@ export const receiveLinks =
       ...new Map(newEvents.map((event) => [event.envelope.id, event])).values(),
     ];
     if (pendingEvents.length === 0) return;
+    const hasListenerEvents = await storeListenerEvents(
+      tx,
+      pendingEvents.map((event) => toAccountEvent(event, storedLinks)),
+      dependencies.clock.now(),
+    );
     const userIds = [...new Set(pendingEvents.map(({ data }) => data.link.userId))];
     const destinations = await listEnabledEndpoints(tx, userIds);
     const destinationsByUser = Map.groupBy(destinations, ({ userId }) => userId);
@@ -72,7 +78,15 @@ export const receiveLinks =
     const currentLinks = newestLinks.flatMap(({ link }) =>
       isNewer(link, storedLinks) ? [link] : [],
     );
-    return insertAndLease(tx, dependencies, { deliveries, destinations, links: currentLinks });
+    const acceptDeliveries = await insertAndLease(tx, dependencies, {
+      deliveries,
+      destinations,
+      links: currentLinks,
+    });
+    return () => {
+      acceptDeliveries();
+      if (hasListenerEvents) dependencies.listenerStreams.wake();
+    };
   };
 
 /**
@@ -164,6 +178,22 @@ const createDelivery = (
   traceparent: traceparent ?? null,
   dateCreated,
 });
+
+const toAccountEvent = (
+  event: LinkEvent & { eventType: WebhookType },
+  storedLinks: ReadonlyMap<string, StoredLinkVersion>,
+): AccountEvent => {
+  const { data, envelope, eventType } = event;
+  return {
+    userId: data.link.userId,
+    eventId: envelope.id,
+    linkId: data.link.id,
+    eventType,
+    occurredAt: envelope.occurredAt,
+    transaction: data.transaction === undefined ? null : encodeTransaction(data.transaction),
+    isDueTo: (dateCreated) => isDueToEndpoint(dateCreated, event, storedLinks),
+  };
+};
 
 const encodeTransaction = (transaction: LinkTransaction | UnappliedTransaction) =>
   "reason" in transaction

@@ -1,6 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { createOutgoingEvent, type OutgoingEvent } from "@payment-links/bus";
-import { type PaymentLinkState, hashSecret, linkCompleted, newId } from "@payment-links/contracts";
+import {
+  type PaymentLinkState,
+  generateApiKey,
+  hashSecret,
+  linkCompleted,
+  newId,
+} from "@payment-links/contracts";
 import type { RequestIntrospection } from "@payment-links/identity";
 import {
   assertDocumentedResponse,
@@ -101,6 +107,12 @@ export const createRig = async ({ environment = {}, outside = {} }: RigOptions =
       people.set(hashSecret(person.token).toString("hex"), { userId, provenAt });
       return person;
     },
+    /** Creates an API key of the user that can read links. */
+    createKey: ({ userId }: { userId: string }): string => {
+      const key = generateApiKey("live");
+      people.set(hashSecret(key).toString("hex"), { userId, provenAt: endOfTime });
+      return key;
+    },
     call,
     /** Registers an endpoint of the user at `https://receiver.test` or another URL. */
     register: async (person: Person, urlPath = "/hook"): Promise<RegisteredEndpoint> => {
@@ -144,7 +156,7 @@ const endOfTime = new Date(8.64e15);
 
 const createIntrospect =
   (people: ReadonlyMap<string, SignedInPerson>): RequestIntrospection =>
-  ({ hash }) => {
+  ({ hash, kind }) => {
     const person = people.get(hash);
     if (person === undefined) return Promise.resolve({ found: false });
     const { userId, provenAt } = person;
@@ -155,7 +167,7 @@ const createIntrospect =
       credential: {
         id,
         bucketId: id,
-        scopes: [],
+        scopes: kind === "api-key" ? ["payment_link:read"] : [],
         expiresAt: null,
         method: "passkey",
         presence: { provenAt, methods: ["link", "siwe"] },

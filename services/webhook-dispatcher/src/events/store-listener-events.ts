@@ -1,0 +1,50 @@
+import { type WebhookType, createDeterministicId } from "@payment-links/contracts";
+import type { Transaction } from "@payment-links/postgres";
+import type { StoredTransaction } from "../domain/attempt.ts";
+import {
+  type LockedListener,
+  type NewListenerEvent,
+  insertListenerEvents,
+  lockListeners,
+} from "../store/listeners.ts";
+
+/** An event of an account, before it is addressed to a receiver. */
+export type AccountEvent = {
+  userId: string;
+  eventId: string;
+  linkId: string;
+  eventType: WebhookType;
+  occurredAt: Date;
+  transaction: StoredTransaction | null;
+  /** Returns whether a receiver that was created at this time gets the event. */
+  isDueTo: (dateCreated: Date) => boolean;
+};
+
+/**
+ * Stores events for the listeners of their accounts, in the transaction that creates the
+ * deliveries (rule HOOK-22). Returns whether there were any. Without listeners, this is one lookup.
+ */
+export const storeListenerEvents = async (
+  tx: Transaction,
+  events: readonly AccountEvent[],
+  now: Date,
+): Promise<boolean> => {
+  const userIds = [...new Set(events.map(({ userId }) => userId))];
+  const listeners = await lockListeners(tx, userIds, now);
+  const listenerEvents = listeners.flatMap((listener) => addressEvents(events, listener));
+  await insertListenerEvents(tx, listenerEvents);
+  return listenerEvents.length > 0;
+};
+
+const addressEvents = (
+  events: readonly AccountEvent[],
+  { id: listenerId, userId, dateCreated, lastNumber }: LockedListener,
+): NewListenerEvent[] =>
+  events
+    .filter((event) => event.userId === userId && event.isDueTo(dateCreated))
+    .map((event, index) => ({
+      ...event,
+      listenerId,
+      number: lastNumber + index + 1,
+      id: createDeterministicId("evt", [event.eventId, listenerId]),
+    }));

@@ -1,0 +1,17 @@
+import type { Request, Response } from "express";
+import { createApiError } from "@payment-links/contracts";
+import type { Caller } from "@payment-links/identity";
+import type { Dependencies } from "../dependencies.ts";
+import { deleteListener as deleteStored } from "../store/listeners.ts";
+import { parseListenerId } from "./parse-listener-id.ts";
+
+/** DELETE /command/webhook-listeners/{id}: ends a listener and deletes its events. */
+export const deleteListener =
+  ({ pool, listenerStreams }: Dependencies) =>
+  async (req: Request, res: Response, { account }: Caller): Promise<void> => {
+    const id = parseListenerId(req);
+    const wasDeleted = await deleteStored(pool, { id, userId: account.id });
+    if (!wasDeleted) throw createApiError("NOT_FOUND");
+    listenerStreams.wake();
+    res.status(204).end();
+  };
