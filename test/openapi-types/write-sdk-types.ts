@@ -21,7 +21,8 @@ type Document = {
   components: { schemas: Record<string, Schema> };
 };
 
-const readDocument = (): Document =>
+/** Returns the public OpenAPI document. */
+export const readPublicDocument = (): Document =>
   JSON.parse(
     JSON.stringify(
       describePublicApi({
@@ -34,27 +35,20 @@ const readDocument = (): Document =>
 
 /** Returns the operation IDs of the public API. They are also the names of the SDK's methods. */
 export const publicOperationIds = (): readonly string[] =>
-  listOperations(readDocument()).map(({ operationId }) => operationId);
+  listOperations(readPublicDocument()).map(({ operationId }) => operationId);
 
 /**
  * Writes TypeScript for the data that an integrator sends and receives, from the public OpenAPI
  * document: each schema with its field descriptions, the list filter, and the webhooks by type.
  */
 export const writeSdkTypes = (): string => {
-  const document = readDocument();
+  const document = readPublicDocument();
   const { components, webhooks } = document;
-  const listOperation = listOperations(document).find(
-    ({ operationId }) => operationId === "listPaymentLinks",
-  );
-  if (listOperation === undefined) throw new Error("the document has no list operation");
-  const filterFields = (listOperation.parameters ?? []).map(
-    ({ name, schema, description = "" }) => ({
-      name,
-      type: writeType(schema),
-      isRequired: false,
-      description: schema.description ?? description,
-    }),
-  );
+  const filterFields = listFilterFields(document).map(({ schema, ...field }) => ({
+    ...field,
+    type: writeType(schema),
+    isRequired: false,
+  }));
   return [
     "// Made by `npm run generate` from the public OpenAPI document. Change nothing here.",
     ...Object.entries(components.schemas).map(
@@ -68,6 +62,21 @@ export const writeSdkTypes = (): string => {
     "};",
     "",
   ].join("\n");
+};
+
+/** Returns the query parameters of the list. */
+export const listFilterFields = (
+  document: Document,
+): { name: string; schema: Schema; description: string }[] => {
+  const listOperation = listOperations(document).find(
+    ({ operationId }) => operationId === "listPaymentLinks",
+  );
+  if (listOperation === undefined) throw new Error("the document has no list operation");
+  return (listOperation.parameters ?? []).map(({ name, schema, description = "" }) => ({
+    name,
+    schema,
+    description: schema.description ?? description,
+  }));
 };
 
 const listOperations = ({ paths }: Document): Operation[] =>

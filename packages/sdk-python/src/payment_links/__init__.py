@@ -1,0 +1,20 @@
+"""A typed client of Payment Links, and what a receiver of its webhooks needs."""
+
+from ._amounts import compare_amounts
+from ._async_client import AsyncPaymentLinks
+from ._client import PaymentLinks
+from ._errors import NoAnswerError, PaymentLinksError, Problem
+from ._webhooks import WebhookRefusal, WebhookRefusedError, is_webhook, read_webhook
+
+__all__ = [
+    "AsyncPaymentLinks",
+    "NoAnswerError",
+    "PaymentLinks",
+    "PaymentLinksError",
+    "Problem",
+    "WebhookRefusal",
+    "WebhookRefusedError",
+    "compare_amounts",
+    "is_webhook",
+    "read_webhook",
+]
