@@ -110,6 +110,17 @@ BEGIN
 END
 $function$;
 
+CREATE OR REPLACE FUNCTION set_link_updated_at()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'links_api'
+AS $function$
+BEGIN
+  NEW.updated_at := greatest(clock_timestamp(), OLD.updated_at + interval '1 microsecond');
+  RETURN NEW;
+END
+$function$;
+
 CREATE OR REPLACE FUNCTION transaction_key(hash text)
  RETURNS text
  LANGUAGE sql
@@ -295,6 +306,7 @@ CREATE TABLE links (
   payment_reference text COLLATE "C" NOT NULL,
   last_transaction_id text COLLATE "C",
   created_by text COLLATE "C",
+  updated_at timestamp with time zone DEFAULT now() NOT NULL,
   CONSTRAINT links_pkey PRIMARY KEY (id),
   CONSTRAINT links_current_usage_check CHECK (current_usage >= 0),
   CONSTRAINT links_max_usage_check CHECK (max_usage > 0),
@@ -466,6 +478,7 @@ CREATE INDEX ignored_fields_by_age ON ignored_fields USING btree (seen_at);
 CREATE INDEX ignored_fields_of_user ON ignored_fields USING btree (user_id);
 CREATE INDEX links_by_owner ON links USING btree (user_id, created_at DESC, seq DESC);
 CREATE INDEX links_by_reference ON links USING hash (payment_reference);
+CREATE INDEX links_by_update ON links USING btree (user_id, updated_at DESC, seq DESC);
 CREATE INDEX links_ended_by_owner ON links USING btree (user_id, status, created_at DESC, seq DESC) WHERE status <> 'active'::text;
 CREATE INDEX links_expiring ON links USING btree (expires_at) WHERE status = 'active'::text AND expires_at IS NOT NULL;
 CREATE INDEX links_expiring_by_owner ON links USING btree (user_id, expires_at) WHERE status = 'active'::text AND expires_at IS NOT NULL;
@@ -487,6 +500,7 @@ ALTER TABLE refunds ADD CONSTRAINT refunds_link_id_fkey
   FOREIGN KEY (link_id) REFERENCES links(id);
 
 CREATE TRIGGER links_added AFTER INSERT ON links REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION keep_paid_addresses();
+CREATE TRIGGER links_updated BEFORE UPDATE ON links FOR EACH ROW WHEN (new.updated_at = old.updated_at AND (new.version IS DISTINCT FROM old.version OR new.status IS DISTINCT FROM old.status)) EXECUTE FUNCTION set_link_updated_at();
 CREATE TRIGGER payments_judged AFTER UPDATE ON payments REFERENCING OLD TABLE AS known NEW TABLE AS told FOR EACH STATEMENT EXECUTE FUNCTION keep_overview();
 CREATE TRIGGER payments_judged_at_once AFTER INSERT ON payments REFERENCING NEW TABLE AS told FOR EACH STATEMENT EXECUTE FUNCTION keep_overview();
 

@@ -18,7 +18,7 @@ export type ImportRules = {
  */
 export const packages: Record<string, ImportRules> = {
   design: { entries: "icon.svg icons tokens.css", libraries: "node:fs" },
-  sdk: {},
+  sdk: { entries: "express fastify web" },
   chains: {
     libraries: "@noble/hashes @scure/base @scure/bip32 @scure/btc-signer viem",
     entries:
