@@ -197,6 +197,46 @@ describeWithPython("the Python SDK", () => {
       expect(receiverOutput).toBe("Order 1001 is paid: 25 of 25\n");
     });
 
+    test("lists what changed since the previous run with the README's own code (rule API-44)", async () => {
+      const readme = await readFile(join(packageFolder, "README.md"), "utf8");
+      const [program] = readBlocks(readme, "Find missed payments");
+      await writeFile(join(shop, "reconcile.py"), program?.text ?? "");
+      const create = `
+import os, sys
+from payment_links import PaymentLinks
+with PaymentLinks(os.environ["URL"], os.environ["KEY"]) as payment_links:
+    payment_links.create_payment_link({"toAmount": "7", "description": sys.argv[1]})
+`;
+      for (const description of ["Order 2001", "Order 2002"]) {
+        runPython("-c", create, description);
+        expect(runPython("reconcile.py")).toContain(`${description}: active, 0 received\n`);
+      }
+      expect(await readFile(join(shop, "since.txt"), "utf8")).toMatch(/^\d{4}-.*Z$/);
+    });
+
+    test("waits until a link is paid", async () => {
+      const waitProgram = `
+import os
+from payment_links import PaymentLinks
+with PaymentLinks(os.environ["URL"], os.environ["KEY"]) as payment_links:
+    id = payment_links.create_payment_link({"toAmount": "3"})["id"]
+    print(id, flush=True)
+    link = payment_links.wait_for_payment_link(id)
+    print(link["status"], link["receivedAmount"])
+`;
+      const child = spawn(join(shop, ".venv/bin/python"), ["-c", waitProgram], { cwd: shop, env });
+      let output = "";
+      child.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()));
+      const exited = once(child, "exit");
+      await waitUntil("the link exists", () => output.includes("\n"));
+      const paymentLinkId = output.trim();
+      const status = "settled" as const;
+      const notice = { id: "payment-2", paymentLinkId, amount: "3", status };
+      expect(await sendNotice(system.baseUrl, acmeProvider, notice)).toBe(202);
+      await exited;
+      expect(output).toBe(`${paymentLinkId}\ncompleted 3\n`);
+    });
+
     test("gets links, pages and errors exactly as the service returns them", async () => {
       await writeFile(join(shop, "read.py"), readProgram);
       const result = JSON.parse(runPython("read.py")) as Record<string, unknown>;

@@ -56,6 +56,7 @@ def create_client(
     seams: Any = {
         "random": lambda: time.random,
         "now": lambda: time.now,
+        "monotonic": lambda: time.now,
         "new_idempotency_key": lambda: f"drawn-{next(numbers)}",
     }
 

@@ -1,6 +1,7 @@
 import json
 import logging
 import pickle
+import re
 import traceback
 from datetime import datetime, timedelta, timezone
 from decimal import Decimal
@@ -12,7 +13,15 @@ import anyio
 import httpx
 import pytest
 
-from payment_links import AsyncPaymentLinks, NoAnswerError, PaymentLinks, PaymentLinksError, Problem
+from payment_links import (
+    AsyncPaymentLinks,
+    NoAnswerError,
+    PaymentLinks,
+    PaymentLinksError,
+    Problem,
+    WaitTimeoutError,
+)
+from payment_links.shapes import PaymentLinksFilter
 
 from .clients import CreateClient
 from .conftest import VirtualTime
@@ -377,9 +386,10 @@ class TestErrorResponses:
             other_server.close()
 
     def test_can_be_pickled(self) -> None:
-        errors = [
+        errors: list[Exception] = [
             PaymentLinksError(422, [Problem("missing", "a")], "req_1", "order-1", "https://a"),
             NoAnswerError("order-1", "https://a"),
+            WaitTimeoutError(60, None),
         ]
         for error in errors:
             copy = pickle.loads(pickle.dumps(error))
@@ -447,6 +457,18 @@ class TestReadingLinks:
             "GET /v1/payment-link?status=completed&offset=20",
             "GET /v1/payment-link?offset=0",
         ]
+
+    def test_sends_every_parameter_of_the_list(
+        self, server: Server, create_client: CreateClient
+    ) -> None:
+        server.respond_with(respond(200, {"data": [], "nextOffset": None}))
+        parameters: dict[str, Any] = {
+            re.sub("[A-Z]", lambda letter: f"_{letter[0].lower()}", name): "1"
+            for name in PaymentLinksFilter.__annotations__
+        }
+        create_client().list_payment_links(**parameters)
+        query = parse_qs(urlsplit(server.requests[0].line).query)
+        assert set(query) == set(PaymentLinksFilter.__annotations__)
 
     def test_yields_each_link_once_while_new_links_are_created(
         self, server: Server, create_client: CreateClient

@@ -1,15 +1,21 @@
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
+from datetime import datetime
 from types import TracebackType
 from typing import Any, cast
 
 import httpx
 
+from ._changes import BEFORE_ALL_LINKS, PaymentLinkChanges
+from ._errors import NoAnswerError, PaymentLinksError
 from ._requests import (
     ApiRequest,
+    ClientSettings,
     build_headers,
     create_request,
+    format_instant,
     list_request,
     parse_settings,
     retrieve_request,
@@ -18,12 +24,14 @@ from ._responses import (
     Failure,
     Success,
     get_wait_seconds,
+    is_temporary_error,
     no_answer,
     no_response_within,
     read_response,
 )
 from ._runtime import system_runtime
 from ._seen_ids import SeenIds
+from ._waiting import Wait
 from ._warnings import FieldWarnings, warn
 from .shapes import (
     NewPaymentLink,
@@ -38,9 +46,9 @@ from .shapes import (
 class PaymentLinks:
     """A client of the public API.
 
-    Its methods are the operations of `/v1/openapi.json`. They raise a `PaymentLinksError` for an
-    error response and a `NoAnswerError` if no response arrives. The client holds connections, so
-    use it in a `with` statement, or close it. Threads can share a client.
+    It has the operations of `/v1/openapi.json`, and methods that combine several calls. They raise
+    a `PaymentLinksError` for an error response and a `NoAnswerError` if no response arrives. The
+    client holds connections, so use it in a `with` statement, or close it. Threads can share it.
 
     Args:
         url: The service's origin, such as `https://pay.example.com`.
@@ -119,19 +127,27 @@ class PaymentLinks:
         return cast(PaymentLinkCreationData, self._send(request))
 
     def list_payment_links(
-        self, *, status: PaymentLinkStatus | None = None, offset: int | None = None
+        self,
+        *,
+        status: PaymentLinkStatus | None = None,
+        updated_after: str | datetime | None = None,
+        offset: int | None = None,
     ) -> PaymentLinkPage:
-        """Return one page of ten links, newest first. Requires the scope `payment_link:read`.
+        """Return one page of ten links. Requires the scope `payment_link:read`.
+
+        The newest link is first or, with `updated_after`, the link with the latest change.
 
         Args:
             status: Only links with this status. Default: all links.
+            updated_after: Only links that changed at or after this instant.
             offset: The number of entries to skip: `nextOffset` of the previous page.
 
         Raises:
             PaymentLinksError: The response is an error.
             NoAnswerError: No response arrived.
         """
-        return cast(PaymentLinkPage, self._send(list_request({"status": status, "offset": offset})))
+        request = list_request({"status": status, "updatedAfter": updated_after, "offset": offset})
+        return cast(PaymentLinkPage, self._send(request))
 
     def retrieve_payment_link(self, id: str) -> RetrievedPaymentLink:
         """Return one link with its owner's public profile. Does not require an API key.
@@ -144,7 +160,10 @@ class PaymentLinks:
         return cast(RetrievedPaymentLink, self._send(retrieve_request(id)))
 
     def each_payment_link(
-        self, *, status: PaymentLinkStatus | None = None
+        self,
+        *,
+        status: PaymentLinkStatus | None = None,
+        updated_after: str | datetime | None = None,
     ) -> Iterator[PaymentLinkData]:
         """Yield every link of the list, newest first, and request pages as the loop needs them.
 
@@ -159,30 +178,87 @@ class PaymentLinks:
         seen_ids = SeenIds()
         offset: int | None = 0
         while offset is not None:
-            page = self.list_payment_links(status=status, offset=offset)
+            page = self.list_payment_links(
+                status=status, updated_after=updated_after, offset=offset
+            )
             yield from seen_ids.select_new(page["data"])
             offset = page["nextOffset"]
 
-    def _send(self, request: ApiRequest) -> Any:
+    def reconcile_payment_links(self, *, since: str | datetime | None = None) -> PaymentLinkChanges:
+        """List the links that changed since the previous run.
+
+        They were created, got a payment, changed their status or expired. A link that changed in
+        the last five minutes before the previous run is listed again, so handle a repeated link
+        like a new one. Together, the runs miss no change. Requires the scope `payment_link:read`.
+
+        Args:
+            since: The `next_since` of the previous run. Default: all links are listed.
+
+        Raises:
+            PaymentLinksError: A response is an error.
+            NoAnswerError: No response arrived.
+            RuntimeError: The version of the service is too old.
+        """
+        updated_after = BEFORE_ALL_LINKS if since is None else format_instant(since, "since")
+        return PaymentLinkChanges(
+            lambda offset: self.list_payment_links(updated_after=updated_after, offset=offset)
+        )
+
+    def wait_for_payment_link(
+        self,
+        id: str,
+        *,
+        until: Callable[[RetrievedPaymentLink], bool] | None = None,
+        timeout_seconds: float = 600,
+    ) -> RetrievedPaymentLink:
+        """Return the link as soon as it is completed or no longer active.
+
+        Polls it, at first every second and later every 15 seconds. A delay is never shorter than
+        `Retry-After`, and temporary errors do not end the wait. Does not require an API key.
+
+        Args:
+            id: The id of the link.
+            until: Also ends the wait as soon as it returns true, for example at the first payment.
+            timeout_seconds: The maximum duration of the wait, at most 86,400 s.
+
+        Raises:
+            WaitTimeoutError: The time is over.
+            PaymentLinksError: The response is an error that is not temporary.
+            ValueError: An argument is invalid.
+        """
+        request = retrieve_request(id)
+        wait = Wait(self._runtime, until, timeout_seconds)
+        while True:
+            failure: PaymentLinksError | NoAnswerError | None = None
+            try:
+                link = self._send(request, wait.limit_attempt(self._settings))
+            except (PaymentLinksError, NoAnswerError) as error:
+                if not is_temporary_error(error):
+                    raise
+                failure = error
+            else:
+                if wait.is_over(link):
+                    return cast(RetrievedPaymentLink, link)
+            self._runtime.sleep(wait.get_delay_seconds(failure))
+
+    def _send(self, request: ApiRequest, settings: ClientSettings | None = None) -> Any:
         """Send a call until it gets a final response or reaches `tries_max`.
 
         Every call can be repeated safely, because reads do not change anything and writes have an
         idempotency key.
         """
+        settings = settings or self._settings
         attempt_number = 0
         while True:
             attempt_number += 1
-            result = self._attempt(request)
+            result = self._attempt(settings, request)
             if isinstance(result, Success):
                 self._field_warnings.report(result.ignored_fields)
                 return result.body
-            self._runtime.sleep(
-                get_wait_seconds(self._settings, result, attempt_number, self._runtime)
-            )
+            self._runtime.sleep(get_wait_seconds(settings, result, attempt_number, self._runtime))
 
-    def _attempt(self, request: ApiRequest) -> Success | Failure:
-        settings = self._settings
-        deadline = self._runtime.monotonic() + settings.timeout_seconds
+    def _attempt(self, settings: ClientSettings, request: ApiRequest) -> Success | Failure:
+        deadline = time.monotonic() + settings.timeout_seconds
         try:
             with self._http.stream(
                 request.method,
@@ -196,7 +272,7 @@ class PaymentLinks:
                 body = bytearray()
                 for chunk in response.iter_bytes():
                     body += chunk
-                    if self._runtime.monotonic() > deadline:
+                    if time.monotonic() > deadline:
                         return no_answer(settings, request, no_response_within(settings))
         except httpx.HTTPError as cause:
             return no_answer(settings, request, cause)

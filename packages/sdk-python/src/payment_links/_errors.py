@@ -1,6 +1,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from .shapes import RetrievedPaymentLink
+
 
 @dataclass(frozen=True)
 class Problem:
@@ -39,6 +41,9 @@ class PaymentLinksError(Exception):
     idempotency_key: str | None
     """The idempotency key of the failed create."""
 
+    retry_after_seconds: float
+    """The delay that the response asks for with `Retry-After`. 0 if there is none."""
+
     def __init__(
         self,
         status: int,
@@ -46,14 +51,16 @@ class PaymentLinksError(Exception):
         request_id: str | None = None,
         idempotency_key: str | None = None,
         origin: str = "the service",
+        retry_after_seconds: float = 0,
     ) -> None:
         # With all arguments in `args`, the error can be pickled, for example by a task queue.
-        super().__init__(status, problems, request_id, idempotency_key, origin)
+        super().__init__(status, problems, request_id, idempotency_key, origin, retry_after_seconds)
         self.status = status
         self.problems = tuple(problems)
         self.code = self.problems[0].code if self.problems else f"HTTP_{status}"
         self.request_id = request_id
         self.idempotency_key = idempotency_key
+        self.retry_after_seconds = retry_after_seconds
         self._origin = origin
 
     def __str__(self) -> str:
@@ -87,3 +94,21 @@ class NoAnswerError(Exception):
             f"No response from Payment Links at {self._origin}."
             " If this is not its address, change the `url` of PaymentLinks."
         )
+
+
+class WaitTimeoutError(Exception):
+    """The wait for a link ended because its time is over. The link may still get a payment.
+
+    `__cause__` is the error of the last attempt, if it failed.
+    """
+
+    link: RetrievedPaymentLink | None
+    """The link as it was last retrieved. None if no attempt succeeded."""
+
+    def __init__(self, timeout_seconds: float, link: RetrievedPaymentLink | None) -> None:
+        super().__init__(timeout_seconds, link)
+        self.timeout_seconds = timeout_seconds
+        self.link = link
+
+    def __str__(self) -> str:
+        return f"The link did not reach the awaited state within {self.timeout_seconds} s"

@@ -49,13 +49,17 @@ def parse_settings(
     # httpx would also reject the key, but its error message could include the key.
     if api_key is not None and not _is_header_value(api_key):
         raise ValueError("api_key must be an API key exactly as shown in the console")
-    is_number = isinstance(timeout_seconds, (int, float)) and not isinstance(timeout_seconds, bool)
-    if not is_number or not 0 < timeout_seconds <= _TIMEOUT_SECONDS_MAX:
-        raise ValueError(f"timeout_seconds must be above 0 and at most {_TIMEOUT_SECONDS_MAX}")
+    require_seconds("timeout_seconds", timeout_seconds, _TIMEOUT_SECONDS_MAX)
     is_integer = isinstance(tries_max, int) and not isinstance(tries_max, bool)
     if not is_integer or not 1 <= tries_max <= _TRIES_MAX_LIMIT:
         raise ValueError(f"tries_max must be an integer from 1 to {_TRIES_MAX_LIMIT}")
     return ClientSettings(_parse_origin(url), api_key, timeout_seconds, tries_max)
+
+
+def require_seconds(name: str, value: float, maximum: int) -> None:
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not is_number or not 0 < value <= maximum:
+        raise ValueError(f"{name} must be above 0 and at most {maximum}")
 
 
 def _parse_origin(url: str) -> str:
@@ -88,7 +92,7 @@ def create_request(
 def list_request(parameters: Mapping[str, str | int | datetime | None]) -> ApiRequest:
     query = urlencode(
         {
-            name: _format_instant(value, name) if isinstance(value, datetime) else value
+            name: format_instant(value, name) if isinstance(value, datetime) else value
             for name, value in parameters.items()
             if value is not None
         }
@@ -122,14 +126,17 @@ def _serialize_link(link: NewPaymentLink) -> bytes:
     fields["toAmount"] = format_amount(link.get("toAmount"), "toAmount")
     expiration_date = fields.get("expirationDate")
     if isinstance(expiration_date, datetime):
-        fields["expirationDate"] = _format_instant(expiration_date, "expirationDate")
+        fields["expirationDate"] = format_instant(expiration_date, "expirationDate")
     return json.dumps(fields, allow_nan=False).encode()
 
 
-def _format_instant(instant: datetime, name: str) -> str:
+def format_instant(instant: str | datetime, name: str) -> str:
+    """Return an instant as the service reads it. Text stays as it is."""
+    if isinstance(instant, str):
+        return instant
     # The service would read a time without an offset as UTC, but Python means local time.
-    if instant.utcoffset() is None:
-        raise ValueError(f"{name} must be a datetime with a time zone")
+    if not isinstance(instant, datetime) or instant.utcoffset() is None:
+        raise ValueError(f"{name} must be text or a datetime with a time zone")
     return instant.isoformat()
 
 

@@ -36,7 +36,6 @@ class Failure:
 
     error: PaymentLinksError | NoAnswerError
     is_retryable: bool
-    retry_after_seconds: float = 0
 
 
 def read_response(
@@ -53,15 +52,21 @@ def read_response(
         response.headers.get("X-Request-Id"),
         request.idempotency_key,
         settings.origin,
+        _parse_retry_after(response.headers.get("Retry-After", ""), now),
     )
     is_retryable = (
-        error.status >= 500
-        or error.status in _RETRYABLE_STATUSES
+        is_temporary_error(error)
         or error.code in _RETRYABLE_CODES
         or error.code == request.internal_error_code
     )
-    retry_after_seconds = _parse_retry_after(response.headers.get("Retry-After", ""), now)
-    return Failure(error, is_retryable, retry_after_seconds)
+    return Failure(error, is_retryable)
+
+
+def is_temporary_error(error: PaymentLinksError | NoAnswerError) -> bool:
+    """Return whether a later attempt of any call can succeed."""
+    if isinstance(error, NoAnswerError):
+        return True
+    return error.status >= 500 or error.status in _RETRYABLE_STATUSES
 
 
 def no_answer(settings: ClientSettings, request: ApiRequest, cause: Exception) -> Failure:
@@ -82,9 +87,8 @@ def get_wait_seconds(
     settings: ClientSettings, failure: Failure, attempt_number: int, runtime: Runtime[Pause]
 ) -> float:
     """Return the wait before the next attempt. Raises the error if there must not be one."""
-    is_exhausted = (
-        attempt_number >= settings.tries_max or failure.retry_after_seconds > _WAIT_SECONDS_MAX
-    )
+    retry_after_seconds = get_retry_after_seconds(failure.error)
+    is_exhausted = attempt_number >= settings.tries_max or retry_after_seconds > _WAIT_SECONDS_MAX
     if not failure.is_retryable or is_exhausted:
         raise failure.error
     backoff_seconds = (
@@ -92,7 +96,11 @@ def get_wait_seconds(
         * 2.0 ** (attempt_number - 1)
         * (1 + runtime.random() * _JITTER_FRACTION)
     )
-    return max(failure.retry_after_seconds, min(backoff_seconds, _WAIT_SECONDS_MAX))
+    return max(retry_after_seconds, min(backoff_seconds, _WAIT_SECONDS_MAX))
+
+
+def get_retry_after_seconds(error: PaymentLinksError | NoAnswerError | None) -> float:
+    return error.retry_after_seconds if isinstance(error, PaymentLinksError) else 0
 
 
 def _parse_retry_after(header: str, now: float) -> float:

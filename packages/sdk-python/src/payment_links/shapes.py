@@ -161,7 +161,7 @@ class PaymentLinkCreationData(TypedDict):
     url: str
     """The checkout page. Send this URL to the payer."""
 
-class PaymentLinkPage(TypedDict):
+class _RequiredPaymentLinkPage(TypedDict):
     data: list[PaymentLinkData]
     """The entries of this page, in list order."""
     limit: int
@@ -170,6 +170,10 @@ class PaymentLinkPage(TypedDict):
     """The number of filtered entries before this page."""
     nextOffset: int | None
     """The `offset` of the next page. Null on the last page."""
+
+class PaymentLinkPage(_RequiredPaymentLinkPage, total=False):
+    nextUpdatedAfter: str
+    """The `updatedAfter` of your next run. Store it after you have handled the last page of this run. It is five minutes before this response, because a change can become visible later than its time. Present only on the first page of a list with `updatedAfter`."""
 
 class PaymentLinkData(TypedDict):
     id: str
@@ -314,6 +318,8 @@ class PaymentLinksFilter(TypedDict, total=False):
     """Which links a list has."""
     status: Literal["active", "completed", "inactive"]
     """Only links with this status. Defaults to all links."""
+    updatedAfter: str
+    """Only links that changed at or after this instant: they were created, got a payment, changed their status or expired. The latest change comes first. A link that changes while you request pages can appear twice, or only in your next run. Links from before the update of this installation that added the parameter count as changed at that update."""
     offset: int
     """The number of entries to skip: `nextOffset` of the previous page. Defaults to 0. New entries shift the pages, so skip an `id` that you have already received."""
 
