@@ -70,7 +70,7 @@ export const createLinkLedger = (origin: () => string, now: () => Date = () => n
     },
     /** Returns all links. Creates that are in progress succeed first. */
     listAll: (): readonly LedgerLink[] => {
-      for (const key of [...pendingCreates.keys()]) finishPendingCreate(key);
+      for (const key of pendingCreates.keys()) finishPendingCreate(key);
       return [...links.values()];
     },
   };
@@ -109,7 +109,8 @@ const parseBody = (bytes: Buffer): Body => {
 const parseObject = (bytes: Buffer): Record<string, unknown> => {
   try {
     const value = JSON.parse(bytes.toString()) as unknown;
-    if (typeof value === "object" && value !== null) return value as Record<string, unknown>;
+    if (typeof value === "object" && value !== null && !Array.isArray(value))
+      return value as Record<string, unknown>;
   } catch {
     throw createValidationError("json_invalid");
   }

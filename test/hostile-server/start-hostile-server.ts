@@ -4,7 +4,12 @@ import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { ApiError, createApiError } from "@payment-links/contracts";
 import { type Fault, type FaultKind, type FaultMix, chooseFault } from "./faults.ts";
-import { type CreateCall, type LedgerLink, createLinkLedger } from "./link-ledger.ts";
+import {
+  type CreateCall,
+  type LedgerLink,
+  type LinkLedger,
+  createLinkLedger,
+} from "./link-ledger.ts";
 
 export type HostileServer = {
   url: string;
@@ -83,11 +88,7 @@ export const startHostileServer = async ({
 
 const basePath = "/v1/payment-link";
 
-const parseCall = (
-  ledger: ReturnType<typeof createLinkLedger>,
-  req: IncomingMessage,
-  body: Buffer,
-): Call => {
+const parseCall = (ledger: LinkLedger, req: IncomingMessage, body: Buffer): Call => {
   const { pathname, search, searchParams } = new URL(req.url ?? "", "http://127.0.0.1");
   const apiKey = getHeader(req, "x-api-key");
   const idempotencyKey = getHeader(req, "idempotency-key");
@@ -143,7 +144,7 @@ const handleCall = (call: Call): Reply => {
 };
 
 const respondWithFault = (
-  ledger: ReturnType<typeof createLinkLedger>,
+  ledger: LinkLedger,
   call: Call,
   { isHandled, kind, variant }: Fault,
   res: ServerResponse,

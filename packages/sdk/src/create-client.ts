@@ -1,3 +1,4 @@
+import type { CallOptions } from "./call-options.ts";
 import { type PaymentLinkChanges, eachLink, listChanges } from "./list-links.ts";
 import { requireIntegerInRange } from "./require-integer.ts";
 import { type ApiRequest, type ClientSettings, sendRequest } from "./send-request.ts";
@@ -34,14 +35,6 @@ export type PaymentLinksOptions = {
   onWarning?: ((message: string) => void) | undefined;
 };
 
-export type CallOptions = {
-  /**
-   * Aborts the call with the signal's reason, even while it waits between attempts. An aborted
-   * create may have succeeded. To repeat it safely, pass your own idempotency key.
-   */
-  signal?: AbortSignal | null | undefined;
-};
-
 export type CreateOptions = CallOptions & {
   /**
    * 1 to 255 printable ASCII characters without leading or trailing spaces, unique for each link.
@@ -75,8 +68,8 @@ export type PaymentLinks = {
   /** Returns one link with its owner's public profile. Does not require an API key. */
   retrievePaymentLink(id: string, options?: CallOptions): Promise<RetrievedPaymentLink>;
   /**
-   * Yields every link of the list, newest first, and requests pages as the loop needs them. Links
-   * that are created during the loop may be missing. No link is yielded twice. If a link stops
+   * Yields every link of the list, newest first or, with `updatedAfter`, latest change first.
+   * Requests pages as the loop needs them. Links that are created during the loop may be missing. No link is yielded twice. If a link stops
    * matching the `status` filter during the loop, another link may be skipped. If you need every
    * link, omit the status.
    */

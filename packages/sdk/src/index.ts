@@ -2,8 +2,8 @@ import { type PaymentLinks, type PaymentLinksOptions, createClient } from "./cre
 import { systemRuntime } from "./runtime.ts";
 
 export { compareAmounts } from "./compare-amounts.ts";
+export type { CallOptions } from "./call-options.ts";
 export type {
-  CallOptions,
   CreateOptions,
   LinkToCreate,
   PaymentLinks,

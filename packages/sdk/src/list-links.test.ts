@@ -10,7 +10,7 @@ const createTestClient = (ids: string[], { isOld = false } = {}) => {
       url: "https://pay.example.com",
       apiKey: "plk_1",
       fetch: async (input) => {
-        const { search, searchParams } = new URL(String(input));
+        const { search, searchParams } = new URL(input instanceof Request ? input.url : input);
         queries.push(search);
         const offset = Number(searchParams.get("offset"));
         const data = ids.slice(offset, offset + 10).map((id) => ({ id }));

@@ -1,4 +1,4 @@
-import type { CallOptions, PaymentLinks } from "./create-client.ts";
+import type { CallOptions } from "./call-options.ts";
 import type { PaymentLinkData, PaymentLinkPage, PaymentLinksFilter } from "./shapes.ts";
 
 /** The links that changed since an instant, the latest change first. */
@@ -10,7 +10,7 @@ export type PaymentLinkChanges = AsyncIterable<PaymentLinkData> & {
   readonly nextSince: string | undefined;
 };
 
-type ListPage = PaymentLinks["listPaymentLinks"];
+type ListPage = (filter: PaymentLinksFilter, options: CallOptions) => Promise<PaymentLinkPage>;
 type Filter = Omit<PaymentLinksFilter, "offset">;
 
 /** More links than can be created between two page requests. */
@@ -18,7 +18,7 @@ const seenIdsMax = 10_000;
 /** Before the first link of any installation. */
 const beforeAllLinks = "1970-01-01T00:00:00.000Z";
 
-/** Yields every link of a list once ({@link PaymentLinks.eachPaymentLink}). */
+/** Yields every link of a list once. */
 export const eachLink = async function* (
   listPage: ListPage,
   filter: Filter = {},
@@ -42,7 +42,7 @@ export const eachLink = async function* (
   }
 };
 
-/** Lists the links that changed since an instant ({@link PaymentLinks.reconcilePaymentLinks}). */
+/** Lists the links that changed since an instant. Without one, lists all links. */
 export const listChanges = (
   listPage: ListPage,
   since: string | Date | null | undefined,

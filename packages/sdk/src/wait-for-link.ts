@@ -1,4 +1,4 @@
-import type { CallOptions } from "./create-client.ts";
+import type { CallOptions } from "./call-options.ts";
 import { PaymentLinksError, WaitTimeoutError } from "./errors.ts";
 import { requireIntegerInRange } from "./require-integer.ts";
 import { isTemporaryError } from "./send-request.ts";
@@ -20,8 +20,8 @@ const delayFactor = 1.5;
 const jitterFraction = 0.25;
 
 /**
- * Polls a link until it is no longer active ({@link PaymentLinks.waitForPaymentLink}). `retrieve`
- * makes one attempt, which takes at most the given time.
+ * Polls a link until it is no longer active. `retrieve` makes one attempt, which takes at most the
+ * given time.
  */
 export const waitForLink = async (
   retrieve: (timeoutMs: number) => Promise<RetrievedPaymentLink>,

@@ -27,7 +27,10 @@ export const listOwnLinks =
       limit: pageSize + 1,
     };
     const { updatedAfter } = query;
-    const links = await dependencies.deepPages.read(res, { accountId: account.id, offset }, () =>
+    // The index of changes has no status, so the query reads changed links until enough have it.
+    const isScan = updatedAfter !== undefined && query.status !== undefined;
+    const pageRequest = { accountId: account.id, offset, isScan };
+    const links = await dependencies.deepPages.read(res, pageRequest, () =>
       updatedAfter === undefined
         ? dependencies.listLinks(dependencies.pool, filter)
         : listUpdatedLinks(dependencies.pool, { ...filter, updatedAfter }),

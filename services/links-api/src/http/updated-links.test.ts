@@ -16,7 +16,7 @@ type Headers = Record<string, string>;
 
 const fetchUpdated = async (headers: Headers, updatedAfter: Date | string, query = "") => {
   const parameters = new URLSearchParams({ updatedAfter: new Date(updatedAfter).toISOString() });
-  return (await rig.call(`/v1/payment-link?${parameters}${query}`, { headers })).json;
+  return (await rig.call(`/v1/payment-link?${parameters.toString()}${query}`, { headers })).json;
 };
 
 const listIds = (page: { data: { id: string }[] }): string[] => page.data.map(({ id }) => id);
