@@ -21,7 +21,8 @@ type Document = {
   components: { schemas: Record<string, Schema> };
 };
 
-const readDocument = (): Document =>
+/** Returns the public OpenAPI document. */
+export const readPublicDocument = (): Document =>
   JSON.parse(
     JSON.stringify(
       describePublicApi({
@@ -37,7 +38,7 @@ const readDocument = (): Document =>
  * the SDK's methods.
  */
 export const publicOperationIds = (): readonly string[] => {
-  const document = readDocument();
+  const document = readPublicDocument();
   const paths = Object.entries(document.paths).filter(([path]) => !path.startsWith("/v1/test/"));
   return listOperations({ ...document, paths: Object.fromEntries(paths) }).map(
     ({ operationId }) => operationId,
@@ -49,20 +50,13 @@ export const publicOperationIds = (): readonly string[] => {
  * document: each schema with its field descriptions, the list filter, and the webhooks by type.
  */
 export const writeSdkTypes = (): string => {
-  const document = readDocument();
+  const document = readPublicDocument();
   const { components, webhooks } = document;
-  const listOperation = listOperations(document).find(
-    ({ operationId }) => operationId === "listPaymentLinks",
-  );
-  if (listOperation === undefined) throw new Error("the document has no list operation");
-  const filterFields = (listOperation.parameters ?? []).map(
-    ({ name, schema, description = "" }) => ({
-      name,
-      type: writeType(schema),
-      isRequired: false,
-      description: schema.description ?? description,
-    }),
-  );
+  const filterFields = listFilterFields(document).map(({ schema, ...field }) => ({
+    ...field,
+    type: writeType(schema),
+    isRequired: false,
+  }));
   return [
     "// Made by `npm run generate` from the public OpenAPI document. Change nothing here.",
     ...Object.entries(components.schemas).map(
@@ -76,6 +70,21 @@ export const writeSdkTypes = (): string => {
     "};",
     "",
   ].join("\n");
+};
+
+/** Returns the query parameters of the list. */
+export const listFilterFields = (
+  document: Document,
+): { name: string; schema: Schema; description: string }[] => {
+  const listOperation = listOperations(document).find(
+    ({ operationId }) => operationId === "listPaymentLinks",
+  );
+  if (listOperation === undefined) throw new Error("the document has no list operation");
+  return (listOperation.parameters ?? []).map(({ name, schema, description = "" }) => ({
+    name,
+    schema,
+    description: schema.description ?? description,
+  }));
 };
 
 const listOperations = ({ paths }: Document): Operation[] =>
