@@ -123,10 +123,12 @@ CREATE TABLE command_sign_ins (
   denied_at timestamp with time zone,
   account_id text,
   scopes text[],
+  mode text,
   allowed_by jsonb,
   CONSTRAINT command_sign_ins_user_hash_key UNIQUE (user_hash),
   CONSTRAINT command_sign_ins_pkey PRIMARY KEY (device_hash),
   CONSTRAINT command_sign_ins_device_hash_check CHECK (length(device_hash) = 32),
+  CONSTRAINT command_sign_ins_mode_check CHECK (mode = ANY (ARRAY['live'::text, 'test'::text])),
   CONSTRAINT command_sign_ins_user_hash_check CHECK (length(user_hash) = 32)
 );
 

@@ -309,8 +309,8 @@ CREATE TABLE links (
   payment_reference text COLLATE "C" NOT NULL,
   last_transaction_id text COLLATE "C",
   created_by text COLLATE "C",
-  mode text COLLATE "C" DEFAULT 'live'::text NOT NULL,
   updated_at timestamp with time zone DEFAULT now() NOT NULL,
+  mode text COLLATE "C" DEFAULT 'live'::text NOT NULL,
   CONSTRAINT links_pkey PRIMARY KEY (id),
   CONSTRAINT links_current_usage_check CHECK (current_usage >= 0),
   CONSTRAINT links_max_usage_check CHECK (max_usage > 0),
@@ -486,9 +486,8 @@ CREATE INDEX ignored_fields_by_age ON ignored_fields USING btree (seen_at);
 CREATE INDEX ignored_fields_of_user ON ignored_fields USING btree (user_id);
 CREATE INDEX links_by_owner ON links USING btree (user_id, mode, created_at DESC, seq DESC);
 CREATE INDEX links_by_reference ON links USING hash (payment_reference);
+CREATE INDEX links_by_update ON links USING btree (user_id, mode, updated_at DESC, seq DESC);
 CREATE INDEX links_ended_by_owner ON links USING btree (user_id, mode, status, created_at DESC, seq DESC) WHERE status <> 'active'::text;
-CREATE INDEX links_by_update ON links USING btree (user_id, updated_at DESC, seq DESC);
-CREATE INDEX links_ended_by_owner ON links USING btree (user_id, status, created_at DESC, seq DESC) WHERE status <> 'active'::text;
 CREATE INDEX links_expiring ON links USING btree (expires_at) WHERE status = 'active'::text AND expires_at IS NOT NULL;
 CREATE INDEX links_expiring_by_owner ON links USING btree (user_id, mode, expires_at) WHERE status = 'active'::text AND expires_at IS NOT NULL;
 CREATE INDEX links_lasting_by_owner ON links USING btree (user_id, mode, created_at DESC, seq DESC) WHERE status = 'active'::text AND expires_at IS NULL;

@@ -23,8 +23,16 @@ const requestLink = (headers: Record<string, string>, body: object = { toAmount:
 
 const listIds = (page: { data: { id: string }[] }) => page.data.map(({ id }) => id);
 
-const listWithKey = async ({ keys }: Shop, mode: Mode) =>
-  listIds((await rig.call("/v1/payment-link", { headers: keys[mode] })).json);
+/** Lists the links that a key can read. The list of changes has the same links. */
+const listWithKey = async ({ keys }: Shop, mode: Mode) => {
+  const [links, changedLinks] = await Promise.all(
+    ["", "?updatedAfter=1970-01-01T00:00:00Z"].map(async (query) =>
+      listIds((await rig.call(`/v1/payment-link${query}`, { headers: keys[mode] })).json),
+    ),
+  );
+  expect(changedLinks?.toSorted()).toEqual(links?.toSorted());
+  return links;
+};
 
 describe("a link's mode", () => {
   test("is its key's mode, and the link is paid to that mode's default wallet (rule MODE-1)", async () => {

@@ -236,8 +236,10 @@ describe.each(["not analyzed", "analyzed"])("50 changed links among 20,000, %s",
       )
     `);
     if (state === "analyzed") await rig.analyzeLinks();
+    const now = rig.clock.now();
     for (const offset of [0, 40]) {
-      const filter = { userId: shop.account.id, status: null, now: rig.clock.now(), limit: 11 };
+      const { account } = shop;
+      const filter = { userId: account.id, mode: "live", status: null, now, limit: 11 } as const;
       const plans = await explainQueries(rig.pool, async (db) => {
         const links = await listUpdatedLinks(db, { ...filter, offset, updatedAfter });
         expect(links).toHaveLength(Math.min(11, 50 - offset));

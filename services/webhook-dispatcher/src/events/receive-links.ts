@@ -186,6 +186,7 @@ const toAccountEvent = (
   const { data, envelope, eventType } = event;
   return {
     userId: data.link.userId,
+    mode: data.link.mode ?? "live",
     eventId: envelope.id,
     linkId: data.link.id,
     eventType,

@@ -183,6 +183,7 @@ describe("webhook listeners", () => {
           tx,
           eventIds.map((eventId) => ({
             userId: person.userId,
+            mode: "live",
             eventId,
             linkId: link.id,
             eventType: "payment_link.completed",
@@ -261,6 +262,7 @@ describe("webhook listeners", () => {
         [
           {
             userId: person.userId,
+            mode: "live",
             eventId: "evt_elsewhere",
             linkId: link.id,
             eventType: "payment_link.completed",
@@ -283,6 +285,30 @@ describe("webhook listeners", () => {
     const nextStream = await follow(key, listener, "1");
     await request(key, "DELETE", `${listenersPath}/${listener.id}`);
     await waitUntil("the stream of the deleted listener ends", () => nextStream.isEnded);
+  });
+
+  test("receive only the webhooks of their key's mode, and only keys of this mode can use them (rule MODE-5)", async () => {
+    const person = rig.signIn();
+    const keys = { live: rig.createKey(person), test: rig.createKey(person, "test") };
+    const listeners = {
+      live: await createListener(keys.live),
+      test: await createListener(keys.test),
+    };
+    const stream = await follow(keys.test, listeners.test);
+    const liveStream = await follow(keys.live, listeners.live);
+    const [liveLink, testLink] = [sampleLink(), sampleLink({ mode: "test" })];
+    await rig.publishCompleted(person, { ...liveLink, userId: person.userId });
+    await rig.publishCompleted(person, { ...testLink, userId: person.userId });
+    await waitUntil("both events arrive", () =>
+      [stream, liveStream].every(({ events }) => events.length > 0),
+    );
+    const listBodies = ({ events }: typeof stream) => events.map(({ data }) => data["body"]);
+    expect(listBodies(stream)).toEqual([expect.stringContaining(testLink.id)]);
+    expect(listBodies(liveStream)).toEqual([expect.stringContaining(liveLink.id)]);
+    const path = `${listenersPath}/${listeners.test.id}`;
+    expect((await request(keys.live, "GET", `${path}/events`)).status).toBe(404);
+    expect((await request(keys.live, "DELETE", path)).status).toBe(404);
+    await Promise.all([stream.close(), liveStream.close()]);
   });
 
   test("store their secret only sealed (rule HOOK-22)", async () => {
