@@ -21,9 +21,9 @@ type Document = {
   components: { schemas: Record<string, Schema> };
 };
 
-/** Returns the public OpenAPI document. */
-export const readPublicDocument = (): Document =>
-  JSON.parse(
+/** Returns the public OpenAPI document without test mode, whose operations the SDKs do not have. */
+export const readPublicDocument = (): Document => {
+  const document = JSON.parse(
     JSON.stringify(
       describePublicApi({
         baseUrl: "http://127.0.0.1",
@@ -32,18 +32,19 @@ export const readPublicDocument = (): Document =>
       }),
     ),
   ) as Document;
-
-/**
- * Returns the operation IDs of the public API, except those of test mode. They are also the names of
- * the SDK's methods.
- */
-export const publicOperationIds = (): readonly string[] => {
-  const document = readPublicDocument();
-  const paths = Object.entries(document.paths).filter(([path]) => !path.startsWith("/v1/test/"));
-  return listOperations({ ...document, paths: Object.fromEntries(paths) }).map(
-    ({ operationId }) => operationId,
-  );
+  const omit = <Value>(entries: Record<string, Value>, prefix: string) =>
+    Object.fromEntries(Object.entries(entries).filter(([key]) => !key.startsWith(prefix)));
+  const { components, paths } = document;
+  return {
+    ...document,
+    paths: omit(paths, "/v1/test/"),
+    components: { ...components, schemas: omit(components.schemas, "Simulated") },
+  };
 };
+
+/** Returns the operation IDs of the public API. They are also the names of the SDK's methods. */
+export const publicOperationIds = (): readonly string[] =>
+  listOperations(readPublicDocument()).map(({ operationId }) => operationId);
 
 /**
  * Writes TypeScript for the data that an integrator sends and receives, from the public OpenAPI

@@ -19,16 +19,6 @@ class NewPaymentLink(_RequiredNewPaymentLink, total=False):
     expirationDate: str | datetime | None
     """Must be in the future. UTC if it has no offset. Null means that the link never expires."""
 
-class SimulatedPaymentRequest(TypedDict, total=False):
-    amount: str | float | None
-    """In the link's token. Defaults to the amount that is missing, or to the link's amount if none is."""
-    outcome: Literal["succeeded", "late", "wrong_token", "wrong_destination", "wrong_amount", "orphaned", "processing", "failed"] | None
-    """What happens to the payment. Defaults to `succeeded`. `late` means that it arrives after the link has expired, which expires the link if it has not. `processing` leaves it unconfirmed."""
-    payer: str | None
-    """The address of the sender. Defaults to an unknown sender."""
-    paymentId: str | None
-    """The simulated payment with the outcome `processing` that now gets its `outcome`, with its first amount and payer."""
-
 class TransactionSucceededWebhookData(TypedDict):
     """The state of the link when this attempt is sent."""
     paymentLinkId: str
@@ -323,19 +313,6 @@ class UserWalletData(TypedDict):
     """Whether this is the default wallet of its chain."""
     provider: str | None
     """The provider of the wallet, if known."""
-
-class SimulatedPayment(TypedDict):
-    id: str
-    status: Literal["processing", "settled", "failed"]
-    applied: bool
-    reason: Literal["duplicate", "conflict", "wrong_token", "wrong_destination", "wrong_amount", "completed", "expired", "inactive"] | None
-    amount: str
-    """A plain decimal in whole tokens, such as `25` or `0.1`."""
-    tokenAddress: str
-    chainId: str
-    sourceTransaction: str | None
-    dateCreated: str
-    paymentLinkId: str
 
 class PaymentLinksFilter(TypedDict, total=False):
     """Which links a list has."""

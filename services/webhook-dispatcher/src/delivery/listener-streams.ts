@@ -27,7 +27,7 @@ const closeMsMax = 10_000;
 const streamsMax = 300;
 
 /** A listener whose client is connected. */
-export type ConnectedListener = {
+type ConnectedListener = {
   id: string;
   secret: string;
   /** The number of the last event that the client acknowledged. */
