@@ -89,6 +89,16 @@ describe("the test mode of the console", () => {
     expect(await user.tab.readText()).not.toContain("test mode");
   });
 
+  test("is kept by a sign-in link that opens it", async () => {
+    const { openTab } = await system.createUser();
+    const tab = await openTab();
+    const url = (await system.createSignInUrl("milla")).replace("/sign-in#", "/test/sign-in#");
+    await tab.goTo(url, "This link signs you in as milla");
+    await tab.click("Sign in as milla", "Add a passkey");
+    await tab.click("Not now", "Add a test wallet");
+    await expectMode(tab, "/console/test", "Add a test wallet");
+  });
+
   test("is one tap away from the menu of a phone", async () => {
     const viewport = { width: 390, height: 844 };
     const user = await system.signUp("mae", { viewport, isMobile: true, hasTouch: true });
