@@ -132,7 +132,8 @@ describe("the test mode of the console", () => {
     await user.goTo("/test/keys");
     await tab.click("Create API key");
     await tab.type("Create API key", "shop");
-    await tab.clickInDialog("Create API key", "plk_test_");
+    await tab.clickInDialog("Create API key", "Your new API key");
+    expect(await tab.page.getByRole("dialog").innerText()).toContain("plk_test_");
     await user.goTo("/test/webhooks");
     await tab.click("Add endpoint");
     await tab.page.getByLabel("Name").fill("shop");
@@ -142,7 +143,8 @@ describe("the test mode of the console", () => {
     await tab.waitForText("No payments yet");
     expect(await tab.readText()).not.toContain("Finish setup");
     for (const path of ["wallets", "payment-links?mode=test", "api-keys", "webhook-endpoints"]) {
-      expect((await user.call("get", path)).data).toMatchObject([{ mode: "test" }]);
+      const { data } = await user.call("get", path);
+      expect([path, data]).toMatchObject([path, [{ mode: "test" }]]);
     }
     await user.goTo("", "1 of 3 steps done");
     await user.goTo("/keys", "Your API keys will appear here.");
@@ -201,7 +203,8 @@ describe("the test mode of the console", () => {
     });
     expect(response.status).toBe(200);
     await user.goTo(`/test/links/${user.test.linkId}`, "Payment succeeded");
-    expect(await user.tab.page.getByText("Simulated", { exact: true }).count()).toBe(1);
+    // The payment is detected and succeeds.
+    expect(await user.tab.page.getByText("Simulated", { exact: true }).count()).toBe(2);
     expect(await user.tab.page.getByRole("button", { name: "Refund…" }).count()).toBe(0);
   });
 
