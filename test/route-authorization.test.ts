@@ -128,10 +128,7 @@ const expectations: Record<string, RouteExpectation> = {
     createParameters: createLink,
   },
   // The key is live, and these calls need a test key (rule MODE-7).
-  "POST /v1/test/payment-link/:id/pay": {
-    ...testModeRule,
-    body: {},
-  },
+  "POST /v1/test/payment-link/:id/pay": testModeRule,
   "POST /v1/test/payment-link/:id/expire": testModeRule,
   "POST /v1/test/payment-link/:id/deactivate": testModeRule,
   "GET /v1/openapi.json": { ...anyoneRule, expectedResponse: "200" },

@@ -89,6 +89,16 @@ describe("the test mode of the console", () => {
     expect(await user.tab.readText()).not.toContain("test mode");
   });
 
+  test("is kept by a sign-in link that opens it", async () => {
+    const { openTab } = await system.createUser();
+    const tab = await openTab();
+    const url = (await system.createSignInUrl("milla")).replace("/sign-in#", "/test/sign-in#");
+    await tab.goTo(url, "This link signs you in as milla");
+    await tab.click("Sign in as milla", "Add a passkey");
+    await tab.click("Not now", "Add a test wallet");
+    await expectMode(tab, "/console/test", "Add a test wallet");
+  });
+
   test("is one tap away from the menu of a phone", async () => {
     const viewport = { width: 390, height: 844 };
     const user = await system.signUp("mae", { viewport, isMobile: true, hasTouch: true });
@@ -122,7 +132,8 @@ describe("the test mode of the console", () => {
     await user.goTo("/test/keys");
     await tab.click("Create API key");
     await tab.type("Create API key", "shop");
-    await tab.clickInDialog("Create API key", "plk_test_");
+    await tab.clickInDialog("Create API key", "Your new API key");
+    expect(await tab.page.getByRole("dialog").innerText()).toContain("plk_test_");
     await user.goTo("/test/webhooks");
     await tab.click("Add endpoint");
     await tab.page.getByLabel("Name").fill("shop");
@@ -132,7 +143,8 @@ describe("the test mode of the console", () => {
     await tab.waitForText("No payments yet");
     expect(await tab.readText()).not.toContain("Finish setup");
     for (const path of ["wallets", "payment-links?mode=test", "api-keys", "webhook-endpoints"]) {
-      expect((await user.call("get", path)).data).toMatchObject([{ mode: "test" }]);
+      const { data } = await user.call("get", path);
+      expect([path, data]).toMatchObject([path, [{ mode: "test" }]]);
     }
     await user.goTo("", "1 of 3 steps done");
     await user.goTo("/keys", "Your API keys will appear here.");
@@ -191,7 +203,8 @@ describe("the test mode of the console", () => {
     });
     expect(response.status).toBe(200);
     await user.goTo(`/test/links/${user.test.linkId}`, "Payment succeeded");
-    expect(await user.tab.page.getByText("Simulated", { exact: true }).count()).toBe(1);
+    // The payment is detected and succeeds.
+    expect(await user.tab.page.getByText("Simulated", { exact: true }).count()).toBe(2);
     expect(await user.tab.page.getByRole("button", { name: "Refund…" }).count()).toBe(0);
   });
 

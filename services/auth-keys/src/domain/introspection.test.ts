@@ -47,6 +47,7 @@ describe("evaluateKey (rule CALLER-1)", () => {
         bucketId: "key_1",
         scopes: ["payment_link:read"],
         expiresAt: null,
+        mode: "live",
       },
     });
   });

@@ -137,6 +137,7 @@ describe("POST /v1/test/payment-link/:id/pay (rule MODE-7)", () => {
   });
 
   test.each([
+    ["a list", [], "422 model_attributes_type"],
     ["an unknown outcome", { outcome: "lost" }, "422 enum"],
     ["an amount of 0", { amount: "0" }, "422 greater_than"],
     ["too many digits", { amount: "9".repeat(79) }, "422 decimal_max_digits"],

@@ -139,7 +139,7 @@ const TimelineItem = ({ entry, link, onRefund }: TimelineItemProps) => {
       <span className={styles["event"]}>
         <span>
           <strong>{texts.timelineEntryKinds[entryKind]}</strong>
-          {payment?.simulated === true && (
+          {payment?.simulated === true && kind !== "completed" && (
             <>
               {" "}
               <Badge tone="quiet">{texts.simulated}</Badge>

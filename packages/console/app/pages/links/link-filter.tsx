@@ -2,7 +2,7 @@ import { search } from "@payment-links/design/icons";
 import { useEffect, useRef, useState } from "react";
 import { useNavigate, useSearchParams } from "react-router";
 import { useOperationQuery } from "../../api/query.ts";
-import { isOfMode } from "../../mode.ts";
+import { isOfMode, mode } from "../../mode.ts";
 import { ButtonLink } from "../../ui/button.tsx";
 import { Icon } from "../../ui/icon.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
@@ -101,13 +101,15 @@ const SearchField = () => {
 
 const TokenFilter = () => {
   const [tokenId, setTokenId] = useParameter("token");
-  const tokens = useOperationQuery("listTokens", {}).data?.data ?? [];
+  const allTokens = useOperationQuery("listTokens", {}).data?.data ?? [];
+  // Live links from before modes existed can be on test networks.
+  const tokens = mode === "test" ? allTokens.filter(isOfMode) : allTokens;
   return (
     <label className={styles["chip"]} data-set={tokenId !== ""}>
       {texts.token}
       <select value={tokenId} onChange={(event) => setTokenId(event.target.value)}>
         <option value="">{texts.all}</option>
-        {tokens.filter(isOfMode).map(({ id, token }) => (
+        {tokens.map(({ id, token }) => (
           <option key={id} value={id}>
             {`${token.symbol} · ${token.chain.name}`}
           </option>

@@ -2,8 +2,8 @@ import type { OwnPaymentLink, PaymentData, TokenData } from "../../../api/operat
 
 /**
  * Returns the token in which a payment can be refunded. Returns undefined if there is nothing to
- * refund: the payment is simulated, or the money has not arrived, is gone, belongs to another payment, or is
- * in an unknown token.
+ * refund: the payment is simulated, or the money has not arrived, is gone, belongs to another
+ * payment, or is in an unknown token.
  */
 export const findRefundToken = (
   link: Pick<OwnPaymentLink, "token">,
