@@ -84,13 +84,6 @@ const createLink = async (owner: Merchant) => ({
   handle: owner.handle,
   ...(await createResource(owner, "payment-links", { toAmount: "1" })),
 });
-const createCommandSignIn = async (): Promise<PathParameters> => {
-  const { body } = await call(`${system.baseUrl}/command/sign-ins`, {
-    method: "POST",
-    body: { deviceName: "laptop" },
-  });
-  return { code: String(body["userCode"]) };
-};
 const getSession = async (owner: Merchant): Promise<PathParameters> => {
   const response = await call(`${system.baseUrl}/console/api/sessions`, {
     headers: { cookie: owner.cookie },
@@ -115,6 +108,11 @@ const sensitiveRule = { ...sessionRule, needsPresence: true } as const;
 const ownedSensitiveRule = { ...ownedRule, needsPresence: true } as const;
 
 /** Every public route of the four services, with who is allowed to call it and the response. */
+const unknownCode = {
+  expectedResponse: "404 NOT_FOUND",
+  createParameters: () => ({ code: "BCDF-GHJK" }),
+} as const;
+
 const expectations: Record<string, RouteExpectation> = {
   "POST /v1/payment-link": {
     caller: "payment_link:create",
@@ -374,21 +372,14 @@ const expectations: Record<string, RouteExpectation> = {
     expectedResponse: "404 NOT_FOUND",
     body: { deviceCode: "unknown" },
   },
-  "GET /console/api/api-keys/sign-ins/:code": {
-    ...sessionRule,
-    createParameters: createCommandSignIn,
-  },
+  // The sign-ins do not exist, because any user can allow one, and only once.
+  "GET /console/api/api-keys/sign-ins/:code": { ...sessionRule, ...unknownCode },
   "POST /console/api/api-keys/sign-ins/:code/allow": {
     ...sensitiveRule,
-    expectedResponse: "204",
+    ...unknownCode,
     body: { scopes: ["payment_link:read"] },
-    createParameters: createCommandSignIn,
   },
-  "POST /console/api/api-keys/sign-ins/:code/deny": {
-    ...sessionRule,
-    expectedResponse: "204",
-    createParameters: createCommandSignIn,
-  },
+  "POST /console/api/api-keys/sign-ins/:code/deny": { ...sessionRule, ...unknownCode },
   "POST /command/webhook-listeners": { caller: "payment_link:read", expectedResponse: "201" },
   // The listener does not exist, because the stream of an existing one would not end.
   "GET /command/webhook-listeners/:id/events": {
