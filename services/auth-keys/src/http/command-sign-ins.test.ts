@@ -175,7 +175,7 @@ describe("the sign-in of a command line", () => {
       const startOnce = () => limitedRig.call("POST", "/command/sign-ins", { body });
       expect(await countUntilLimit(startOnce)).toBe(20);
       const tryCode = () => limitedRig.call("GET", `${consolePath}/BCDF-BCDF`, { cookie });
-      expect(await countUntilLimit(tryCode)).toBe(30);
+      expect(await countUntilLimit(tryCode)).toBe(60);
       const other = await limitedRig.signUp();
       // The address has used up its tries, whoever is signed in.
       const otherTry = { cookie: other.cookie };
