@@ -7,7 +7,7 @@ import type { Terminal } from "./command.ts";
 export type Config = { url: string; apiKey: string };
 
 /** Returns the path of the config file (XDG Base Directory Specification). */
-export const getConfigPath = (env: Terminal["env"]): string => {
+const getConfigPath = (env: Terminal["env"]): string => {
   const directory = env["XDG_CONFIG_HOME"];
   // A relative path is invalid according to the specification.
   const isAbsolute = directory?.startsWith("/") === true;

@@ -177,7 +177,7 @@ describe("the sign-in of a command line", () => {
       const tryCode = () => limitedRig.call("GET", `${consolePath}/BCDF-BCDF`, { cookie });
       expect(await countUntilLimit(tryCode)).toBe(60);
       const other = await limitedRig.signUp();
-      // The address has used up its tries, whoever is signed in.
+      // The address has used up its tries, for every account.
       const otherTry = { cookie: other.cookie };
       expect(
         (await limitedRig.call("POST", `${consolePath}/BCDF-BCDF/deny`, otherTry)).status,
