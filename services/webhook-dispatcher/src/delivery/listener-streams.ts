@@ -27,7 +27,7 @@ const closeMsMax = 10_000;
 const streamsMax = 300;
 
 /** A listener whose client is connected. */
-export type ConnectedListener = {
+type ConnectedListener = {
   id: string;
   secret: string;
   /** The number of the last event that the client acknowledged. */
@@ -82,7 +82,7 @@ export const createListenerStreams = (options: ListenerStreamsOptions): Listener
         writtenAtMs: nowMs,
         endsAtMs: nowMs + lifetimeMs,
       };
-      streams.get(stream.id)?.res.end();
+      streams.get(stream.id)?.res.destroy();
       streams.set(stream.id, stream);
       res.once("close", () => {
         if (streams.get(stream.id) === stream) streams.delete(stream.id);

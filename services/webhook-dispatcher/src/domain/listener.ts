@@ -6,7 +6,7 @@ import { createWebhookHeaders } from "./signature.ts";
 export const listenersMax = 3;
 
 /** How long a listener exists after its last connection. */
-export const listenerMsMax = 5 * 60_000;
+const listenerMsMax = 5 * 60_000;
 
 /** The maximum number of events that a listener stores. The oldest are deleted first. */
 export const listenerEventsMax = 1_000;
