@@ -6,7 +6,7 @@ export const commandSignInMs = 10 * 60_000;
 /** The pause between two polls of a command line. */
 export const pollIntervalSeconds = 2;
 
-/** No vowels, so that no words appear, and no letters that look alike (RFC 8628, section 6.1). */
+/** No vowels, so that no words appear, and no letters that can be confused (RFC 8628, section 6.1). */
 const userCodeLetters = "BCDFGHJKLMNPQRSTVWXZ";
 const userCodeLength = 8;
 const groupLength = 4;

@@ -86,7 +86,7 @@ describe("the sign-in of a command line", () => {
       allow(first.cookie, userCode),
       allow(second.cookie, userCode),
     ]);
-    expect(results.map(({ status }) => status).toSorted()).toEqual([204, 404]);
+    expect(results.map(summarizeResponse).toSorted()).toEqual(["204", "404 NOT_FOUND"]);
     expect((await poll(deviceCode)).body["status"]).toBe("allowed");
   });
 
@@ -156,7 +156,7 @@ describe("the sign-in of a command line", () => {
       const tryCode = () => limitedRig.call("GET", `${consolePath}/BCDF-BCDF`, { cookie });
       expect(await countUntilLimit(tryCode)).toBe(30);
       const other = await limitedRig.signUp();
-      // The address has used up its tries, whoever is signed in.
+      // The address has used up its tries, regardless of the account.
       const otherTry = { cookie: other.cookie };
       expect(
         (await limitedRig.call("POST", `${consolePath}/BCDF-BCDF/deny`, otherTry)).status,
