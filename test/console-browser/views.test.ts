@@ -21,6 +21,7 @@ const views: [string, string][] = [
   ["/account/sessions", "Active sessions"],
   ["/account/notifications", "This installation does not send email."],
   ["/account/log", "Sign-in link created"],
+  ["/command", "Enter the code that this command shows"],
   ["/developers", "Check a signature"],
   ["/deposits", "Transfers without a link will appear here."],
   ["/nowhere", "Page not found"],
@@ -38,6 +39,7 @@ const germanViews: [string, string][] = [
   ["/account/sessions", "Aktive Sitzungen"],
   ["/account/notifications", "Diese Installation versendet keine E-Mails."],
   ["/account/log", "Anmeldelink erstellt"],
+  ["/command", "Geben Sie den Code ein"],
   ["/developers", "Eine Signatur prüfen"],
   ["/deposits", "Hier erscheinen Überweisungen ohne Link."],
 ];

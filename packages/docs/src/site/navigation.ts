@@ -10,6 +10,7 @@ export const sections: readonly { title: string; pages: readonly string[] }[] = 
       "api",
       "own-checkout",
       "testing",
+      "command-line",
       "going-live",
       "migrating",
     ],

@@ -68,6 +68,8 @@ const writeZsh = (commands: readonly Command[]): string =>
     "  compadd -- ${=candidates}",
     "}",
     "compdef _payment_links payment-links",
+    // A file in `fpath` is loaded by the first completion, which it has to answer.
+    `if [ "$funcstack[1]" = "_payment-links" ]; then _payment_links "$@"; fi`,
   ].join("\n");
 
 const writeFish = (commands: readonly Command[]): string => {

@@ -1,6 +1,6 @@
 import { mkdir, open, readFile, rename, rm } from "node:fs/promises";
 import { homedir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, isAbsolute, join } from "node:path";
 import type { Terminal } from "./command.ts";
 
 /** What `login` stores. */
@@ -10,8 +10,9 @@ export type Config = { url: string; apiKey: string };
 const getConfigPath = (env: Terminal["env"]): string => {
   const directory = env["XDG_CONFIG_HOME"];
   // A relative path is invalid according to the specification.
-  const isAbsolute = directory?.startsWith("/") === true;
-  return join(isAbsolute ? directory : join(homedir(), ".config"), "payment-links", "config.json");
+  const hasDirectory = directory !== undefined && isAbsolute(directory);
+  const parent = hasDirectory ? directory : join(homedir(), ".config");
+  return join(parent, "payment-links", "config.json");
 };
 
 /** Reads the config file. Returns undefined if there is none. */

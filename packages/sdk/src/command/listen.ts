@@ -102,9 +102,9 @@ const describeEvent = (body: string): EventDescription => {
   const { id, type, data } = JSON.parse(body) as {
     id: string;
     type: string;
-    data: { paymentLinkId: string };
+    data?: { paymentLinkId?: string };
   };
-  return { id, eventType: type, paymentLinkId: data.paymentLinkId };
+  return { id, eventType: type, paymentLinkId: data?.paymentLinkId ?? "–" };
 };
 
 const formatEvent = (

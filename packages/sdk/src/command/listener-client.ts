@@ -42,12 +42,17 @@ export const receiveWebhooks = async (options: ListenerOptions): Promise<void> =
           lastEventId = undefined;
           options.onListener(listener);
         }
+        let eventCount = 0;
         for await (const event of followListener(options, listener, lastEventId)) {
+          if (failures > 0) options.terminal.printNote("Connected.");
           failures = 0;
           if (event === undefined) continue;
           await options.onEvent(event);
           lastEventId = event.id;
+          eventCount += 1;
         }
+        // The service can end a stream immediately, for example while it shuts down.
+        if (eventCount === 0) await waitBeforeRetry(options.terminal, 1);
       } catch (error) {
         if (signal.aborted) return;
         if (isRejection(error)) throw error;

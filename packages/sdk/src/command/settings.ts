@@ -13,8 +13,8 @@ export const readSettings = async (input: CommandInput): Promise<Settings> => {
   const config = await readConfig(env);
   const url = parseServiceUrl(input.getText("url") ?? env["PAYMENT_LINKS_URL"] ?? config?.url);
   const storedKey = config?.url === url ? config.apiKey : undefined;
-  const apiKey = env["PAYMENT_LINKS_API_KEY"] ?? storedKey;
-  return { url, apiKey: apiKey === "" ? undefined : apiKey };
+  const { PAYMENT_LINKS_API_KEY: givenKey = "" } = env;
+  return { url, apiKey: givenKey === "" ? storedKey : givenKey };
 };
 
 /** Returns the service's address, for commands that need no key. */

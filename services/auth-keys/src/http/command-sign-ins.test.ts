@@ -107,7 +107,7 @@ describe("the sign-in of a command line", () => {
       allow(first.cookie, userCode),
       allow(second.cookie, userCode),
     ]);
-    expect(results.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([204, 404]);
+    expect(results.map(summarizeResponse).toSorted()).toEqual(["204", "404 NOT_FOUND"]);
     expect((await poll(deviceCode)).body["status"]).toBe("allowed");
   });
 
@@ -177,7 +177,7 @@ describe("the sign-in of a command line", () => {
       const tryCode = () => limitedRig.call("GET", `${consolePath}/BCDF-BCDF`, { cookie });
       expect(await countUntilLimit(tryCode)).toBe(60);
       const other = await limitedRig.signUp();
-      // The address has used up its tries, for every account.
+      // The address has used up its tries, regardless of the account.
       const otherTry = { cookie: other.cookie };
       expect(
         (await limitedRig.call("POST", `${consolePath}/BCDF-BCDF/deny`, otherTry)).status,

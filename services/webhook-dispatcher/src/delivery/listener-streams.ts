@@ -82,7 +82,7 @@ export const createListenerStreams = (options: ListenerStreamsOptions): Listener
         writtenAtMs: nowMs,
         endsAtMs: nowMs + lifetimeMs,
       };
-      streams.get(stream.id)?.res.end();
+      streams.get(stream.id)?.res.destroy();
       streams.set(stream.id, stream);
       res.once("close", () => {
         if (streams.get(stream.id) === stream) streams.delete(stream.id);

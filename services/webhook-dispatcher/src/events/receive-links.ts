@@ -56,11 +56,6 @@ export const receiveLinks =
       ...new Map(newEvents.map((event) => [event.envelope.id, event])).values(),
     ];
     if (pendingEvents.length === 0) return;
-    const hasListenerEvents = await storeListenerEvents(
-      tx,
-      pendingEvents.map((event) => toAccountEvent(event, storedLinks)),
-      dependencies.clock.now(),
-    );
     const userIds = [...new Set(pendingEvents.map(({ data }) => data.link.userId))];
     const destinations = await listEnabledEndpoints(tx, userIds);
     const destinationsByUser = Map.groupBy(destinations, ({ userId }) => userId);
@@ -82,6 +77,12 @@ export const receiveLinks =
       deliveries,
       destinations,
       links: currentLinks,
+    });
+    // Last, because other events of these accounts wait for the listeners' locks.
+    const hasListenerEvents = await storeListenerEvents(tx, {
+      userIds,
+      now: dependencies.clock.now(),
+      listEvents: () => pendingEvents.map((event) => toAccountEvent(event, storedLinks)),
     });
     return () => {
       acceptDeliveries();

@@ -21,17 +21,24 @@ export type AccountEvent = {
   isDueTo: (dateCreated: Date) => boolean;
 };
 
+type ListenerEventsOptions = {
+  userIds: readonly string[];
+  now: Date;
+  /** Called only if one of the accounts has a listener. */
+  listEvents: () => readonly AccountEvent[];
+};
+
 /**
  * Stores events for the listeners of their accounts, in the transaction that creates the
  * deliveries (rule HOOK-22). Returns whether there were any. Without listeners, this is one lookup.
  */
 export const storeListenerEvents = async (
   tx: Transaction,
-  events: readonly AccountEvent[],
-  now: Date,
+  { userIds, now, listEvents }: ListenerEventsOptions,
 ): Promise<boolean> => {
-  const userIds = [...new Set(events.map(({ userId }) => userId))];
   const listeners = await lockListeners(tx, userIds, now);
+  if (listeners.length === 0) return false;
+  const events = listEvents();
   const listenerEvents = listeners.flatMap((listener) => addressEvents(events, listener));
   await insertListenerEvents(tx, listenerEvents);
   return listenerEvents.length > 0;

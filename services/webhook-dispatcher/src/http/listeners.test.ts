@@ -1,5 +1,6 @@
 import { createHmac } from "node:crypto";
 import { describe, expect, test } from "@jest/globals";
+import type { PaymentLinkState } from "@payment-links/contracts";
 import { transact } from "@payment-links/postgres";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
@@ -84,6 +85,26 @@ const countRows = (listenerId: string) =>
     SELECT (SELECT count(*)::int FROM listeners WHERE id = ${listenerId}) AS listeners,
       (SELECT count(*)::int FROM listener_events WHERE listener_id = ${listenerId}) AS events
   `);
+
+/** Stores events of a link for the listeners of its account, as another process does. */
+const storeEvents = (link: PaymentLinkState, eventIds: readonly string[]) => {
+  const { id: linkId, userId } = link;
+  const now = rig.clock.now();
+  const listEvents = () =>
+    eventIds.map((eventId) => ({
+      userId,
+      mode: "live" as const,
+      eventId,
+      linkId,
+      eventType: "payment_link.completed" as const,
+      occurredAt: now,
+      transaction: null,
+      isDueTo: () => true,
+    }));
+  return transact(rig.pool, (tx) =>
+    storeListenerEvents(tx, { userIds: [userId], now, listEvents }),
+  );
+};
 
 const minuteMs = 60_000;
 
@@ -177,25 +198,11 @@ describe("webhook listeners", () => {
     const listener = await createListener(key);
     const link = sampleLink({ userId: person.userId });
     await rig.publishCompleted(person, link);
-    const store = (eventIds: readonly string[]) =>
-      transact(rig.pool, (tx) =>
-        storeListenerEvents(
-          tx,
-          eventIds.map((eventId) => ({
-            userId: person.userId,
-            mode: "live",
-            eventId,
-            linkId: link.id,
-            eventType: "payment_link.completed",
-            occurredAt: rig.clock.now(),
-            transaction: null,
-            isDueTo: () => true,
-          })),
-          rig.clock.now(),
-        ),
-      );
     for (let batch = 0; batch < 5; batch += 1)
-      await store(Array.from({ length: 201 }, (_, index) => `evt_${batch}_${index}`));
+      await storeEvents(
+        link,
+        Array.from({ length: 201 }, (_, index) => `evt_${batch}_${index}`),
+      );
     expect(await countRows(listener.id)).toEqual({ listeners: 1, events: 1_000 });
     const stream = await follow(key, listener);
     await waitUntil("the stream ends", () => stream.isEnded);
@@ -256,24 +263,7 @@ describe("webhook listeners", () => {
     const stream = await follow(key, listener);
     const link = sampleLink();
     await rig.publishCompleted(link, link);
-    await transact(rig.pool, (tx) =>
-      storeListenerEvents(
-        tx,
-        [
-          {
-            userId: person.userId,
-            mode: "live",
-            eventId: "evt_elsewhere",
-            linkId: link.id,
-            eventType: "payment_link.completed",
-            occurredAt: rig.clock.now(),
-            transaction: null,
-            isDueTo: () => true,
-          },
-        ],
-        rig.clock.now(),
-      ),
-    );
+    await storeEvents({ ...link, userId: person.userId, mode: "live" }, ["evt_elsewhere"]);
     await waitUntil("the event arrives", () => {
       rig.clock.advance(500);
       return stream.events.length === 1;

@@ -76,7 +76,7 @@ const DeviceFacts = ({
   <dl className={styles["facts"]}>
     <dt>{texts.code}</dt>
     <dd>
-      <code>{code.toUpperCase()}</code>
+      <code>{formatCode(code)}</code>
     </dd>
     <dt>{texts.device}</dt>
     <dd>
@@ -88,3 +88,10 @@ const DeviceFacts = ({
     <dd>{formatDateTime(dateCreated)}</dd>
   </dl>
 );
+
+/** Formats a typed code as the device shows it. */
+const formatCode = (code: string): string =>
+  code
+    .toUpperCase()
+    .replaceAll(/[^A-Z]/g, "")
+    .replace(/^.{4}/, "$&-");
