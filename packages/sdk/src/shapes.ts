@@ -314,16 +314,25 @@ export type UserWalletData = {
   provider: string | null;
 };
 export type SimulatedPayment = {
+  /** The id of the payment, `tx_…`. */
   id: string;
+  /** `processing`, `settled` or `failed`. A payment counts when it is settled. */
   status: "processing" | "settled" | "failed";
+  /** Whether the payment counts on the link. */
   applied: boolean;
+  /** Why a settled payment does not count. Null if it counts or has not settled. */
   reason: "duplicate" | "conflict" | "wrong_token" | "wrong_destination" | "wrong_amount" | "completed" | "expired" | "inactive" | null;
   /** A plain decimal in whole tokens, such as `25` or `0.1`. */
   amount: string;
+  /** The address of the received token. */
   tokenAddress: string;
+  /** The id of the link's chain. */
   chainId: string;
+  /** A random transaction hash. No such transaction exists. */
   sourceTransaction: string | null;
+  /** When the payment was simulated. */
   dateCreated: string;
+  /** The id of the link, `plink_…`. */
   paymentLinkId: string;
 };
 /** Which links a list has. */

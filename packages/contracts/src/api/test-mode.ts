@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { PaymentLinkData } from "../payment-link.ts";
 import { body, nullable, oneOf, positiveDecimal, text } from "../validation.ts";
-import type { Operation } from "./operation.ts";
+import { type Operation, wireInstant } from "./operation.ts";
 import { paymentFields } from "./payment-links.ts";
 import { paymentIdParser } from "./refunds.ts";
 
@@ -46,7 +46,24 @@ export type SimulatePaymentBody = z.output<typeof SimulatePaymentBody>;
 
 /** A simulated payment and the result of its evaluation. */
 export const SimulatedPayment = z
-  .object({ ...paymentFields, paymentLinkId: z.string() })
+  .object({
+    id: z.string().meta({ description: "The id of the payment, `tx_…`." }),
+    status: paymentFields.status.meta({
+      description: "`processing`, `settled` or `failed`. A payment counts when it is settled.",
+    }),
+    applied: z.boolean().meta({ description: "Whether the payment counts on the link." }),
+    reason: paymentFields.reason.meta({
+      description: "Why a settled payment does not count. Null if it counts or has not settled.",
+    }),
+    amount: paymentFields.amount,
+    tokenAddress: z.string().meta({ description: "The address of the received token." }),
+    chainId: z.string().meta({ description: "The id of the link's chain." }),
+    sourceTransaction: z.string().nullable().meta({
+      description: "A random transaction hash. No such transaction exists.",
+    }),
+    dateCreated: wireInstant.meta({ description: "When the payment was simulated." }),
+    paymentLinkId: z.string().meta({ description: "The id of the link, `plink_…`." }),
+  })
   .meta({ id: "SimulatedPayment" });
 export type SimulatedPayment = z.output<typeof SimulatedPayment>;
 

@@ -68,6 +68,7 @@ describe("creating a link", () => {
     expect(userId).toBe(owner.id);
     expect(linkFields).toEqual({
       id: "plink_1",
+      mode: "live",
       version: 1,
       status: "active",
       toAmount: body.toAmount,

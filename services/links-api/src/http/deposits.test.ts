@@ -730,7 +730,10 @@ describe("a deposit at the address of a test link", () => {
     const testLinkId = await rig.createLink(testKey, { toAmount: "10" });
     const live = createDeposit({ address: liveAddress });
     const { chainId, tokenAddress } = usdcOnBaseSepolia;
-    const inTestMode = createDeposit({ address: testAddress }, { chainId, tokenAddress });
+    const inTestMode = createDeposit(
+      { address: testAddress },
+      { chainId, tokenAddress, occurredAt: rig.clock.now() },
+    );
     await receiveDeposits(live, inTestMode);
     const list = async (query: string) =>
       (await rig.call(`/console/api/deposits${query}`, { headers })).json.data;
