@@ -1,3 +1,4 @@
+import contextlib
 import json
 import threading
 from collections.abc import Callable, Mapping
@@ -88,14 +89,18 @@ def never_respond(handler: Handler, _: RecordedRequest) -> None:
     handler.server.closed.wait()
 
 
-def drip(handler: Handler, _: RecordedRequest) -> None:
-    """Send a body that never ends, one byte at a time."""
-    handler.send_response(200)
-    handler.send_header("Content-Length", "1000000")
-    handler.end_headers()
-    handler.close_connection = True
-    try:
-        while not handler.server.closed.wait(0.01):
-            handler.wfile.write(b" ")
-    except OSError:
-        pass
+def drip(body: object) -> Responder:
+    """Send a body one byte at a time, which takes three seconds."""
+    content = json.dumps(body).encode().rjust(300)
+
+    def send(handler: Handler, _: RecordedRequest) -> None:
+        handler.send_response(200)
+        handler.send_header("Content-Length", str(len(content)))
+        handler.end_headers()
+        handler.close_connection = True
+        with contextlib.suppress(OSError):
+            for byte in content:
+                handler.server.closed.wait(0.01)
+                handler.wfile.write(bytes([byte]))
+
+    return send
