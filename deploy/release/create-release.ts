@@ -32,11 +32,11 @@ export type Release = {
 };
 
 /**
- * Packs the integrators' packages, builds and pushes the four images, packages the chart with their digests, and
- * pushes it as an OCI artifact. With a key, also signs the images and the chart, and attests the
- * SBOM (CycloneDX) and provenance (SLSA v1) of each image. Writes these files, the packages, the chart,
- * `release.json` and checksums to the output folder. If a key is given but cosign is missing,
- * throws before it pushes anything.
+ * Packs the packages of integrators, builds and pushes the four images, packages the chart with
+ * their digests, and pushes it as an OCI artifact. With a key, also signs the images and the chart,
+ * and attests the SBOM (CycloneDX) and provenance (SLSA v1) of each image. Writes these files, the
+ * packages, the chart, `release.json` and checksums to the output folder. If a key is given but
+ * cosign is missing, throws before it pushes anything.
  */
 export const createRelease = (options: ReleaseOptions): Release => {
   const { root, registry, runProgram, outputFolder, signingKey } = options;
