@@ -1,9 +1,11 @@
 import contextlib
 import json
+import sys
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,11 @@ class Server(ThreadingHTTPServer):
 
     def respond_with(self, *responders: Responder) -> None:
         self.responders = list(responders)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        # A client that stops waiting closes its connection.
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
 
     def close(self) -> None:
         self.closed.set()
