@@ -222,8 +222,19 @@ describeWithPython("the Python SDK", () => {
     const writeDocsProgram = async (page: string, heading: string, file: string): Promise<void> => {
       const text = await readFile(join(projectRoot, `packages/docs/content/${page}.md`), "utf8");
       const programs = readBlocks(text, heading).filter(({ language }) => language === "python");
-      await writeFile(join(shop, file), programs.at(-1)?.text ?? "");
+      const program = programs.at(-1)?.text ?? "";
+      await writeFile(join(shop, file), program.replace("https://pay.example.com", system.baseUrl));
     };
+
+    test("creates a link with the docs' own code (rule DOCS-3)", async () => {
+      await writeDocsProgram("api", "The SDKs", "order.py");
+      const dave = await createMerchant(system, "dave");
+      runPythonAs(dave, "order.py");
+      const { body } = await call(`${system.baseUrl}/v1/payment-link`, {
+        headers: { "x-api-key": dave.apiKey },
+      });
+      expect(body["data"]).toMatchObject([{ description: "Order 1001", toAmount: "25" }]);
+    });
 
     test("lists the changed links with the docs' own code (rule DOCS-3)", async () => {
       await writeDocsProgram("orders", "Reconcile", "reconcile.py");
