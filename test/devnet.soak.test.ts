@@ -83,7 +83,7 @@ const runAdmin = async (...args: string[]) => {
 
 /** Creates an account whose links are paid on the EVM development chain. */
 const createShopMerchant = async (): Promise<Merchant> => {
-  const merchant = await createMerchant({ baseUrl, internalUrl }, "alice");
+  const merchant = await createMerchant({ baseUrl, internalUrl }, "alice", { mode: "test" });
   await addWallet(merchant);
   return merchant;
 };
@@ -229,8 +229,13 @@ const createLinks = async (merchant: Merchant, wallets: readonly LocalWallet[]) 
 
 const payAcrossCrash = async (wallets: readonly LocalWallet[]): Promise<void> => {
   const firstRun = await startAllInOne();
-  const merchant = await createMerchant({ baseUrl, internalUrl }, "alice");
-  const { secret } = await registerEndpoint({ baseUrl }, merchant, "https://receiver.test/hook");
+  const merchant = await createMerchant({ baseUrl, internalUrl }, "alice", { mode: "test" });
+  const { secret } = await registerEndpoint(
+    { baseUrl },
+    merchant,
+    "https://receiver.test/hook",
+    "test",
+  );
   const links = await createLinks(merchant, wallets);
   for (const { linkId, transaction, amounts } of links) {
     const [, amount] = amounts;
@@ -270,7 +275,7 @@ const payAcrossCrash = async (wallets: readonly LocalWallet[]): Promise<void> =>
 
 const payOnResetChains = async (wallets: readonly LocalWallet[]): Promise<void> => {
   const firstRun = await startAllInOne();
-  const merchant = await createMerchant({ baseUrl, internalUrl }, "alice");
+  const merchant = await createMerchant({ baseUrl, internalUrl }, "alice", { mode: "test" });
   const links = await createLinks(merchant, wallets);
   for (const { linkId, amounts } of links) {
     const [, partAmount] = amounts;
@@ -356,7 +361,7 @@ describe("the development chain of npm start", () => {
     expect(child.output()).toMatch(/^Local Solana is not available: litesvm is not here$/m);
     expect(child.output()).not.toContain("and more of it");
     expect(child.output()).toMatch(/^Local Tron \(chain local-tron\) at http:/m);
-    const { cookie } = await createMerchant({ baseUrl, internalUrl }, "alice");
+    const { cookie } = await createMerchant({ baseUrl, internalUrl }, "alice", { mode: "test" });
     const { body } = await call(`${baseUrl}/console/api/tokens`, { headers: { cookie } });
     const ids = (body["data"] as { id: string }[]).map(({ id }) => id);
     expect(ids).toEqual(expect.arrayContaining(["usdc-devnet", "usdc-local-tron"]));
@@ -368,7 +373,7 @@ describe("the development chain of npm start", () => {
     const firstRun = await startAllInOne();
     expect(firstRun.output()).toContain("Local Tron");
     expect(firstRun.output()).not.toMatch(/Local (devnet|Solana)/);
-    const merchant = await createMerchant({ baseUrl, internalUrl }, "alice");
+    const merchant = await createMerchant({ baseUrl, internalUrl }, "alice", { mode: "test" });
     for (const wallet of otherWallets.slice(1)) await addWallet(merchant, wallet);
     const linkId = await createLink(merchant, { toAmount: "1" });
     await firstRun.terminate("SIGTERM");
@@ -432,7 +437,7 @@ describe("the development chain of npm start", () => {
   test("is skipped with --no-devnet; links created on it stay readable", async () => {
     const firstRun = await startAllInOne("--no-devnet");
     expect(firstRun.output()).not.toMatch(/devnet|local /i);
-    const merchant = await createMerchant({ baseUrl, internalUrl }, "alice");
+    const merchant = await createMerchant({ baseUrl, internalUrl }, "alice", { mode: "test" });
     const listTokens = async () => {
       const { body } = await call(`${baseUrl}/console/api/tokens`, {
         headers: { cookie: merchant.cookie },

@@ -95,7 +95,7 @@ const completeSetup = async (tab: Tab) => {
 };
 
 const payLink = async (tab: Tab, url: string): Promise<void> => {
-  await tab.goTo(url, "Local devnet is a test network without real money.");
+  await tab.goTo(url, "Test mode. No real money.");
   await tab.waitForText("Order 7");
   await tab.click("Pay 25 USDC", "Payment complete");
   await followLink(tab, "View receipt");
@@ -108,7 +108,8 @@ describe("npm start with its development chain, end to end", () => {
     const ownerUser = await chromium.createBrowserUser({ origin: system.baseUrl });
     await createSignInWallet(ownerUser.context);
     const shopTab = await ownerUser.openTab();
-    await shopTab.goTo(`${system.baseUrl}/console`);
+    // Local chains belong to test mode.
+    await shopTab.goTo(`${system.baseUrl}/console/test`);
     await shopTab.click("Sign in with Ethereum", "Signed in as");
     const { secret, url } = await completeSetup(shopTab);
     receiver.setResponder((received) => (isSignedWith(secret, received) ? 204 : 401));

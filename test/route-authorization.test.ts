@@ -8,6 +8,7 @@ import {
   newId,
   loadCatalogue,
   publicLinkOperations,
+  testModeOperations,
   scopes,
 } from "@payment-links/contracts";
 import type { Route } from "@payment-links/http";
@@ -83,13 +84,6 @@ const createLink = async (owner: Merchant) => ({
   handle: owner.handle,
   ...(await createResource(owner, "payment-links", { toAmount: "1" })),
 });
-const createCommandSignIn = async (): Promise<PathParameters> => {
-  const { body } = await call(`${system.baseUrl}/command/sign-ins`, {
-    method: "POST",
-    body: { deviceName: "laptop" },
-  });
-  return { code: String(body["userCode"]) };
-};
 const getSession = async (owner: Merchant): Promise<PathParameters> => {
   const response = await call(`${system.baseUrl}/console/api/sessions`, {
     headers: { cookie: owner.cookie },
@@ -99,6 +93,11 @@ const getSession = async (owner: Merchant): Promise<PathParameters> => {
 };
 
 const anyoneRule = { caller: "anyone" } as const;
+const testModeRule = {
+  caller: "payment_link:create",
+  expectedResponse: "403 TEST_KEY_REQUIRED",
+  createParameters: createLink,
+} as const;
 const unavailableRule = {
   ...anyoneRule,
   expectedResponse: "404 SIGN_IN_METHOD_UNAVAILABLE",
@@ -109,6 +108,11 @@ const sensitiveRule = { ...sessionRule, needsPresence: true } as const;
 const ownedSensitiveRule = { ...ownedRule, needsPresence: true } as const;
 
 /** Every public route of the four services, with who is allowed to call it and the response. */
+const unknownCode = {
+  expectedResponse: "404 NOT_FOUND",
+  createParameters: () => ({ code: "BCDF-GHJK" }),
+} as const;
+
 const expectations: Record<string, RouteExpectation> = {
   "POST /v1/payment-link": {
     caller: "payment_link:create",
@@ -121,6 +125,10 @@ const expectations: Record<string, RouteExpectation> = {
     expectedResponse: "200",
     createParameters: createLink,
   },
+  // The key is live, and these calls need a test key (rule MODE-7).
+  "POST /v1/test/payment-link/:id/pay": testModeRule,
+  "POST /v1/test/payment-link/:id/expire": testModeRule,
+  "POST /v1/test/payment-link/:id/deactivate": testModeRule,
   "GET /v1/openapi.json": { ...anyoneRule, expectedResponse: "200" },
   "GET /console/api/openapi.json": { ...anyoneRule, expectedResponse: "200" },
 
@@ -364,21 +372,14 @@ const expectations: Record<string, RouteExpectation> = {
     expectedResponse: "404 NOT_FOUND",
     body: { deviceCode: "unknown" },
   },
-  "GET /console/api/api-keys/sign-ins/:code": {
-    ...sessionRule,
-    createParameters: createCommandSignIn,
-  },
+  // The sign-ins do not exist, because any user can allow one, and only once.
+  "GET /console/api/api-keys/sign-ins/:code": { ...sessionRule, ...unknownCode },
   "POST /console/api/api-keys/sign-ins/:code/allow": {
     ...sensitiveRule,
-    expectedResponse: "204",
+    ...unknownCode,
     body: { scopes: ["payment_link:read"] },
-    createParameters: createCommandSignIn,
   },
-  "POST /console/api/api-keys/sign-ins/:code/deny": {
-    ...sessionRule,
-    expectedResponse: "204",
-    createParameters: createCommandSignIn,
-  },
+  "POST /console/api/api-keys/sign-ins/:code/deny": { ...sessionRule, ...unknownCode },
   "POST /command/webhook-listeners": { caller: "payment_link:read", expectedResponse: "201" },
   // The listener does not exist, because the stream of an existing one would not end.
   "GET /command/webhook-listeners/:id/events": {
@@ -573,6 +574,7 @@ describe("the API documents", () => {
     const getNow = () => system.clock.now();
     const documentedRules = [
       ...Object.values(publicLinkOperations(createLinkBody(getNow))),
+      ...Object.values(testModeOperations),
       ...consoleOperations({ catalogue: loadCatalogue(), now: getNow }),
     ].map(
       (operation: Operation) =>

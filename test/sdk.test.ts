@@ -1,6 +1,7 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { createHmac } from "node:crypto";
 import { once } from "node:events";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -15,12 +16,22 @@ import {
 } from "./openapi-types/write-sdk-types.ts";
 import { startAllInOneSystem } from "./rig/all-in-one-system.ts";
 import { projectRoot } from "./rig/child.ts";
-import { type Merchant, createMerchant, sendNotice } from "./rig/client.ts";
+import { type Merchant, call, createMerchant, sendNotice } from "./rig/client.ts";
 import { findFreePorts } from "./rig/free-port.ts";
 import { readBlocks } from "./rig/read-blocks.ts";
 import { registerEndpoint } from "./rig/register-endpoint.ts";
 import { acmeProvider, buildShopEnv } from "./rig/shop-env.ts";
 import type { System } from "./rig/system.ts";
+
+const signWebhook = (secret: string, body: string) => {
+  const seconds = String(Math.floor(Date.now() / 1_000));
+  const digest = createHmac("sha256", secret).update(`${seconds}.${body}`).digest("hex");
+  return {
+    "Content-Type": "application/json",
+    "Service-Timestamp": seconds,
+    "Service-Signature": `v1=${digest}`,
+  };
+};
 
 test("the SDK's types match the current public OpenAPI document", async () => {
   expect(await readFile(join(projectRoot, sdkTypesFile), "utf8")).toBe(writeSdkTypes());
@@ -59,7 +70,7 @@ describe("a shop that has installed the output of `npm pack`", () => {
   beforeAll(async () => {
     shop = await mkdtemp(join(tmpdir(), "payment-links-shop-"));
     const readme = await readFile(join(projectRoot, "packages/sdk/README.md"), "utf8");
-    const [port = 0] = await findFreePorts(1);
+    const [port = 0, docsPort = 0] = await findFreePorts(2);
     receiverPort = port;
     system = await startAllInOneSystem(buildShopEnv({ port }));
     merchant = await createMerchant(system, "alice");
@@ -71,9 +82,14 @@ describe("a shop that has installed the output of `npm pack`", () => {
       URL: system.baseUrl,
       KEY: merchant.apiKey,
       SECRET: secret,
+      // The names in the docs.
+      BASE_URL: system.baseUrl,
+      API_KEY: merchant.apiKey,
+      PORT: String(docsPort),
     };
     // The code is unchanged except for the port, because another test can use the same port.
-    for (const heading of ["Request a payment", "Receive a payment"]) {
+    const headings = ["Request a payment", "Receive a payment", "Wait for a payment", "Catch up"];
+    for (const heading of headings) {
       const [program] = readBlocks(readme, heading);
       const [, name = ""] = /^\/\/ (\S+)\n/.exec(program?.text ?? "") ?? [];
       await writeFile(join(shop, name), program?.text.replace("9000", String(port)) ?? "");
@@ -115,6 +131,34 @@ describe("a shop that has installed the output of `npm pack`", () => {
     expect(await sendNotice(system.baseUrl, acmeProvider, notice)).toBe(202);
     await waitUntil("the webhook arrives", () => receiverOutput.includes("\n"));
     expect(receiverOutput).toBe("Order 1001 is paid: 25 of 25\n");
+
+    expect(runCommand(process.execPath, "wait.mjs", id)).toBe("completed: 25 received\n");
+    // The second run starts where the first one ended, and repeats the last five minutes.
+    for (let run = 1; run <= 2; run += 1)
+      expect(runCommand(process.execPath, "catch-up.mjs")).toBe(
+        "Order 1001 is completed: 25 received\n",
+      );
+    expect(Date.parse(await readFile(join(shop, "since.txt"), "utf8"))).not.toBeNaN();
+  });
+
+  test("resolves in Node and in bundlers", () => {
+    const publint = join(projectRoot, "node_modules/.bin/publint");
+    const archive = join(shop, "payment-links-sdk-1.0.0.tgz");
+    expect(runCommand(publint, archive, "--strict")).toContain("All good!");
+    const names = [
+      "@payment-links/sdk",
+      ...["express", "fastify", "web"].map((name) => `@payment-links/sdk/${name}`),
+    ];
+    const code = `for (const name of ${JSON.stringify(names)}) console.log(Object.keys(await import(name)).join(" "));`;
+    const [, ...adapterExports] = runCommand(
+      process.execPath,
+      "--input-type=module",
+      "--eval",
+      code,
+    )
+      .trim()
+      .split("\n");
+    expect(adapterExports).toEqual(["receiveWebhooks", "receiveWebhooks", "receiveWebhooks"]);
   });
 
   test("gets links, pages and errors exactly as the service returns them", async () => {
@@ -156,11 +200,58 @@ describe("a shop that has installed the output of `npm pack`", () => {
     expect(result["methods"]).toEqual(expect.arrayContaining([...publicOperationIds()]));
   });
 
+  /** Writes the TypeScript program of a section of the docs to the shop. */
+  const writeDocsProgram = async (page: string, heading: string, file: string): Promise<void> => {
+    const text = await readFile(join(projectRoot, `packages/docs/content/${page}.md`), "utf8");
+    const program = readBlocks(text, heading).find(({ language }) => language === "ts");
+    await writeFile(join(shop, file), program?.text ?? "");
+  };
+
+  test("lists the changed links with the docs' own code (rule DOCS-3)", async () => {
+    await writeDocsProgram("orders", "Reconcile", "reconcile.ts");
+    const { body } = await call(`${system.baseUrl}/v1/payment-link`, {
+      method: "POST",
+      headers: { "x-api-key": merchant.apiKey },
+      body: { toAmount: "0.7" },
+    });
+    const output = runCommand(process.execPath, "reconcile.ts");
+    expect(output.split("\n")[0]).toBe(`${String(body["id"])} active 0 of 0.7`);
+  });
+
+  test("receives a webhook with the docs' own code for Express (rule DOCS-3)", async () => {
+    await symlink(
+      join(projectRoot, "node_modules/express"),
+      join(shop, "node_modules/express"),
+      "dir",
+    );
+    await writeDocsProgram("webhooks", "Receivers", "express.ts");
+    const docsReceiver = spawn(process.execPath, ["express.ts"], { cwd: shop, env });
+    try {
+      let output = "";
+      docsReceiver.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()));
+      const data = { paymentLinkId: "plink_1" };
+      const body = JSON.stringify({ id: "evt_1", type: "payment_link.completed", data });
+      const url = `http://127.0.0.1:${env["PORT"]}/webhooks`;
+      const headers = signWebhook(env["SECRET"] ?? "", body);
+      const send = () => fetch(url, { method: "POST", headers, body });
+      const isSent = () =>
+        send()
+          .then(({ status }) => status === 204)
+          .catch(() => false);
+      await waitUntil("the receiver responds with 204", isSent);
+      await waitUntil("the receiver prints the link", () => output.includes("\n"));
+      expect(output).toBe("plink_1\n");
+    } finally {
+      docsReceiver.kill();
+    }
+  });
+
   test("has useful types: an amount is a string, and each webhook type has its own data", async () => {
     await writeFile(
       join(shop, "typed.ts"),
       `
         import { createPaymentLinks, isWebhook, readWebhook } from "@payment-links/sdk";
+        import { receiveWebhooks } from "@payment-links/sdk/web";
         const paymentLinks = createPaymentLinks({ url: "https://pay.example.com", apiKey: "a" });
         const { id, url }: { id: string; url: string } = await paymentLinks.createPaymentLink({ toAmount: "25" });
         // @ts-expect-error a number of JavaScript is a float
@@ -172,6 +263,13 @@ describe("a shop that has installed the output of `npm pack`", () => {
           const hash: string | null = webhook.data.transaction.sourceTransaction;
           console.log(hash);
         }
+        export const POST: (request: Request) => Promise<Response> = receiveWebhooks({ secret: url }, (received) => {
+          if (isWebhook(received, "payment_link.completed")) console.log(received.data.receivedAmount);
+        });
+        const changes = paymentLinks.reconcilePaymentLinks({ since: null });
+        for await (const { receivedAmount } of changes) console.log(receivedAmount);
+        const nextSince: string | undefined = changes.nextSince;
+        console.log(nextSince);
         // @ts-expect-error its type is not known here
         console.log(webhook.data.transaction.sourceTransaction);
       `,

@@ -245,7 +245,6 @@ const valueSchemas: Record<string, Schema> = {
     settlementChains: arraySchema(stringSchema("^[a-z0-9-]+$")),
   }),
   authKeys: createDeploymentSchema("auth-keys.", {
-    apiKeyMode: enumSchema("", "live", "test"),
     oidc: objectSchema("Sign-in with OpenID Connect.", {
       issuer: stringSchema(String.raw`^(https://[^?#@\s]+)?$`),
       clientId: stringSchema(undefined, { maxLength: 255 }),

@@ -126,6 +126,16 @@ describe("a release", () => {
     }
   });
 
+  test("packs and checks the integrators' packages before it pushes anything", () => {
+    const { commandLines, releaseOnMachine } = createFakeMachine();
+    expect(releaseOnMachine().packages).toEqual(["payment-links-sdk-1.0.0.tgz"]);
+    expect(commandLines[0]).toContain("pack --silent --workspace=packages/sdk");
+    expect(commandLines[1]).toMatch(/\/publint .*payment-links-sdk-1\.0\.0\.tgz --strict$/);
+    expect(commandLines.findIndex((commandLine) => commandLine.includes("--push"))).toBeGreaterThan(
+      1,
+    );
+  });
+
   test("signs images, attestations and chart with the given key", () => {
     const { commandLines, predicates, releaseOnMachine } = createFakeMachine();
     expect(releaseOnMachine({ signWith: "awskms:///alias/release" }).isSigned).toBe(true);

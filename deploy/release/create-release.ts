@@ -25,17 +25,17 @@ export type Release = {
   version: string;
   images: readonly { service: string; image: string; digest: string }[];
   chart: { name: string; digest: string };
-  /** The SDK package that integrators install. */
-  sdk: string;
+  /** The files of the packages that integrators install. */
+  packages: readonly string[];
   isSigned: boolean;
 };
 
 /**
- * Packs the SDK, builds and pushes the four images, packages the chart with their digests, and
- * pushes it as an OCI artifact. With a key, also signs the images and the chart, and attests the
- * SBOM (CycloneDX) and provenance (SLSA v1) of each image. Writes these files, the SDK, the chart,
- * `release.json` and checksums to the output folder. If a key is given but cosign is missing,
- * throws before it pushes anything.
+ * Packs the packages of integrators, builds and pushes the four images, packages the chart with
+ * their digests, and pushes it as an OCI artifact. With a key, also signs the images and the chart,
+ * and attests the SBOM (CycloneDX) and provenance (SLSA v1) of each image. Writes these files, the
+ * packages, the chart, `release.json` and checksums to the output folder. If a key is given but
+ * cosign is missing, throws before it pushes anything.
  */
 export const createRelease = (options: ReleaseOptions): Release => {
   const { root, registry, runProgram, outputFolder, signingKey } = options;
@@ -44,7 +44,7 @@ export const createRelease = (options: ReleaseOptions): Release => {
   const chartMetadata = readYaml(join(chart, "Chart.yaml"));
   const version = String(chartMetadata.get("version"));
   mkdirSync(outputFolder, { recursive: true });
-  const sdkFile = packSdk(options);
+  const packageFiles = integratorPackages.map((pack) => pack(options));
   const images = Object.values(serviceBlocks).map((service) => {
     const name = `${registry}/payment-links/${service}`;
     const tag = `${name}:${String(chartMetadata.get("appVersion"))}`;
@@ -69,14 +69,14 @@ export const createRelease = (options: ReleaseOptions): Release => {
     version,
     images,
     chart: { name, digest },
-    sdk: sdkFile,
+    packages: packageFiles,
     isSigned: signingKey !== undefined,
   };
   writeFileSync(join(outputFolder, "release.json"), `${JSON.stringify(release, null, 2)}\n`);
   const files = [
     ...images.flatMap(({ service }) => listImageFiles(service)),
     getChartFileName(version),
-    sdkFile,
+    ...packageFiles,
   ];
   const checksumLines = [...files, "release.json"].map(
     (file) => `${sha256(readFileSync(join(outputFolder, file)))}  ${file}\n`,
@@ -85,11 +85,20 @@ export const createRelease = (options: ReleaseOptions): Release => {
   return release;
 };
 
-/** Packs the SDK and returns its file name. */
+/**
+ * Packs the TypeScript SDK, checks the package with publint, and returns its file name. A package
+ * that a bundler or Node cannot resolve ends the release.
+ */
 const packSdk = ({ root, outputFolder, runProgram }: ReleaseOptions): string => {
   const packArgs = ["--workspace=packages/sdk", "--pack-destination", resolve(outputFolder)];
-  return runProgram("npm", ["--prefix", root, "pack", "--silent", ...packArgs]).trim();
+  const file = runProgram("npm", ["--prefix", root, "pack", "--silent", ...packArgs]).trim();
+  const publint = join(root, "node_modules/.bin/publint");
+  runProgram(publint, [join(outputFolder, file), "--strict"]);
+  return file;
 };
+
+/** Each packs a package that integrators install, and returns its file name. */
+const integratorPackages: readonly ((options: ReleaseOptions) => string)[] = [packSdk];
 
 const signImage = (
   { outputFolder, runProgram, signingKey = "" }: ReleaseOptions,

@@ -51,7 +51,11 @@ export const createDemoAccount = async (options: DemoOptions): Promise<{ signInU
       throw new Error(`adding the demo wallet failed with status ${walletResponse.statusCode}`);
     }
   }
-  return requestSignInLink(options, "/internal/sign-in-links", { handle: "demo" });
+  const { signInUrl: newUrl } = await requestSignInLink(options, "/internal/sign-in-links", {
+    handle: "demo",
+  });
+  // The demo's wallets are in test mode, so the link opens the console's test mode.
+  return { signInUrl: newUrl.replace("/console/sign-in#", "/console/test/sign-in#") };
 };
 
 const requestSignInLink = async (

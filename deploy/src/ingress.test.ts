@@ -5,6 +5,7 @@ import {
   createLinkBody,
   loadCatalogue,
   publicLinkOperations,
+  testModeOperations,
 } from "@payment-links/contracts";
 import { sessionCookiePaths } from "@payment-links/http";
 import { type ServiceName, findService } from "./ingress.ts";
@@ -91,6 +92,7 @@ const now = () => new Date();
 const consoleOperationList = consoleOperations({ catalogue: loadCatalogue(), now });
 const operationPaths: readonly string[] = [
   ...Object.values(publicLinkOperations(createLinkBody(now))),
+  ...Object.values(testModeOperations),
   ...consoleOperationList,
 ].map(({ path }) => path);
 const sessionOperationPaths: readonly string[] = consoleOperationList

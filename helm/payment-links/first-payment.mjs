@@ -1,5 +1,5 @@
-// `helm test` runs this script for a quickstart. It creates an account and a link, and pays the link with a signed
-// notice of a payment provider. The created data is kept for inspection.
+// `helm test` runs this script for a quickstart. It creates an account and a link in test mode, and pays the link with a
+// signed notice of a payment provider. The created data is kept for inspection.
 import { createHmac, randomUUID } from "node:crypto";
 
 const { SERVICES, OPERATOR_TOKEN, SETTLEMENT_PROVIDER_SECRETS } = process.env;
@@ -34,8 +34,8 @@ const sendSettlementNotice = async (paymentLinkId) => {
     paymentLinkId,
     status: "settled",
     amount: "25",
-    chainId: "8453",
-    tokenAddress: "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
+    chainId: "84532",
+    tokenAddress: "0x036CbD53842c5426634e7929541eC2318f3dCF7e",
     destinationAddress: walletAddress,
     sourceTransaction: null,
     occurredAt: new Date().toISOString(),
@@ -64,11 +64,11 @@ const createdAccount = await callOperatorApi("/internal/accounts", { username: "
 const token = new URL(createdAccount.body.signInUrl).hash.replace("#token=", "");
 const session = await sendRequest(`${origin}/console/api/session`, { body: { token } });
 const cookie = formatCookieHeader(session.response);
-const wallet = { walletAddress, tokenId: "usdc-base", isDefault: true };
+const wallet = { walletAddress, tokenId: "usdc-base-sepolia", isDefault: true };
 await sendRequest(`${origin}/console/api/wallets`, { headers: { cookie }, body: wallet });
 const createdKey = await sendRequest(`${origin}/console/api/api-keys`, {
   headers: { cookie },
-  body: { name: "first", scopes: ["payment_link:create", "payment_link:read"] },
+  body: { name: "first", mode: "test", scopes: ["payment_link:create", "payment_link:read"] },
 });
 const createdLink = await sendRequest(`${origin}/v1/payment-link`, {
   headers: { "x-api-key": createdKey.body.key, "idempotency-key": randomUUID() },

@@ -82,11 +82,13 @@ CREATE TABLE api_keys (
   requests_per_minute integer,
   burst integer,
   last_used_address text,
+  mode text COLLATE "C" DEFAULT 'live'::text NOT NULL,
   CONSTRAINT api_keys_hash_key UNIQUE (hash),
   CONSTRAINT api_keys_pkey PRIMARY KEY (id),
   CONSTRAINT api_keys_burst_check CHECK (burst > 0),
   CONSTRAINT api_keys_cidrs_check CHECK (cardinality(cidrs) > 0),
   CONSTRAINT api_keys_hash_check CHECK (length(hash) = 32),
+  CONSTRAINT api_keys_mode_check CHECK (mode = ANY (ARRAY['live'::text, 'test'::text])),
   CONSTRAINT api_keys_replaced_end CHECK (replaced_by IS NULL OR expires_at IS NOT NULL),
   CONSTRAINT api_keys_requests_per_minute_check CHECK (requests_per_minute > 0),
   CONSTRAINT api_keys_scopes_check CHECK (cardinality(scopes) > 0)
@@ -121,10 +123,12 @@ CREATE TABLE command_sign_ins (
   denied_at timestamp with time zone,
   account_id text,
   scopes text[],
+  mode text,
   allowed_by jsonb,
   CONSTRAINT command_sign_ins_user_hash_key UNIQUE (user_hash),
   CONSTRAINT command_sign_ins_pkey PRIMARY KEY (device_hash),
   CONSTRAINT command_sign_ins_device_hash_check CHECK (length(device_hash) = 32),
+  CONSTRAINT command_sign_ins_mode_check CHECK (mode = ANY (ARRAY['live'::text, 'test'::text])),
   CONSTRAINT command_sign_ins_user_hash_check CHECK (length(user_hash) = 32)
 );
 
@@ -409,9 +413,11 @@ CREATE TABLE wallets (
   date_created timestamp with time zone NOT NULL,
   first_addresses text[],
   first_address_index integer,
+  mode text COLLATE "C" DEFAULT 'live'::text NOT NULL,
   CONSTRAINT wallets_account_id_token_id_wallet_address_key UNIQUE (account_id, token_id, wallet_address),
   CONSTRAINT wallets_pkey PRIMARY KEY (id),
-  CONSTRAINT wallets_first_address_index_check CHECK (first_address_index >= 0)
+  CONSTRAINT wallets_first_address_index_check CHECK (first_address_index >= 0),
+  CONSTRAINT wallets_mode_check CHECK (mode = ANY (ARRAY['live'::text, 'test'::text]))
 );
 
 CREATE INDEX api_keys_of_account ON api_keys USING btree (account_id, date_created) WHERE revoked_at IS NULL;
@@ -437,7 +443,7 @@ CREATE INDEX sign_in_tokens_by_end ON sign_in_tokens USING btree (expires_at);
 CREATE INDEX unsubscribe_tokens_by_end ON unsubscribe_tokens USING btree (expires_at);
 CREATE INDEX unsubscribe_tokens_of_account ON unsubscribe_tokens USING btree (account_id);
 CREATE UNIQUE INDEX wallets_one_chain_default ON wallets USING btree (account_id, chain_id) WHERE is_chain_default;
-CREATE UNIQUE INDEX wallets_one_default ON wallets USING btree (account_id) WHERE is_default;
+CREATE UNIQUE INDEX wallets_one_default_per_mode ON wallets USING btree (account_id, mode) WHERE is_default;
 
 ALTER TABLE accounts ADD CONSTRAINT accounts_own_handle
   FOREIGN KEY (id, handle) REFERENCES handles(account_id, handle) DEFERRABLE INITIALLY DEFERRED;

@@ -46,7 +46,7 @@ DECLARE
   listed_ids text[];
   unlisted_ids text[];
 BEGIN
-  -- A plain duplicate needs nobody's attention: the same money counts already.
+  -- A duplicate does not need attention, because the same money is applied already.
   IF TG_OP = 'INSERT' THEN
     SELECT array_agg(id) FILTER (WHERE is_applied),
       array_agg(id) FILTER (WHERE NOT is_applied AND reason <> 'duplicate')
@@ -67,28 +67,29 @@ BEGIN
     DELETE FROM unapplied_payments USING payments, links
     WHERE payments.id = ANY (unlisted_ids) AND links.id = payments.link_id
       AND unapplied_payments.user_id = links.user_id
+      AND unapplied_payments.mode = links.mode
       AND unapplied_payments.first_seen_at = payments.first_seen_at
       AND unapplied_payments.payment_id = payments.id;
   END IF;
   IF listed_ids IS NOT NULL THEN
-    INSERT INTO unapplied_payments
-    SELECT user_id, first_seen_at, payments.id
+    INSERT INTO unapplied_payments (user_id, mode, first_seen_at, payment_id)
+    SELECT user_id, mode, first_seen_at, payments.id
     FROM unnest(listed_ids) AS listed_id
     JOIN payments ON payments.id = listed_id
     JOIN links ON links.id = payments.link_id;
   END IF;
   IF applied_ids IS NOT NULL THEN
-    -- In one order, so that two who add to the same shares never wait for each other. A statement may insert
-    -- and update: each adds to shares of its own kind, the one after the other.
-    INSERT INTO received_by_day AS kept
-    SELECT user_id, (applied_at AT TIME ZONE 'UTC')::date, token_id,
+    -- In a fixed order, so that two transactions that add to the same shares never deadlock. A statement can insert
+    -- and update: each adds to its own shares, one after the other.
+    INSERT INTO received_by_day AS kept (user_id, mode, day, token_id, share, amount, payment_count)
+    SELECT user_id, mode, (applied_at AT TIME ZONE 'UTC')::date, token_id,
       abs(hashtext(applied_ids[1]) % 8) + CASE TG_OP WHEN 'INSERT' THEN 0 ELSE 8 END,
       sum(amount), count(*)
     FROM unnest(applied_ids) AS applied_id
     JOIN payments ON payments.id = applied_id
     JOIN links ON links.id = payments.link_id
-    GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
-    ON CONFLICT (user_id, day, token_id, share) DO UPDATE SET
+    GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4
+    ON CONFLICT (user_id, mode, day, token_id, share) DO UPDATE SET
       amount = kept.amount + excluded.amount,
       payment_count = kept.payment_count + excluded.payment_count;
   END IF;
@@ -102,11 +103,22 @@ CREATE OR REPLACE FUNCTION keep_paid_addresses()
  SET search_path TO 'links_api'
 AS $function$
 BEGIN
-  INSERT INTO paid_addresses
-  SELECT chain_id, destination_address, user_id, min(created_at) FROM added
+  INSERT INTO paid_addresses (chain_id, address, user_id, since, mode)
+  SELECT chain_id, destination_address, user_id, min(created_at), min(mode) FROM added
   GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
   ON CONFLICT DO NOTHING;
   RETURN NULL;
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION set_link_updated_at()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'links_api'
+AS $function$
+BEGIN
+  NEW.updated_at := greatest(clock_timestamp(), OLD.updated_at + interval '1 microsecond');
+  RETURN NEW;
 END
 $function$;
 
@@ -195,6 +207,7 @@ CREATE TABLE deposits (
   returned_at timestamp with time zone,
   shared_at timestamp with time zone,
   orphan_change_published_at timestamp with time zone,
+  mode text COLLATE "C" DEFAULT 'live'::text NOT NULL,
   CONSTRAINT deposits_pkey PRIMARY KEY (id, user_id),
   CONSTRAINT deposits_amount_check CHECK (amount > 0::numeric),
   CONSTRAINT deposits_check CHECK ((decision = 'assigned'::text) = (link_id IS NOT NULL AND payment_id IS NOT NULL)),
@@ -253,6 +266,7 @@ CREATE TABLE ignored_fields (
   user_id text COLLATE "C" NOT NULL,
   names text[] NOT NULL,
   seen_at timestamp with time zone NOT NULL,
+  mode text COLLATE "C" DEFAULT 'live'::text NOT NULL,
   CONSTRAINT ignored_fields_pkey PRIMARY KEY (key_id)
 );
 
@@ -295,9 +309,12 @@ CREATE TABLE links (
   payment_reference text COLLATE "C" NOT NULL,
   last_transaction_id text COLLATE "C",
   created_by text COLLATE "C",
+  updated_at timestamp with time zone DEFAULT now() NOT NULL,
+  mode text COLLATE "C" DEFAULT 'live'::text NOT NULL,
   CONSTRAINT links_pkey PRIMARY KEY (id),
   CONSTRAINT links_current_usage_check CHECK (current_usage >= 0),
   CONSTRAINT links_max_usage_check CHECK (max_usage > 0),
+  CONSTRAINT links_mode_check CHECK (mode = ANY (ARRAY['live'::text, 'test'::text])),
   CONSTRAINT links_received_amount_check CHECK (received_amount >= 0::numeric),
   CONSTRAINT links_status_check CHECK (status = ANY (ARRAY['active'::text, 'completed'::text, 'inactive'::text])),
   CONSTRAINT links_to_amount_check CHECK (to_amount > 0::numeric),
@@ -338,6 +355,7 @@ CREATE TABLE paid_addresses (
   user_id text COLLATE "C" NOT NULL,
   since timestamp with time zone NOT NULL,
   copied_to timestamp with time zone,
+  mode text COLLATE "C" DEFAULT 'live'::text NOT NULL,
   CONSTRAINT paid_addresses_pkey PRIMARY KEY (chain_id, address, user_id)
 );
 
@@ -405,7 +423,8 @@ CREATE TABLE received_by_day (
   share integer NOT NULL,
   amount numeric NOT NULL,
   payment_count bigint NOT NULL,
-  CONSTRAINT received_by_day_pkey PRIMARY KEY (user_id, day, token_id, share),
+  mode text COLLATE "C" DEFAULT 'live'::text NOT NULL,
+  CONSTRAINT received_by_day_pkey PRIMARY KEY (user_id, mode, day, token_id, share),
   CONSTRAINT received_by_day_amount_check CHECK (amount > 0::numeric),
   CONSTRAINT received_by_day_payment_count_check CHECK (payment_count > 0)
 ) WITH (
@@ -450,7 +469,8 @@ CREATE TABLE unapplied_payments (
   user_id text COLLATE "C" NOT NULL,
   first_seen_at timestamp with time zone NOT NULL,
   payment_id text COLLATE "C" NOT NULL,
-  CONSTRAINT unapplied_payments_pkey PRIMARY KEY (user_id, first_seen_at, payment_id)
+  mode text COLLATE "C" DEFAULT 'live'::text NOT NULL,
+  CONSTRAINT unapplied_payments_pkey PRIMARY KEY (user_id, mode, first_seen_at, payment_id)
 );
 
 CREATE INDEX bitcoin_addresses_by_address ON bitcoin_addresses USING btree (address);
@@ -458,18 +478,19 @@ CREATE INDEX bitcoin_addresses_used ON bitcoin_addresses USING btree (key_id, ad
 CREATE INDEX dead_letters_by_event ON dead_letters USING btree (consumer, event_id) WHERE event_id IS NOT NULL;
 CREATE INDEX dead_letters_by_key ON dead_letters USING btree (consumer, topic, key, seq);
 CREATE INDEX deposits_assigned_by_payer ON deposits USING btree (user_id, payer) WHERE decision = 'assigned'::text;
-CREATE INDEX deposits_by_decision ON deposits USING btree (user_id, decision, first_seen_at DESC, id DESC);
-CREATE INDEX deposits_by_owner ON deposits USING btree (user_id, first_seen_at DESC, id DESC);
+CREATE INDEX deposits_by_decision ON deposits USING btree (user_id, mode, decision, first_seen_at DESC, id DESC);
+CREATE INDEX deposits_by_owner ON deposits USING btree (user_id, mode, first_seen_at DESC, id DESC);
 CREATE INDEX deposits_shared ON deposits USING btree (chain_id, destination_address, shared_at) WHERE user_id = ''::text;
 CREATE INDEX idempotency_keys_by_age ON idempotency_keys USING btree (created_at);
 CREATE INDEX ignored_fields_by_age ON ignored_fields USING btree (seen_at);
 CREATE INDEX ignored_fields_of_user ON ignored_fields USING btree (user_id);
-CREATE INDEX links_by_owner ON links USING btree (user_id, created_at DESC, seq DESC);
+CREATE INDEX links_by_owner ON links USING btree (user_id, mode, created_at DESC, seq DESC);
 CREATE INDEX links_by_reference ON links USING hash (payment_reference);
-CREATE INDEX links_ended_by_owner ON links USING btree (user_id, status, created_at DESC, seq DESC) WHERE status <> 'active'::text;
+CREATE INDEX links_by_update ON links USING btree (user_id, mode, updated_at DESC, seq DESC);
+CREATE INDEX links_ended_by_owner ON links USING btree (user_id, mode, status, created_at DESC, seq DESC) WHERE status <> 'active'::text;
 CREATE INDEX links_expiring ON links USING btree (expires_at) WHERE status = 'active'::text AND expires_at IS NOT NULL;
-CREATE INDEX links_expiring_by_owner ON links USING btree (user_id, expires_at) WHERE status = 'active'::text AND expires_at IS NOT NULL;
-CREATE INDEX links_lasting_by_owner ON links USING btree (user_id, created_at DESC, seq DESC) WHERE status = 'active'::text AND expires_at IS NULL;
+CREATE INDEX links_expiring_by_owner ON links USING btree (user_id, mode, expires_at) WHERE status = 'active'::text AND expires_at IS NOT NULL;
+CREATE INDEX links_lasting_by_owner ON links USING btree (user_id, mode, created_at DESC, seq DESC) WHERE status = 'active'::text AND expires_at IS NULL;
 CREATE INDEX paid_addresses_by_age ON paid_addresses USING btree (chain_id, address, since, user_id) WHERE chain_id !~~ '%bitcoin%'::text;
 CREATE INDEX paid_addresses_by_owner ON paid_addresses USING btree (user_id, chain_id, address) WHERE chain_id !~~ '%bitcoin%'::text;
 CREATE INDEX payments_by_link ON payments USING btree (link_id, first_seen_at DESC, id DESC);
@@ -487,6 +508,7 @@ ALTER TABLE refunds ADD CONSTRAINT refunds_link_id_fkey
   FOREIGN KEY (link_id) REFERENCES links(id);
 
 CREATE TRIGGER links_added AFTER INSERT ON links REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION keep_paid_addresses();
+CREATE TRIGGER links_updated BEFORE UPDATE ON links FOR EACH ROW WHEN (new.updated_at = old.updated_at AND (new.version IS DISTINCT FROM old.version OR new.status IS DISTINCT FROM old.status)) EXECUTE FUNCTION set_link_updated_at();
 CREATE TRIGGER payments_judged AFTER UPDATE ON payments REFERENCING OLD TABLE AS known NEW TABLE AS told FOR EACH STATEMENT EXECUTE FUNCTION keep_overview();
 CREATE TRIGGER payments_judged_at_once AFTER INSERT ON payments REFERENCING NEW TABLE AS told FOR EACH STATEMENT EXECUTE FUNCTION keep_overview();
 

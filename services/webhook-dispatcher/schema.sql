@@ -182,8 +182,10 @@ CREATE TABLE endpoints (
   date_created timestamp with time zone NOT NULL,
   deleted_at timestamp with time zone,
   origin text COLLATE "C" GENERATED ALWAYS AS (COALESCE("substring"(url, '^[^:]*://[^/?#]*'::text), url)) STORED,
+  mode text COLLATE "C" DEFAULT 'live'::text NOT NULL,
   CONSTRAINT endpoints_pkey PRIMARY KEY (id),
-  CONSTRAINT endpoints_last_outcome_check CHECK (last_outcome = ANY (ARRAY['Delivered'::text, 'Failed'::text]))
+  CONSTRAINT endpoints_last_outcome_check CHECK (last_outcome = ANY (ARRAY['Delivered'::text, 'Failed'::text])),
+  CONSTRAINT endpoints_mode_check CHECK (mode = ANY (ARRAY['live'::text, 'test'::text]))
 );
 
 CREATE TABLE heard_until (
@@ -241,13 +243,15 @@ CREATE TABLE listener_events (
 CREATE TABLE listeners (
   id text COLLATE "C" NOT NULL,
   user_id text COLLATE "C" NOT NULL,
+  mode text COLLATE "C" NOT NULL,
   sealed_secret bytea NOT NULL,
   secret_key_name text NOT NULL,
   date_created timestamp with time zone NOT NULL,
   last_contact_at timestamp with time zone NOT NULL,
   last_number bigint DEFAULT 0 NOT NULL,
   acknowledged_number bigint DEFAULT 0 NOT NULL,
-  CONSTRAINT listeners_pkey PRIMARY KEY (id)
+  CONSTRAINT listeners_pkey PRIMARY KEY (id),
+  CONSTRAINT listeners_mode_check CHECK (mode = ANY (ARRAY['live'::text, 'test'::text]))
 );
 
 CREATE TABLE migrations (

@@ -124,12 +124,11 @@ const addSolanaWallet = async (baseUrl: string, { cookie }: Merchant): Promise<v
 };
 
 /** A new default wallet applies to new links only after a short delay. */
-const waitForSolanaLink = (baseUrl: string, { apiKey }: Merchant): Promise<string> =>
+const waitForSolanaLink = (baseUrl: string, { cookie }: Merchant): Promise<string> =>
   waitUntil("a new link is on Solana", async () => {
-    const headers = { "x-api-key": apiKey };
-    const createdLink = await call(`${baseUrl}/v1/payment-link`, {
+    const createdLink = await call(`${baseUrl}/console/api/payment-links?mode=test`, {
       method: "POST",
-      headers,
+      headers: { cookie },
       body: { toAmount: "25" },
     });
     const id = String(createdLink.body["id"]);

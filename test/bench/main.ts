@@ -7,6 +7,7 @@ import { benchGrowth } from "./growth.ts";
 import { print, runToEnd } from "./harness.ts";
 import { benchLatency } from "./latency.ts";
 import { benchCreate, benchRetrieve } from "./links.ts";
+import { benchReconcile } from "./reconcile.ts";
 import { benchWatch } from "./watch.ts";
 
 const benches = {
@@ -21,6 +22,7 @@ const benches = {
   growth: benchGrowth,
   endurance: benchEndurance,
   "checkout-page": benchCheckoutPage,
+  reconcile: benchReconcile,
 };
 
 const name = process.argv[2] ?? "";

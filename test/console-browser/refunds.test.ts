@@ -260,13 +260,15 @@ describe("a refund (rule CALLER-44)", () => {
     const walletAddress = tronAddressFromHex(owner);
     const tokenId = "usdc-local-tron";
     await user.call("post", "wallets", { walletAddress, tokenId, isDefault: true });
-    const { id: linkId } = await user.call("post", "payment-links", { toAmount: "25" });
+    const { id: linkId } = await user.call("post", "payment-links?mode=test", {
+      toAmount: "25",
+    });
     const hash = `0x${randomBytes(32).toString("hex")}`;
     await insertPayment(linkId, { amount: "30", hash, payer: tronAddressFromHex(customer) });
     const readReceived = async () =>
       tronChain.readReceived(customer, "usdc", await tronChain.readHeadNumber());
     const { amount: amountBefore } = await readReceived();
-    await user.goTo(`/links/${linkId}`, "Payment succeeded");
+    await user.goTo(`/test/links/${linkId}`, "Payment succeeded");
     await user.tab.page.getByRole("button", { name: "Refund…" }).click();
     await user.tab.clickInDialog("Open wallet", "Refund recorded");
     await waitUntil(

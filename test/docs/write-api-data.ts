@@ -13,6 +13,7 @@ import {
   pageSize,
   publicLinkOperations,
   serializeToken,
+  testModeOperations,
   webhookBodies,
   webhookTypes,
 } from "@payment-links/contracts";
@@ -61,6 +62,7 @@ const sampleSecret = `whsec_${"0123456789abcdef".repeat(4)}`;
 const view: OwnedLinkView = {
   id: "plink_01kajv3k5xe8kr3ynwq2v5t0xa",
   userId: "user_01k9zc7v9pfsr8m4g3d0t6hq2b",
+  mode: "live",
   status: "active",
   toAmount: "25",
   receivedAmount: "0",
@@ -141,6 +143,44 @@ const createOperationSamples = () => {
         ...createErrorSamples(retrieve),
       },
     },
+    ...createTestModeSamples(handle),
+  };
+};
+
+const createTestModeSamples = (handle: string) => {
+  const { deactivate, expire, pay } = testModeOperations;
+  const endedView = { ...view, status: "inactive", expiresAt: sentAt } as const;
+  const endedLink = serializeListedLink(serialization, endedView, { handle, now: sentAt });
+  const endSamples = [expire, deactivate].map((operation) => [
+    operation.operationId,
+    {
+      path: operation.path.replace(":id", view.id),
+      responses: { 200: endedLink, ...createErrorSamples(operation) },
+    },
+  ]);
+  const { token } = serialization.getToken(tokenId);
+  return {
+    [pay.operationId]: {
+      path: pay.path.replace(":id", view.id),
+      body: { outcome: "succeeded" },
+      responses: {
+        200: {
+          id: sampleTransaction.id,
+          status: "settled",
+          applied: true,
+          reason: null,
+          amount: view.toAmount,
+          tokenAddress: token.address,
+          chainId: token.chain.id,
+          sourceTransaction: sampleTransaction.sourceTransaction,
+          dateCreated: paidAt.toISOString(),
+          paymentLinkId: view.id,
+        },
+        ...createErrorSamples(pay),
+        422: toResponse(createValidationError("enum")),
+      },
+    },
+    ...Object.fromEntries(endSamples),
   };
 };
 

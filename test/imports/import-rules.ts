@@ -18,19 +18,19 @@ export type ImportRules = {
  */
 export const packages: Record<string, ImportRules> = {
   design: { entries: "icon.svg icons tokens.css", libraries: "node:fs" },
-  sdk: {},
+  sdk: { entries: "express fastify web" },
+  runtime: { entries: "built-directory" },
   chains: {
     libraries: "@noble/hashes @scure/base @scure/bip32 @scure/btc-signer viem",
     entries:
       "browser-wallets build-instructions build-refund chain-reader chain-settings tron-address watched-chain",
   },
-  console: { packages: "design chains" },
+  console: { packages: "design runtime chains" },
   contracts: {
     packages: "chains",
     libraries: "node:crypto node:fs node:zlib zod decimal.js typeid-js",
   },
-  docs: { packages: "design contracts" },
-  runtime: {},
+  docs: { packages: "design runtime contracts" },
   // The files in packages/chains that read nodes, and the entry that creates the readers.
   "chains/readers": { packages: "contracts runtime", layers: "packages/chains" },
   "local-chains": { packages: "chains contracts runtime" },

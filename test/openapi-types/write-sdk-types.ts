@@ -21,8 +21,9 @@ type Document = {
   components: { schemas: Record<string, Schema> };
 };
 
-const readDocument = (): Document =>
-  JSON.parse(
+/** Returns the public OpenAPI document without test mode, whose operations the SDKs do not have. */
+export const readPublicDocument = (): Document => {
+  const document = JSON.parse(
     JSON.stringify(
       describePublicApi({
         baseUrl: "http://127.0.0.1",
@@ -31,30 +32,32 @@ const readDocument = (): Document =>
       }),
     ),
   ) as Document;
+  const omit = <Value>(entries: Record<string, Value>, prefix: string) =>
+    Object.fromEntries(Object.entries(entries).filter(([key]) => !key.startsWith(prefix)));
+  const { components, paths } = document;
+  return {
+    ...document,
+    paths: omit(paths, "/v1/test/"),
+    components: { ...components, schemas: omit(components.schemas, "Simulated") },
+  };
+};
 
 /** Returns the operation IDs of the public API. They are also the names of the SDK's methods. */
 export const publicOperationIds = (): readonly string[] =>
-  listOperations(readDocument()).map(({ operationId }) => operationId);
+  listOperations(readPublicDocument()).map(({ operationId }) => operationId);
 
 /**
  * Writes TypeScript for the data that an integrator sends and receives, from the public OpenAPI
  * document: each schema with its field descriptions, the list filter, and the webhooks by type.
  */
 export const writeSdkTypes = (): string => {
-  const document = readDocument();
+  const document = readPublicDocument();
   const { components, webhooks } = document;
-  const listOperation = listOperations(document).find(
-    ({ operationId }) => operationId === "listPaymentLinks",
-  );
-  if (listOperation === undefined) throw new Error("the document has no list operation");
-  const filterFields = (listOperation.parameters ?? []).map(
-    ({ name, schema, description = "" }) => ({
-      name,
-      type: writeType(schema),
-      isRequired: false,
-      description: schema.description ?? description,
-    }),
-  );
+  const filterFields = listFilterFields(document).map(({ schema, ...field }) => ({
+    ...field,
+    type: writeType(schema),
+    isRequired: false,
+  }));
   return [
     "// Made by `npm run generate` from the public OpenAPI document. Change nothing here.",
     ...Object.entries(components.schemas).map(
@@ -68,6 +71,21 @@ export const writeSdkTypes = (): string => {
     "};",
     "",
   ].join("\n");
+};
+
+/** Returns the query parameters of the list. */
+export const listFilterFields = (
+  document: Document,
+): { name: string; schema: Schema; description: string }[] => {
+  const listOperation = listOperations(document).find(
+    ({ operationId }) => operationId === "listPaymentLinks",
+  );
+  if (listOperation === undefined) throw new Error("the document has no list operation");
+  return (listOperation.parameters ?? []).map(({ name, schema, description = "" }) => ({
+    name,
+    schema,
+    description: schema.description ?? description,
+  }));
 };
 
 const listOperations = ({ paths }: Document): Operation[] =>

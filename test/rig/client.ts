@@ -1,5 +1,6 @@
 import { createHmac, randomUUID } from "node:crypto";
 import { request } from "undici";
+import type { Mode } from "@payment-links/contracts";
 
 type ClientResponse = {
   status: number;
@@ -40,8 +41,15 @@ type System = { baseUrl: string; internalUrl: string; operatorToken?: string };
 const operatorHeaders = ({ operatorToken: token }: System): Record<string, string> =>
   token === undefined ? {} : { authorization: `Bearer ${token}` };
 
-/** Creates an account as an operator, signs in with its sign-in link, and creates a wallet and an API key. */
-export const createMerchant = async (system: System, handle: string): Promise<Merchant> => {
+/**
+ * Creates an account as an operator, signs in with its sign-in link, and creates a wallet and an API
+ * key of the given mode.
+ */
+export const createMerchant = async (
+  system: System,
+  handle: string,
+  { mode = "live" }: { mode?: Mode } = {},
+): Promise<Merchant> => {
   const accountResponse = await call(`${system.internalUrl}/internal/accounts`, {
     method: "POST",
     headers: operatorHeaders(system),
@@ -51,17 +59,29 @@ export const createMerchant = async (system: System, handle: string): Promise<Me
   await call(`${system.baseUrl}/console/api/wallets`, {
     method: "POST",
     headers: { cookie },
-    body: { walletAddress: shopAddress, tokenId: "usdc-base", isDefault: true },
+    body: { walletAddress: shopAddress, tokenId: defaultTokens[mode], isDefault: true },
   });
-  const keyResponse = await call(`${system.baseUrl}/console/api/api-keys`, {
+  const apiKey = await createApiKey(system, { cookie }, mode);
+  return { userId: String(accountResponse.body["userId"]), handle, cookie, apiKey };
+};
+
+const defaultTokens = { live: "usdc-base", test: "usdc-base-sepolia" };
+
+/** Creates an API key with all scopes. Returns the key. */
+export const createApiKey = async (
+  { baseUrl }: Pick<System, "baseUrl">,
+  { cookie }: Pick<Merchant, "cookie">,
+  mode: Mode,
+): Promise<string> => {
+  const scopes = ["payment_link:create", "payment_link:read"];
+  const response = await call(`${baseUrl}/console/api/api-keys`, {
     method: "POST",
     headers: { cookie },
-    body: { name: "tests", scopes: ["payment_link:create", "payment_link:read"] },
+    body: { name: "tests", scopes, mode },
   });
-  if (keyResponse.status !== 201)
-    throw new Error(`the API key was not created: ${JSON.stringify(keyResponse)}`);
-  const userId = String(accountResponse.body["userId"]);
-  return { userId, handle, cookie, apiKey: String(keyResponse.body["key"]) };
+  if (response.status !== 201)
+    throw new Error(`the API key was not created: ${JSON.stringify(response)}`);
+  return String(response.body["key"]);
 };
 
 /**

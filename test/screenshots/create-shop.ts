@@ -179,6 +179,6 @@ const createDevnetOrder = async ({ baseUrl }: System, cookie: string): Promise<s
   // With an API key, the link would still use the previous default token, because the account is
   // cached for a short time.
   const body = { toAmount: "25", description: "Two tins of sencha, order 1042" };
-  const { url } = await callConsole({ baseUrl, cookie }, "payment-links", { body });
+  const { url } = await callConsole({ baseUrl, cookie }, "payment-links?mode=test", { body });
   return String(url);
 };

@@ -26,9 +26,12 @@ if (chromiumPath === undefined) throw new Error("chromium-headless-shell or chro
 // are taken.
 const digest = computeSourcesDigest();
 await ensureConsoleBuilt({ env: process.env, report });
-report("creating a shop with three weeks of payments");
-const shop = await createShop();
 const chromium = await launchChromium(chromiumPath);
+report("creating a shop with three weeks of payments");
+const shop = await createShop().catch(async (error: unknown) => {
+  await chromium.close();
+  throw error;
+});
 
 /** Takes all pictures. Returns each with its path. */
 const takeAll = async (): Promise<[string, Buffer][]> => {

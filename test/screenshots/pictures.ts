@@ -56,6 +56,8 @@ export const digestFile = join(projectRoot, picturesDirectory, "sources.sha256")
 /** The sources of the pages in the pictures, and the scripts that take the pictures. */
 const sources = [
   "services/links-api/src/pages",
+  "packages/chains/src/browser-wallets",
+  "packages/console/app/ceremonies",
   "packages/console/app/frame",
   "packages/console/app/ui",
   "packages/console/app/pages/account",

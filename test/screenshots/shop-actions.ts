@@ -16,7 +16,7 @@ export type TokenId = keyof typeof walletAddresses | "usdc-base";
 type NewLink = { tokenId: TokenId; toAmount: string; description: string };
 type Wallet = { id: string; token: { id: string } };
 
-/** Creates a link in the given token, which becomes the shop's default token. */
+/** Creates a link in the given token, which becomes the shop's default token of its mode. */
 export const createLink = async (
   shop: Shop,
   { tokenId, ...body }: NewLink,
@@ -25,7 +25,10 @@ export const createLink = async (
   // With an older session, the link could still use the previous default token, because the account
   // is cached for a short time.
   const cookie = await signInAgain(shop, { handle: "tea_house" });
-  const { id, url } = await callConsole({ ...shop, cookie }, "payment-links", { body });
+  const mode = tokenId === "usdc-base" ? "live" : "test";
+  const { id, url } = await callConsole({ ...shop, cookie }, `payment-links?mode=${mode}`, {
+    body,
+  });
   return { id: String(id), url: String(url) };
 };
 

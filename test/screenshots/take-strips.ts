@@ -10,7 +10,7 @@ import { keyboardStory } from "./stories/keyboard.ts";
 import { paidStory } from "./stories/paid.ts";
 import { payStory } from "./stories/pay.ts";
 
-/** The shop has no failing endpoint and no other token until the pictures of the console are taken. */
+/** In the order in which they are taken: each leaves its links and endpoints in the shop. */
 const stories: readonly Story[] = [
   firstLinkStory,
   keyboardStory,

@@ -340,9 +340,6 @@ the Secret, runs before the release's own objects are created.
 {{- range $name, $secret := omit .Values.secrets "existingSecret" "evmRpcUrls" "oidcClientSecret" "signInRpcUrls" "smtpUrl" -}}
 {{- if or $secret.existingSecret $secret.value }}{{ $faults = append $faults (printf "secrets.%s: %s" $name $alone) }}{{ end -}}
 {{- end -}}
-{{- if eq .Values.authKeys.apiKeyMode "live" -}}
-{{- $faults = append $faults "authKeys.apiKeyMode: must not be live with quickstart, which is not for real money" -}}
-{{- end -}}
 {{- if not (include "payment-links.isOnLoopback" .) -}}
 {{- $faults = append $faults "baseUrl: must be loopback with quickstart" -}}
 {{- end -}}

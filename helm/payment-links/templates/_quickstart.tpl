@@ -20,10 +20,6 @@ gets from the operator.
 {{- if and .Values.migrations.enabled .Values.migrations.useHelmHooks (not .Values.quickstart.enabled) }}yes{{ end -}}
 {{- end -}}
 
-{{- define "payment-links.apiKeyMode" -}}
-{{- .Values.authKeys.apiKeyMode | default (ternary "test" "live" .Values.quickstart.enabled) -}}
-{{- end -}}
-
 {{/* The secrets of the quickstart: generated at the install and reused by every upgrade. */}}
 {{- define "payment-links.quickstartSecrets" -}}
 {{- $full := include "payment-links.fullname" . -}}

@@ -8,6 +8,7 @@ import { queryClient } from "./api/query.ts";
 import { App } from "./app.tsx";
 import { consumeInitialUrlParams, reloadOnSignInLink } from "./ceremonies/initial-url-params.ts";
 import { reloadOnChunkLoadError } from "./frame/stale-tab.ts";
+import { basePath } from "./mode.ts";
 import { language } from "./ui/language.ts";
 import { installDoubleClickFilter } from "./ui/double-clicks.ts";
 
@@ -21,7 +22,7 @@ if (root === null) throw new Error("the page has no element with the id console"
 createRoot(root).render(
   <StrictMode>
     <QueryClientProvider client={queryClient}>
-      <BrowserRouter basename="/console">
+      <BrowserRouter basename={basePath}>
         <App initialUrlParams={initialUrlParams} />
       </BrowserRouter>
     </QueryClientProvider>

@@ -2,6 +2,7 @@ import * as z from "zod";
 import { chainTypes } from "@payment-links/chains";
 import { Id } from "./ids.ts";
 import { Instant } from "./instant.ts";
+import { Mode } from "./mode.ts";
 
 export const ChainType = z.enum(chainTypes);
 
@@ -19,6 +20,8 @@ export const Wallet = z.object({
    * below it.
    */
   firstAddressIndex: z.int().nonnegative().optional(),
+  /** Missing means live: records of earlier releases lack this field. */
+  mode: Mode.optional(),
 });
 export type Wallet = z.output<typeof Wallet>;
 
@@ -56,6 +59,12 @@ export const Account = z.object({
 });
 export type Account = z.output<typeof Account>;
 
-/** Returns the wallet that new links settle to, or undefined if the owner has not chosen one. */
-export const findDefaultWallet = (account: Account): Wallet | undefined =>
-  account.wallets.find((wallet) => wallet.isDefault);
+/** Returns the mode of a wallet. */
+export const getWalletMode = ({ mode = "live" }: Pick<Wallet, "mode">): Mode => mode;
+
+/**
+ * Returns the wallet that new links of a mode settle to, or undefined if the owner has not chosen
+ * one.
+ */
+export const findDefaultWallet = (account: Account, mode: Mode): Wallet | undefined =>
+  account.wallets.find((wallet) => wallet.isDefault && getWalletMode(wallet) === mode);

@@ -1,12 +1,11 @@
 import { createHash, randomInt } from "node:crypto";
 import { crc32 } from "node:zlib";
+import type { Mode } from "./mode.ts";
 
 const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const randomLength = 30;
 const checksumLength = 6;
 const apiKeyPattern = /^plk_(?:live|test)_[0-9A-Za-z]{36}$/;
-
-export type ApiKeyMode = "live" | "test";
 
 /**
  * The number of leading characters of a key that may be shown: its prefix and four random
@@ -18,7 +17,7 @@ export const apiKeyPrefixLength = 13;
  * Generates an API key (rule CALLER-2): `plk_live_` or `plk_test_`, 30 random base62 characters
  * (178 bits), then the CRC-32 of the preceding characters as 6 base62 digits.
  */
-export const generateApiKey = (mode: ApiKeyMode): string => {
+export const generateApiKey = (mode: Mode): string => {
   const random = Array.from({ length: randomLength }, () => base62.charAt(randomInt(62))).join("");
   const keyWithoutChecksum = `plk_${mode}_${random}`;
   return keyWithoutChecksum + computeChecksum(keyWithoutChecksum);

@@ -4,6 +4,7 @@ import { AuditRecord } from "./audit.ts";
 import { Id } from "./ids.ts";
 import { Instant } from "./instant.ts";
 import { LinkTexts } from "./link-texts.ts";
+import { Mode } from "./mode.ts";
 import { Amount } from "./money.ts";
 import {
   FailingEndpoint,
@@ -107,6 +108,8 @@ export const PaymentLinkState = z.object({
   tokenAddress: z.string(),
   paymentReference: z.string().regex(/^[0-9a-f]{32}$/),
   dateCreated: Instant,
+  /** Missing means live: records of earlier releases lack this field. */
+  mode: Mode.optional(),
 });
 export type PaymentLinkState = z.output<typeof PaymentLinkState>;
 

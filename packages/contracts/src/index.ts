@@ -40,7 +40,7 @@ export {
   type NotificationSettingsData,
   notificationOperations,
 } from "./api/notifications.ts";
-export { type Operation, listApiErrorCodes } from "./api/operation.ts";
+export { ModeQuery, type Operation, listApiErrorCodes } from "./api/operation.ts";
 export {
   type Overview,
   OverviewQuery,
@@ -101,6 +101,12 @@ export {
   signInOperations,
 } from "./api/sessions.ts";
 export {
+  SimulatePaymentBody,
+  type SimulatedOutcome,
+  SimulatedPayment,
+  testModeOperations,
+} from "./api/test-mode.ts";
+export {
   type CatalogueEntry,
   type OwnWallet,
   WalletChange,
@@ -124,7 +130,7 @@ export {
   webhookEndpointOperations,
 } from "./api/webhook-endpoints.ts";
 export { type ListenerWebhook, webhookListenerOperations } from "./api/webhook-listeners.ts";
-export { Account, Wallet, findDefaultWallet } from "./account.ts";
+export { Account, Wallet, findDefaultWallet, getWalletMode } from "./account.ts";
 export { ignoredFieldsHeader, listIgnoredFields } from "./ignored-fields.ts";
 export {
   type Actor,
@@ -134,17 +140,13 @@ export {
   auditActorKinds,
 } from "./audit.ts";
 export { isAddressOrCidr } from "./cidr.ts";
-export {
-  type ApiKeyMode,
-  hashSecret,
-  isApiKey,
-  generateApiKey,
-  apiKeyPrefixLength,
-} from "./api-key.ts";
+export { hashSecret, isApiKey, generateApiKey, apiKeyPrefixLength } from "./api-key.ts";
 export {
   type Catalogue,
   type CatalogueToken,
   createCatalogue,
+  getChainMode,
+  isTestModeAvailable,
   loadCatalogue,
   serializeToken,
 } from "./catalogue.ts";
@@ -224,6 +226,7 @@ export {
 export { type RpcUrls, chainIdPattern, parseHosts, parseRpcUrls } from "./rpc-urls.ts";
 export { parseJson } from "./json.ts";
 export { LinkTexts, pickLinkTexts } from "./link-texts.ts";
+export { Mode } from "./mode.ts";
 export {
   Amount,
   Decimal,

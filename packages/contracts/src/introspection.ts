@@ -2,6 +2,7 @@ import * as z from "zod";
 import { Account } from "./account.ts";
 import { Id } from "./ids.ts";
 import { Instant } from "./instant.ts";
+import { Mode } from "./mode.ts";
 
 /**
  * The services that a signed-in user calls. Each receives its own session token. Only that
@@ -42,6 +43,8 @@ export const IntrospectionResponse = z.discriminatedUnion("found", [
       bucketId: Id,
       scopes: z.array(z.string()),
       expiresAt: Instant.nullable(),
+      /** The mode of a key. Missing means live, and for a session, that the caller chooses. */
+      mode: Mode.optional(),
       /** The source addresses from which a key can be used. Missing means any address. */
       cidrs: z.array(z.string()).optional(),
       /** The key's own rate limit, if it is lower than the installation's. */

@@ -76,6 +76,9 @@ describe("ListLinksQuery (rule API-4)", () => {
     [{ status: "expired" }, "enum"],
     [{ status: ["active", "active"] }, "enum"],
     [{ offset: "x", status: "x" }, "enum int_parsing"],
+    [{ updatedAfter: "2026-11-21T10:00:00Z" }, "accepted"],
+    [{ updatedAfter: "yesterday" }, "datetime_from_date_parsing"],
+    [{ updatedAfter: ["2026-11-21", "2026-11-22"] }, "datetime_type"],
   ])("%j: %s", (query, expectedCodes) => {
     expect(getErrorCodes(ListLinksQuery, query)).toBe(expectedCodes);
   });
@@ -84,9 +87,18 @@ describe("ListLinksQuery (rule API-4)", () => {
     const description = expect.any(String);
     expect(z.toJSONSchema(ListLinksQuery, { io: "input" })["properties"]).toEqual({
       status: { type: "string", enum: ["active", "completed", "inactive"], description },
+      updatedAfter: { type: "string", format: "date-time", description },
       offset: { type: "integer", minimum: 0, maximum: 2_147_483_647, description },
     });
   });
+});
+
+test("a page has nextUpdatedAfter only for a list of changes (rule API-44)", () => {
+  const schema = z.toJSONSchema(shapes.PaymentLinkPage, { io: "output" });
+  const fields = ["data", "limit", "offset", "nextOffset"];
+  const { properties, required } = schema.$defs?.["PaymentLinkPage"] ?? schema;
+  expect(Object.keys(properties ?? {})).toEqual([...fields, "nextUpdatedAfter"]);
+  expect(required).toEqual(fields);
 });
 
 // The fields of rule API-7, in their order.
@@ -104,7 +116,6 @@ describe("response shapes", () => {
     ],
     ["PaymentLinkData", shapes.PaymentLinkData, linkFields],
     ["PaymentLinkCreationData", shapes.PaymentLinkCreationData, "id url"],
-    ["PaymentLinkPage", shapes.PaymentLinkPage, "data limit offset nextOffset"],
     [
       "UserWalletData",
       shapes.UserWalletData,

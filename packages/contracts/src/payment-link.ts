@@ -5,6 +5,7 @@ import { LinkStatus, linkStatuses } from "./events.ts";
 import { LinkTexts, linkTextsBody } from "./link-texts.ts";
 import {
   body,
+  dateTime,
   futureDateTime,
   integer,
   nullable,
@@ -121,8 +122,17 @@ export const PaymentLinkCreationData = z
   })
   .meta({ id: "PaymentLinkCreationData" });
 
-/** A page of links (rule API-5). */
-export const PaymentLinkPage = pageOf(PaymentLinkData).meta({ id: "PaymentLinkPage" });
+/** A page of links (rules API-5 and API-44). */
+export const PaymentLinkPage = pageOf(PaymentLinkData)
+  .extend({
+    nextUpdatedAfter: wireInstant.optional().meta({
+      description:
+        "The `updatedAfter` of your next run. Store it after you have handled the last page of this run. It is five " +
+        "minutes before this response, because a change can become visible later than its time. Present only on " +
+        "the first page of a list with `updatedAfter`.",
+    }),
+  })
+  .meta({ id: "PaymentLinkPage" });
 
 /** The wallet that a link settles to (rule API-7). */
 export const UserWalletData = z
@@ -203,10 +213,16 @@ export const PageQuery = z.object({
   ),
 });
 
-/** The query parameters of list (rule API-4). */
+/** The query parameters of list (rules API-4 and API-44). */
 export const ListLinksQuery = z.object({
   status: parameter(oneOf(linkStatuses)).describe(
     "Only links with this status. Defaults to all links.",
+  ),
+  updatedAfter: parameter(dateTime).describe(
+    "Only links that changed at or after this instant: they were created, got a payment, changed their status or " +
+      "expired. The latest change comes first. A link that changes while you request pages can appear twice, or only " +
+      "in your next run. Links from before the update of this installation that added the parameter count as changed " +
+      "at that update.",
   ),
   ...PageQuery.shape,
 });

@@ -121,6 +121,17 @@ export const fingerprint: IconNode = [
   ["path", { d: "M9 6.8a6 6 0 0 1 9 5.2v2" }],
 ];
 
+export const flaskConical: IconNode = [
+  [
+    "path",
+    {
+      d: "M14 2v6a2 2 0 0 0 .245.96l5.51 10.08A2 2 0 0 1 18 22H6a2 2 0 0 1-1.755-2.96l5.51-10.08A2 2 0 0 0 10 8V2",
+    },
+  ],
+  ["path", { d: "M6.453 15h11.094" }],
+  ["path", { d: "M8.5 2h7" }],
+];
+
 export const globe: IconNode = [
   ["circle", { cx: "12", cy: "12", r: "10" }],
   ["path", { d: "M12 2a14.5 14.5 0 0 0 0 20 14.5 14.5 0 0 0 0-20" }],

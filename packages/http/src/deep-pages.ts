@@ -10,8 +10,11 @@ export const deepOffsetMin = 10_000;
 const waitLimits: WaitLimits = { waitMsMax: 3_000, waitersMax: 100 };
 const retryAfterSeconds = 1;
 
-/** The account that requests a page, and the page's offset. */
-type PageRequest = { accountId: string; offset: number };
+/**
+ * The account that requests a page, and the page's offset. `isScan` is true if the query can read
+ * all rows of the account at any offset.
+ */
+type PageRequest = { accountId: string; offset: number; isScan?: boolean };
 
 /** Reads pages of lists. Deep pages are read one at a time (rule API-26). */
 export type DeepPages = {
@@ -30,8 +33,8 @@ export const createDeepPages = ({ clock, metrics }: DeepPagesOptions): DeepPages
   const slots = createSlotQueue(clock);
   const readingAccounts = new Set<string>();
   return {
-    read: async (res, { accountId, offset }, readPage) => {
-      if (offset < deepOffsetMin) return readPage();
+    read: async (res, { accountId, isScan = false, offset }, readPage) => {
+      if (offset < deepOffsetMin && !isScan) return readPage();
       const isOnlyDeepPage = !readingAccounts.has(accountId);
       readingAccounts.add(accountId);
       try {

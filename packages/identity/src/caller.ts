@@ -2,6 +2,7 @@ import type {
   Account,
   IntrospectionResponse,
   IntrospectionRequest,
+  Mode,
 } from "@payment-links/contracts";
 
 /**
@@ -19,6 +20,8 @@ export type Caller = {
     bucketId: string;
     scopes: readonly string[];
     expiresAt: Date | null;
+    /** For keys only: the mode. If undefined, the key is live. */
+    mode?: Mode | undefined;
     /** The networks from which the key can be used. If undefined, any address is allowed. */
     cidrs?: readonly string[] | undefined;
     /** The key's own rate limit, if it is lower than the installation's limit. */

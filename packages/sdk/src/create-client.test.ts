@@ -71,6 +71,7 @@ const createTestClient = (options: Partial<PaymentLinksOptions> = {}, random = 0
       wait: async (ms) => void waitedMs.push(ms),
       random: () => random,
       newIdempotencyKey: () => `drawn-${++keyCount}`,
+      now: () => performance.now(),
     },
   );
 };
@@ -417,6 +418,7 @@ test("systemRuntime waits, and generates random numbers and unique keys", async 
   await systemRuntime.wait(1, undefined);
   await systemRuntime.wait(1, new AbortController().signal);
   expect(systemRuntime.random()).toBeLessThan(1);
+  expect(systemRuntime.now()).toBeLessThanOrEqual(systemRuntime.now());
   expect(systemRuntime.newIdempotencyKey()).not.toBe(systemRuntime.newIdempotencyKey());
 });
 

@@ -1,3 +1,6 @@
+import type { CallOptions } from "./call-options.ts";
+import { type PaymentLinkChanges, eachLink, listChanges } from "./list-links.ts";
+import { requireIntegerInRange } from "./require-integer.ts";
 import { type ApiRequest, type ClientSettings, sendRequest } from "./send-request.ts";
 import type {
   NewPaymentLink,
@@ -8,6 +11,7 @@ import type {
   RetrievedPaymentLink,
 } from "./shapes.ts";
 import type { Runtime } from "./runtime.ts";
+import { type WaitOptions, waitForLink } from "./wait-for-link.ts";
 
 export type PaymentLinksOptions = {
   /** The service's origin, such as `https://pay.example.com`. */
@@ -31,14 +35,6 @@ export type PaymentLinksOptions = {
   onWarning?: ((message: string) => void) | undefined;
 };
 
-export type CallOptions = {
-  /**
-   * Aborts the call with the signal's reason, even while it waits between attempts. An aborted
-   * create may have succeeded. To repeat it safely, pass your own idempotency key.
-   */
-  signal?: AbortSignal | null | undefined;
-};
-
 export type CreateOptions = CallOptions & {
   /**
    * 1 to 255 printable ASCII characters without leading or trailing spaces, unique for each link.
@@ -54,9 +50,9 @@ export type CreateOptions = CallOptions & {
 export type LinkToCreate = Omit<NewPaymentLink, "toAmount"> & { toAmount: string };
 
 /**
- * A client of the public API. Its methods are the operations of `/v1/openapi.json`, with the same
- * names. They throw a `PaymentLinksError` for an error response and a `NoAnswerError` if no
- * response arrives.
+ * A client of the public API. It has the operations of `/v1/openapi.json`, with the same names, and
+ * methods that combine several calls. They throw a `PaymentLinksError` for an error response and a
+ * `NoAnswerError` if no response arrives.
  */
 export type PaymentLinks = {
   /**
@@ -64,26 +60,44 @@ export type PaymentLinks = {
    * response.
    */
   createPaymentLink(link: LinkToCreate, options?: CreateOptions): Promise<PaymentLinkCreationData>;
-  /** Returns one page of ten links, newest first. Requires the scope `payment_link:read`. */
+  /**
+   * Returns one page of ten links, newest first or, with `updatedAfter`, latest change first.
+   * Requires the scope `payment_link:read`.
+   */
   listPaymentLinks(filter?: PaymentLinksFilter, options?: CallOptions): Promise<PaymentLinkPage>;
   /** Returns one link with its owner's public profile. Does not require an API key. */
   retrievePaymentLink(id: string, options?: CallOptions): Promise<RetrievedPaymentLink>;
   /**
-   * Yields every link of the list, newest first, and requests pages as the loop needs them. Links
-   * that are created during the loop may be missing. No link is yielded twice. If a link stops
+   * Yields every link of the list, newest first or, with `updatedAfter`, latest change first.
+   * Requests pages as the loop needs them. Links that are created during the loop may be missing. No link is yielded twice. If a link stops
    * matching the `status` filter during the loop, another link may be skipped. If you need every
    * link, omit the status.
    */
   eachPaymentLink(
-    filter?: Pick<PaymentLinksFilter, "status">,
+    filter?: Pick<PaymentLinksFilter, "status" | "updatedAfter">,
     options?: CallOptions,
   ): AsyncGenerator<PaymentLinkData, void, undefined>;
+  /**
+   * Lists the links that changed since the previous run: those that were created, got a payment,
+   * changed their status or expired. `since` is the `nextSince` of that run. Without it, all links
+   * are listed. A link that changed in the last five minutes before the previous run is listed
+   * again, so handle a repeated link like a new one. Together, the runs miss no change.
+   */
+  reconcilePaymentLinks(
+    from?: { since?: string | Date | null | undefined },
+    options?: CallOptions,
+  ): PaymentLinkChanges;
+  /**
+   * Returns the link as soon as it is completed or no longer active. Polls it, at first every
+   * second and later every 15 seconds. A delay is never shorter than `Retry-After`, and temporary
+   * errors do not end the wait. Throws a `WaitTimeoutError` after `timeoutMs`. Does not require an
+   * API key.
+   */
+  waitForPaymentLink(id: string, options?: WaitOptions): Promise<RetrievedPaymentLink>;
 };
 
 const defaultTimeoutMs = 10_000;
 const defaultTriesMax = 5;
-/** More links than can be created between two page requests. */
-const seenIdsMax = 10_000;
 const timeoutMsMax = 600_000;
 const triesMaxLimit = 100;
 const idempotencyKeyLengthMax = 255;
@@ -135,35 +149,33 @@ export const createClient = (options: PaymentLinksOptions, runtime: Runtime): Pa
       return (await send(request)) as PaymentLinkCreationData;
     },
     listPaymentLinks,
-    retrievePaymentLink: async (id, { signal } = {}) => {
-      // With these three ids, the URL would be that of the list or of another resource.
-      if (typeof id !== "string" || ["", ".", ".."].includes(id)) {
-        throw new TypeError("id must be a link id, such as plink_…");
-      }
-      const request = {
-        method: "GET",
-        path: `${basePath}/${encodeURIComponent(id)}`,
-        signal,
-      } as const;
-      return (await send(request)) as RetrievedPaymentLink;
-    },
-    eachPaymentLink: async function* (filter = {}, callOptions = {}) {
-      const seenIds = new Set<string>();
-      for (let offset: number | null = 0; offset !== null;) {
-        const page: PaymentLinkPage = await listPaymentLinks({ ...filter, offset }, callOptions);
-        for (const link of page.data) {
-          if (seenIds.has(link.id)) continue;
-          seenIds.add(link.id);
-          yield link;
-        }
-        for (const id of seenIds) {
-          if (seenIds.size <= seenIdsMax) break;
-          seenIds.delete(id);
-        }
-        offset = page.nextOffset;
-      }
+    retrievePaymentLink: async (id, options) => retrieveLink(settings, runtime, id, options),
+    eachPaymentLink: (filter, callOptions) => eachLink(listPaymentLinks, filter, callOptions),
+    reconcilePaymentLinks: ({ since } = {}, callOptions = {}) =>
+      listChanges(listPaymentLinks, since, callOptions),
+    waitForPaymentLink: async (id, waitOptions = {}) => {
+      const retrieve = (remainingMs: number) => {
+        const attempt = { timeoutMs: Math.min(timeoutMs, remainingMs), triesMax: 1 };
+        return retrieveLink({ ...settings, ...attempt }, runtime, id, waitOptions);
+      };
+      return waitForLink(retrieve, waitOptions, runtime);
     },
   };
+};
+
+const retrieveLink = async (
+  settings: ClientSettings,
+  runtime: Runtime,
+  id: string,
+  { signal }: CallOptions = {},
+): Promise<RetrievedPaymentLink> => {
+  // With these three ids, the URL would be that of the list or of another resource.
+  if (typeof id !== "string" || ["", ".", ".."].includes(id)) {
+    throw new TypeError("id must be a link id, such as plink_…");
+  }
+  const path = `${basePath}/${encodeURIComponent(id)}`;
+  const { body } = await sendRequest(settings, { method: "GET", path, signal }, runtime);
+  return body as RetrievedPaymentLink;
 };
 
 /** Creates the function that sends a call, and warns about the fields that the service ignored. */
@@ -210,11 +222,6 @@ const buildQuery = (filter: PaymentLinksFilter): string => {
 /** Returns whether the value is printable ASCII without leading or trailing spaces. */
 const isHeaderValue = (value: unknown): boolean =>
   typeof value === "string" && /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(value);
-
-const requireIntegerInRange = (name: string, value: number, max: number): void => {
-  if (Number.isInteger(value) && value >= 1 && value <= max) return;
-  throw new TypeError(`${name} must be an integer from 1 to ${max}`);
-};
 
 /**
  * Returns the origin of `url`. Errors never include the value, because it may be an API key that

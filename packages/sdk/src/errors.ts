@@ -1,3 +1,5 @@
+import type { RetrievedPaymentLink } from "./shapes.ts";
+
 /** One problem reported by the service. The message is for people. In code, check the `code`. */
 export type Problem = { code: string; message: string };
 
@@ -19,6 +21,8 @@ export class PaymentLinksError extends Error {
   readonly requestId: string | undefined;
   /** The idempotency key of the failed create. */
   readonly idempotencyKey: string | undefined;
+  /** The delay that the response asks for with `Retry-After`, in milliseconds. 0 if there is none. */
+  readonly retryAfterMs: number;
 
   constructor(
     status: number,
@@ -27,11 +31,13 @@ export class PaymentLinksError extends Error {
       requestId,
       idempotencyKey,
       origin = "the service",
+      retryAfterMs = 0,
     }: {
       requestId?: string | undefined;
       idempotencyKey?: string | undefined;
       /** The origin that was called. */
       origin?: string | undefined;
+      retryAfterMs?: number | undefined;
     },
   ) {
     const [firstProblem] = problems;
@@ -46,6 +52,7 @@ export class PaymentLinksError extends Error {
     this.problems = problems;
     this.requestId = requestId;
     this.idempotencyKey = idempotencyKey;
+    this.retryAfterMs = retryAfterMs;
   }
 }
 
@@ -64,5 +71,18 @@ export class NoAnswerError extends Error {
     );
     this.name = "NoAnswerError";
     this.idempotencyKey = idempotencyKey;
+  }
+}
+
+/** The wait for a link ended because its time is over. The link may still get a payment. */
+export class WaitTimeoutError extends Error {
+  /** The link as it was last retrieved. Undefined if no attempt succeeded. */
+  readonly link: RetrievedPaymentLink | undefined;
+
+  /** `cause` is the error of the last attempt, if it failed. */
+  constructor(timeoutMs: number, link: RetrievedPaymentLink | undefined, cause: unknown) {
+    super(`The link did not reach the awaited state within ${timeoutMs} ms`, { cause });
+    this.name = "WaitTimeoutError";
+    this.link = link;
   }
 }

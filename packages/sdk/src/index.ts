@@ -2,14 +2,15 @@ import { type PaymentLinks, type PaymentLinksOptions, createClient } from "./cre
 import { systemRuntime } from "./runtime.ts";
 
 export { compareAmounts } from "./compare-amounts.ts";
+export type { CallOptions } from "./call-options.ts";
 export type {
-  CallOptions,
   CreateOptions,
   LinkToCreate,
   PaymentLinks,
   PaymentLinksOptions,
 } from "./create-client.ts";
-export { NoAnswerError, PaymentLinksError } from "./errors.ts";
+export { NoAnswerError, PaymentLinksError, type Problem, WaitTimeoutError } from "./errors.ts";
+export type { PaymentLinkChanges } from "./list-links.ts";
 export {
   type ReceivedRequest,
   WebhookRefusedError,
@@ -36,6 +37,7 @@ export type {
   WebhookBodies,
   WebhookTransaction,
 } from "./shapes.ts";
+export type { WaitOptions } from "./wait-for-link.ts";
 
 /** Creates a client of one service. It does not hold connections and does not need to be closed. */
 export const createPaymentLinks = (options: PaymentLinksOptions): PaymentLinks =>

@@ -102,7 +102,7 @@ const encoder = new TextEncoder();
  * Validates the secrets. For example, an unset variable must not become a secret that attackers can
  * guess.
  */
-const parseSecrets = (secret: string | readonly string[]): readonly string[] => {
+export const parseSecrets = (secret: string | readonly string[]): readonly string[] => {
   const secrets = [secret].flat();
   if (
     secrets.length === 0 ||

@@ -5,6 +5,8 @@ export type Runtime = {
   /** Returns a number from 0 (inclusive) to 1 (exclusive). */
   random(): number;
   newIdempotencyKey(): string;
+  /** Returns the milliseconds since an arbitrary start. Never goes back. */
+  now(): number;
 };
 
 /** The real clock and real random numbers. */
@@ -25,4 +27,5 @@ export const systemRuntime: Runtime = {
   },
   random: () => Math.random(),
   newIdempotencyKey: () => crypto.randomUUID(),
+  now: () => performance.now(),
 };

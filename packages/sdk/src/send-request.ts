@@ -118,18 +118,23 @@ const toErrorResult = (
 ): AttemptResult => {
   const { headers, status } = response;
   const requestId = headers.get("X-Request-Id") ?? undefined;
+  const retryAfterMs = parseRetryAfterMs(headers.get("Retry-After") ?? "");
   const error = new PaymentLinksError(status, parseProblems(text), {
     requestId,
     idempotencyKey,
     origin,
+    retryAfterMs,
   });
   const isRetryable =
-    status >= 500 ||
-    retryableStatuses.has(status) ||
-    retryableCodes.has(error.code) ||
-    error.code === internalErrorCode;
-  return { error, isRetryable, retryAfterMs: parseRetryAfterMs(headers.get("Retry-After") ?? "") };
+    isTemporaryError(error) || retryableCodes.has(error.code) || error.code === internalErrorCode;
+  return { error, isRetryable, retryAfterMs };
 };
+
+/** Returns whether a later attempt of any call can succeed. */
+export const isTemporaryError = (error: unknown): boolean =>
+  error instanceof NoAnswerError ||
+  (error instanceof PaymentLinksError &&
+    (error.status >= 500 || retryableStatuses.has(error.status)));
 
 /** 408: the request arrived too slowly. 429: there were too many requests. */
 const retryableStatuses: ReadonlySet<number> = new Set([408, 429]);

@@ -165,6 +165,8 @@ export type PaymentLinkPage = {
   offset: number;
   /** The `offset` of the next page. Null on the last page. */
   nextOffset: number | null;
+  /** The `updatedAfter` of your next run. Store it after you have handled the last page of this run. It is five minutes before this response, because a change can become visible later than its time. Present only on the first page of a list with `updatedAfter`. */
+  nextUpdatedAfter?: string | undefined;
 };
 export type PaymentLinkData = {
   /** The id of the link, `plink_…`. */
@@ -307,6 +309,8 @@ export type UserWalletData = {
 export type PaymentLinksFilter = {
   /** Only links with this status. Defaults to all links. */
   status?: "active" | "completed" | "inactive" | undefined;
+  /** Only links that changed at or after this instant: they were created, got a payment, changed their status or expired. The latest change comes first. A link that changes while you request pages can appear twice, or only in your next run. Links from before the update of this installation that added the parameter count as changed at that update. */
+  updatedAfter?: string | undefined;
   /** The number of entries to skip: `nextOffset` of the previous page. Defaults to 0. New entries shift the pages, so skip an `id` that you have already received. */
   offset?: number | undefined;
 };

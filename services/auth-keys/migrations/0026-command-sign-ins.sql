@@ -12,6 +12,7 @@ CREATE TABLE command_sign_ins (
   -- Set when a user allows the sign-in.
   account_id text,
   scopes text[],
+  mode text CHECK (mode IN ('live', 'test')),
   allowed_by jsonb
 );
 CREATE INDEX command_sign_ins_by_end ON command_sign_ins (expires_at);

@@ -22,7 +22,6 @@ describe("authKeysConfig", () => {
   test("defaults to live keys and no identity provider", () => {
     const config = parseConfig(authKeysConfig, { OIDC_ISSUER: "" });
     expect(config).toEqual({
-      apiKeyMode: "live",
       oidc: undefined,
       signUp: "open",
       signInMethods: ["link", "siwe", "oidc", "passkey"],
@@ -153,7 +152,6 @@ describe("authKeysConfig", () => {
     ["credentials", { ...oidcVariables, OIDC_ISSUER: "https://a:b@id.example" }, "OIDC_ISSUER"],
     ["scopes without openid", { ...oidcVariables, OIDC_SCOPES: "profile" }, "OIDC_SCOPES"],
     ["scopes with two spaces", { ...oidcVariables, OIDC_SCOPES: "openid  profile" }, "OIDC_SCOPES"],
-    ["another mode", { API_KEY_MODE: "demo" }, "API_KEY_MODE"],
     ["an invalid scanner key", { LEAKED_KEYS_PUBLIC_KEYS: "a=QUJD" }, "LEAKED_KEYS_PUBLIC_KEYS"],
     ["only groups", { OIDC_ALLOWED_GROUPS: "payments" }, "OIDC_ISSUER"],
     [

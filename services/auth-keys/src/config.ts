@@ -83,8 +83,6 @@ const ScannerKeyList = z.string().transform((text, context) => {
  */
 export const authKeysConfig = z
   .object({
-    /** The prefix of new API keys: `plk_live_` or `plk_test_`. */
-    API_KEY_MODE: z.enum(["live", "test"]).default("live"),
     OIDC_ISSUER: IssuerUrlSchema.optional(),
     OIDC_CLIENT_ID: ClientCredentialText.optional(),
     OIDC_CLIENT_SECRET: z.string().optional(),
@@ -120,7 +118,7 @@ export const authKeysConfig = z
   })
   .transform((environment, context) => {
     const oidc = parseOidc(environment, context);
-    const { API_KEY_MODE: apiKeyMode, SIGN_IN_METHODS: configuredMethods } = environment;
+    const { SIGN_IN_METHODS: configuredMethods } = environment;
     const signUp = environment.SIGN_UP ?? getDefaultSignUp(environment.NODE_ENV);
     const enabledMethods = configuredMethods ?? signInMethods;
     const hasOidc = oidc !== undefined && enabledMethods.includes("oidc");
@@ -146,7 +144,6 @@ export const authKeysConfig = z
     const email = parseEmail(environment, reportIssue);
     const walletDelayMs = environment.WALLET_CHANGE_DELAY * 1000;
     return {
-      apiKeyMode,
       oidc,
       signUp,
       signInMethods: enabledMethods,

@@ -41,10 +41,7 @@ export type Dependencies = Pick<
   | "checkoutUrl"
   | "limits"
 > &
-  Pick<
-    AuthKeysConfig,
-    "apiKeyMode" | "signUp" | "leakedKeysPublicKeys" | "walletDelayMs" | "auditLogDays"
-  > & {
+  Pick<AuthKeysConfig, "signUp" | "leakedKeysPublicKeys" | "walletDelayMs" | "auditLogDays"> & {
     cookie: CookiePolicy;
     /** The enabled sign-in methods that this installation supports. */
     signInMethods: readonly SignInMethod[];

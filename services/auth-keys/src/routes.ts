@@ -161,7 +161,7 @@ const startRateLimit = {
 /** Guessing one of 1,000 pending codes at this rate takes 20 years on average. */
 const codeRateLimit = {
   policy: "command-codes",
-  limit: { tokensPerSecond: 0.02, burst: 30 },
+  limit: { tokensPerSecond: 0.02, burst: 60 },
 } as const;
 
 /** Builds the routes with which command lines sign in (rule CALLER-47). */

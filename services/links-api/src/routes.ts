@@ -8,6 +8,7 @@ import {
   overviewOperations,
   publicLinkOperations,
   refundOperations,
+  testModeOperations,
 } from "@payment-links/contracts";
 import { type Route, exportMsMax, keyRoute, publicRoute, sessionRoute } from "@payment-links/http";
 import type { Dependencies } from "./dependencies.ts";
@@ -17,6 +18,7 @@ import { deactivateOwnLink } from "./http/deactivate-link.ts";
 import { describeConsoleApi } from "./http/describe-console-api.ts";
 import { describePublicApi } from "./http/describe-public-api.ts";
 import { dismissOwnDeposit } from "./http/dismiss-deposit.ts";
+import { endTestLink } from "./http/end-test-link.ts";
 import { exportDeposits } from "./http/export-deposits.ts";
 import { exportLinks } from "./http/export-links.ts";
 import { exportPayments } from "./http/export-payments.ts";
@@ -36,6 +38,7 @@ import { suggestOwnFirstAddressIndex } from "./http/suggest-first-address-index.
 import { streamCheckoutLink } from "./http/stream-checkout-link.ts";
 import { searchOwnLinks } from "./http/search-links.ts";
 import { prepareRefund } from "./http/prepare-refund.ts";
+import { type ApplySettlements, simulateTestPayment } from "./http/simulate-payment.ts";
 import { recordRefund } from "./http/record-refund.ts";
 import { sendPageError as sendApiError } from "./pages/send-page.ts";
 import { sendWalletError } from "./pages/send-wallet-error.ts";
@@ -72,9 +75,13 @@ const transactionRateLimit = { policy: "transactions", factor: 0.1 } as const;
 /** Deriving the addresses of one suggestion takes up to 300 ms of CPU time. */
 const suggestionRateLimit = { policy: "suggestions", factor: 0.02 } as const;
 
-/** Creates every public route. */
-export const createPublicRoutes = (dependencies: Dependencies): readonly Route[] => [
+/** Creates every public route. `applySettlements` evaluates simulated payments. */
+export const createPublicRoutes = (
+  dependencies: Dependencies,
+  applySettlements: ApplySettlements,
+): readonly Route[] => [
   ...createApiRoutes(dependencies),
+  ...createTestModeRoutes(dependencies, applySettlements),
   ...createConsoleRoutes(dependencies),
   ...createCheckoutRoutes(dependencies),
   ...createDocumentRoutes(dependencies),
@@ -89,6 +96,26 @@ const createApiRoutes = (dependencies: Dependencies): readonly Route[] => {
     keyRoute({ ...create, scope: create.caller, handle: createLink(dependencies, "key") }),
     keyRoute({ ...list, scope: list.caller, handle: listOwnLinks(dependencies) }),
     publicRoute({ ...retrieve, handle: getLink(dependencies) }),
+  ];
+};
+
+const createTestModeRoutes = (
+  dependencies: Dependencies,
+  applySettlements: ApplySettlements,
+): readonly Route[] => {
+  const { deactivate, expire, pay } = testModeOperations;
+  return [
+    keyRoute({
+      ...pay,
+      scope: pay.caller,
+      handle: simulateTestPayment(dependencies, applySettlements),
+    }),
+    keyRoute({ ...expire, scope: expire.caller, handle: endTestLink(dependencies, "expire") }),
+    keyRoute({
+      ...deactivate,
+      scope: deactivate.caller,
+      handle: endTestLink(dependencies, "deactivate"),
+    }),
   ];
 };
 

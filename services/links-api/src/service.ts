@@ -4,6 +4,7 @@ import type { Service } from "@payment-links/http";
 import { type ServiceContext, createService } from "@payment-links/process";
 import type { LinksApiConfig } from "./config.ts";
 import { createDependencies } from "./dependencies.ts";
+import { applySettlements } from "./events/apply-settlements.ts";
 import { createEventHandlers } from "./events/event-handlers.ts";
 import { expireLinks } from "./jobs/expire-links.ts";
 import { deleteOldIgnoredFields } from "./jobs/delete-ignored-fields.ts";
@@ -39,7 +40,7 @@ export const createLinksApi = (
   createService(context, "links-api", (wakeRelay) => {
     const dependencies = createDependencies(context, config, wakeRelay);
     return {
-      publicRoutes: createPublicRoutes(dependencies),
+      publicRoutes: createPublicRoutes(dependencies, applySettlements(dependencies)),
       sendNotFound,
       internalRoutes: [],
       republishSource: linkRepublishSource,

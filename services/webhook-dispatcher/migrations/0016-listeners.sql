@@ -3,6 +3,8 @@
 CREATE TABLE listeners (
   id text COLLATE "C" PRIMARY KEY,
   user_id text COLLATE "C" NOT NULL,
+  -- It receives the events of links of this mode, which is that of the API key.
+  mode text COLLATE "C" NOT NULL CHECK (mode IN ('live', 'test')),
   sealed_secret bytea NOT NULL,
   secret_key_name text NOT NULL,
   date_created timestamptz NOT NULL,

@@ -16,6 +16,7 @@ export const firstLinkStory: Story =
     const setup = await capture(tab, "Sign in");
     await page.getByRole("link", { name: "Add wallet" }).click();
     await tab.click("Add wallet");
+    await page.getByLabel("Token").selectOption({ label: "USDC · Base" });
     await page.getByLabel("Address").fill("0x8617E340B3D01FA5F11F306F4090FD50E238070D");
     await tab.clickInDialog("Continue", "Check the address");
     const wallet = await capture(tab, "Add your wallet");

@@ -97,8 +97,23 @@ export const isOnChain = async (tronWeb, chainId) => {
   return BigInt(`0x${blockID.slice(-8)}`) === chainId;
 };
 
+/**
+ * Switches a wallet to a chain and returns its `tronWeb`, or undefined if it stays on another chain.
+ */
+export const switchToChain = async (wallet, chainId) => {
+  const tronWeb = getTronWeb(wallet);
+  if (tronWeb !== undefined && (await isOnChain(tronWeb, chainId))) return tronWeb;
+  await requestChainSwitch(wallet, chainId).catch((error) => {
+    if (error.kind === "rejected" || error.kind === "busy") throw error;
+  });
+  // The wallet provides a different `tronWeb` for each chain.
+  const switchedTronWeb = getTronWeb(wallet);
+  const isSwitched = switchedTronWeb !== undefined && (await isOnChain(switchedTronWeb, chainId));
+  return isSwitched ? switchedTronWeb : undefined;
+};
+
 /** Requests that the wallet switches to another chain. Older wallets do not support this. */
-export const requestChainSwitch = async (wallet, chainId) => {
+const requestChainSwitch = async (wallet, chainId) => {
   if (wallet.isLegacy) return;
   await sendRequest(wallet, "wallet_switchEthereumChain", [
     { chainId: `0x${chainId.toString(16)}` },

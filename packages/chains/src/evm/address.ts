@@ -1,11 +1,15 @@
 import { keccak_256 } from "@noble/hashes/sha3.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
+import type { Hex } from "viem";
 import type { AddressParseResult } from "../address-parse-result.ts";
 
 const evmAddressPattern = /^0x[0-9a-fA-F]{40}$/;
 
 /** Returns whether a text is 0x and 20 bytes of hex, in any case. */
 export const isEvmAddress = (text: string): boolean => evmAddressPattern.test(text);
+
+/** Converts an EVM address to the type that viem expects. */
+export const toHex = (address: string): Hex => `0x${address.slice(2)}`;
 
 /** Converts an EVM address to its EIP-55 form. The text must be an EVM address. */
 export const toEip55 = (address: string): string => {

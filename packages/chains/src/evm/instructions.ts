@@ -1,5 +1,5 @@
-import type { Hex } from "viem";
 import type { PaymentRequest } from "../payment-request.ts";
+import { toHex } from "./address.ts";
 import { encodeSuffixTransfer } from "./calldata.ts";
 import { type ContractCalls, type PaymentWay, buildFeeProxyCalls } from "./fee-proxy.ts";
 
@@ -29,6 +29,3 @@ export const buildEvmInstructions = (request: PaymentRequest): ContractCalls | u
   const suffix: PaymentWay = { kind: "suffix", signatures: 1, steps: [transferStep] };
   return { ...calls, ways: [batch, suffix, ...calls.ways] };
 };
-
-// The catalogue and the wallets of links contain addresses in EIP-55 form.
-const toHex = (address: string): Hex => `0x${address.slice(2)}`;

@@ -1,5 +1,5 @@
-import type { Hex } from "viem";
 import { type RefundRequest, type RefundTransfer, getChainReference } from "../refund-transfer.ts";
+import { toHex } from "./address.ts";
 import { encodeTransfer } from "./calldata.ts";
 
 /** Builds the transfer of a token, or of the chain's coin. */
@@ -18,5 +18,3 @@ export const buildEvmRefund = ({
         data: encodeTransfer({ to: toHex(destinationAddress), amount: amountBaseUnits }),
       },
 });
-
-const toHex = (address: string): Hex => `0x${address.slice(2)}`;

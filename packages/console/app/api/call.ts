@@ -1,10 +1,18 @@
 import { ApiError, hasApiErrorCode } from "./api-error.ts";
+import type { Mode } from "../mode.ts";
 import { type Operations, operations } from "./operations.ts";
 import { requestPresence } from "./presence.ts";
 
 export type OperationId = keyof Operations;
-/** The input of an operation. */
-export type OperationInput<Id extends OperationId> = Operations[Id]["input"];
+/** The input of an operation. If it can have a mode, it must: the service's default is live. */
+export type OperationInput<Id extends OperationId> = Operations[Id]["input"] &
+  RequireMode<Operations[Id]["input"], "query"> &
+  RequireMode<Operations[Id]["input"], "body">;
+type RequireMode<Input, Part extends "query" | "body"> = Input extends { [P in Part]?: infer Value }
+  ? "mode" extends keyof NonNullable<Value>
+    ? { [P in Part]: { mode: Mode } }
+    : unknown
+  : unknown;
 /** The response body of an operation. */
 export type OperationResponse<Id extends OperationId> = Operations[Id]["response"];
 

@@ -1,4 +1,5 @@
 import { notifyOtherTabs } from "../api/other-tabs.ts";
+import { basePath } from "../mode.ts";
 
 /** The parameters that the URL had when the page was opened. */
 export type InitialUrlParams = {
@@ -20,7 +21,7 @@ export const consumeInitialUrlParams = (): InitialUrlParams => {
   const error = query.get("error") ?? undefined;
   const isPresenceProof = query.get("presence") === "proven";
   if (token !== undefined || error !== undefined || isPresenceProof) {
-    history.replaceState(null, "", "/console");
+    history.replaceState(null, "", basePath);
   }
   if (isPresenceProof) notifyOtherTabs("proven");
   return { token, error, isPresenceProof };

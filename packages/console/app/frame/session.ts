@@ -5,6 +5,7 @@ import { callOperation, sessionEvents } from "../api/call.ts";
 import type { OwnAccount } from "../api/operations.ts";
 import { subscribeToOtherTabs, notifyOtherTabs } from "../api/other-tabs.ts";
 import { sessionKey } from "../api/query.ts";
+import { mode } from "../mode.ts";
 
 export const AccountContext = createContext<OwnAccount | undefined>(undefined);
 
@@ -13,6 +14,12 @@ export const useAccount = (): OwnAccount => {
   const account = useContext(AccountContext);
   if (account === undefined) throw new Error("no account is signed in");
   return account;
+};
+
+/** Returns whether the account has what links of this page's mode require. */
+export const useIsReady = (): boolean => {
+  const { isReady, isTestReady } = useAccount();
+  return mode === "test" ? isTestReady : isReady;
 };
 
 const fetchAccount = async (): Promise<OwnAccount | null> => {

@@ -1,8 +1,9 @@
 import { type IconNode, keyRound, link, plus, webhook } from "@payment-links/design/icons";
 import { useOperationQuery } from "../api/query.ts";
+import { isOfMode, mode } from "../mode.ts";
 import { formatAmount, truncateMiddle } from "../ui/format.ts";
 import { navigationItems } from "./navigation-items.ts";
-import { useAccount } from "./session.ts";
+import { useIsReady } from "./session.ts";
 import { texts } from "./texts.ts";
 
 export type SearchResult = {
@@ -23,8 +24,8 @@ const resultsMaxPerKind = 6;
  */
 export const useSearchResults = (text: string) => {
   const hasText = text !== "";
-  const { isReady } = useAccount();
-  const query = { q: text };
+  const isReady = useIsReady();
+  const query = { q: text, mode };
   const links = useOperationQuery(
     "listOwnPaymentLinks",
     { query },
@@ -36,8 +37,10 @@ export const useSearchResults = (text: string) => {
   const matches = (...values: readonly string[]): boolean =>
     values.some((value) => value.toLowerCase().includes(text.toLowerCase()));
   const foundLinks = links.data?.data ?? [];
-  const foundKeys = keys.data?.data.filter(({ name, prefix }) => matches(name, prefix)) ?? [];
-  const foundEndpoints = endpoints.data?.data.filter(({ name, url }) => matches(name, url)) ?? [];
+  const foundKeys =
+    keys.data?.data.filter(isOfMode).filter(({ name, prefix }) => matches(name, prefix)) ?? [];
+  const foundEndpoints =
+    endpoints.data?.data.filter(isOfMode).filter(({ name, url }) => matches(name, url)) ?? [];
   return {
     results: [
       ...foundLinks.slice(0, resultsMaxPerKind).map((found) => toLinkResult(found)),

@@ -1,7 +1,9 @@
 import { chevronLeft } from "@payment-links/design/icons";
 import { type ReactNode, useEffect, useRef } from "react";
 import { Link } from "react-router";
+import { mode } from "../mode.ts";
 import { Icon } from "./icon.tsx";
+import { texts } from "./texts.ts";
 import styles from "./ui.module.css";
 
 type PageProps = {
@@ -14,6 +16,8 @@ type PageProps = {
   children: ReactNode;
 };
 
+const productName = mode === "test" ? `Payment Links (${texts.testMode})` : "Payment Links";
+
 /**
  * A view with its heading. The heading gets the focus, so that screen readers announce the view.
  */
@@ -22,7 +26,7 @@ export const Page = ({ title, back, status, actions, children }: PageProps) => {
   useEffect(() => {
     // The title is enclosed in isolation characters, because user text can be left-to-right or
     // right-to-left.
-    document.title = `\u2068${title}\u2069 · Payment Links`;
+    document.title = `\u2068${title}\u2069 · ${productName}`;
   }, [title]);
   useEffect(() => heading.current?.focus({ preventScroll: true }), []);
   return (

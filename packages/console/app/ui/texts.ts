@@ -5,6 +5,7 @@ export const texts = pickTranslation({
   en: {
     copy: "Copy",
     copied: "Copied",
+    testMode: "test mode",
     cancel: "Cancel",
     close: "Close",
     viewErrorTitle: "Something went wrong",
@@ -51,6 +52,7 @@ export const texts = pickTranslation({
   de: {
     copy: "Kopieren",
     copied: "Kopiert",
+    testMode: "Testmodus",
     cancel: "Abbrechen",
     close: "Schließen",
     viewErrorTitle: "Etwas ist schiefgelaufen",

@@ -61,7 +61,13 @@ export const OwnAccount = z
     dateCreated: wireInstant,
     isReady: z.boolean().meta({
       description:
-        "Whether the account has a handle and a default wallet, which payment links require.",
+        "Whether the account has a handle and a default live wallet, which payment links require.",
+    }),
+    isTestReady: z.boolean().meta({
+      description: "The same for test mode, whose default wallet is on a test network.",
+    }),
+    testModeAvailable: z.boolean().meta({
+      description: "Whether this installation has a test network, which test mode requires.",
     }),
   })
   .meta({ id: "OwnAccount" });

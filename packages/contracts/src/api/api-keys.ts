@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { scopes } from "../scope.ts";
 import { isAddressOrCidr } from "../cidr.ts";
+import { Mode, modes } from "../mode.ts";
 import {
   body,
   bool,
@@ -53,6 +54,9 @@ export const createApiKeyBody = (now: () => Date) =>
     ),
     requestsPerMinute: nullable(keyLimit).describe(requestsPerMinuteDescription),
     burst: nullable(keyLimit).describe(burstDescription),
+    mode: nullable(oneOf(modes)).describe(
+      "Whether the key creates and reads live or test links. Defaults to `live`. It cannot be changed later.",
+    ),
   }).meta({ id: "NewApiKey" });
 
 /**
@@ -83,6 +87,7 @@ export const ApiKeyData = z
     id: z.string(),
     name: z.string(),
     prefix: z.string(),
+    mode: Mode,
     scopes: z.array(z.string()),
     cidrs: z.array(z.string()).nullable(),
     requestsPerMinute: z
@@ -130,7 +135,7 @@ export const apiKeyOperations = (now: () => Date) =>
       description: "Only this response contains the key.",
       body: createApiKeyBody(now),
       responses: { 201: IssuedApiKey },
-      errors: ["API_KEY_LIMIT"],
+      errors: ["API_KEY_LIMIT", "TEST_MODE_UNAVAILABLE"],
     },
     change: {
       ...itemOperation,
@@ -160,7 +165,7 @@ export const apiKeyOperations = (now: () => Date) =>
       operationId: "rotateApiKey",
       summary: "Rotate an API key",
       description:
-        "Creates a key that replaces this one, which stays valid for `overlapSeconds`. Only this response contains " +
+        "Creates a key of the same mode that replaces this one, which stays valid for `overlapSeconds`. Only this response contains " +
         "the new key.",
       body: RotateApiKeyBody,
       responses: { 201: IssuedApiKey },

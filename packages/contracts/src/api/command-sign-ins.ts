@@ -1,12 +1,16 @@
 import * as z from "zod";
+import { modes } from "../mode.ts";
 import { scopes } from "../scope.ts";
-import { body, list, oneOf, required, text } from "../validation.ts";
+import { body, list, nullable, oneOf, required, text } from "../validation.ts";
 import { type Operation, wireInstant } from "./operation.ts";
 
 /** The request body with which a command line starts to sign in. */
 export const StartCommandSignInBody = body({
   deviceName: required(text({ lengthMin: 1, lengthMax: 100 })).describe(
     "Shown to the user, and the name of the new API key.",
+  ),
+  mode: nullable(oneOf(modes)).describe(
+    "The mode in which the console opens, and so the mode of the new API key. Defaults to `live`.",
   ),
 }).meta({ id: "NewCommandSignIn" });
 
@@ -55,6 +59,7 @@ export const AllowCommandSignInBody = body({
   scopes: required(list(oneOf(scopes), { itemsMin: 1, itemsMax: scopes.length })).describe(
     "The scopes of the new API key.",
   ),
+  mode: nullable(oneOf(modes)).describe("The mode of the new API key. Defaults to `live`."),
 }).meta({ id: "CommandSignInAllowance" });
 
 const commandOperation = { method: "post", caller: "anyone", tag: "Command line" } as const;
@@ -104,7 +109,7 @@ export const commandSignInOperations = {
     description: "The command line gets the key with its next poll.",
     body: AllowCommandSignInBody,
     responses: { 204: null },
-    errors: ["API_KEY_LIMIT"],
+    errors: ["API_KEY_LIMIT", "TEST_MODE_UNAVAILABLE"],
   },
   deny: {
     ...consoleOperation,

@@ -1,9 +1,10 @@
 import * as z from "zod";
 import { depositStatuses } from "../events.ts";
+import { Mode } from "../mode.ts";
 import { PageQuery, TokenData } from "../payment-link.ts";
 import { body, oneOf, parameter, required } from "../validation.ts";
 import { exportLimits } from "./exports.ts";
-import { type Operation, pageOf, wireAmount, wireInstant } from "./operation.ts";
+import { ModeQuery, type Operation, pageOf, wireAmount, wireInstant } from "./operation.ts";
 import { PaymentData, linkIdParser } from "./payment-links.ts";
 
 /** The decision of an owner about a deposit. */
@@ -31,6 +32,7 @@ const LikelyLink = z
 export const DepositData = z
   .object({
     id: z.string(),
+    mode: Mode,
     status: z.enum(depositStatuses).meta({
       description:
         "`orphaned`: no longer on its chain, for example after a reorganization. Only a settled deposit can be assigned.",
@@ -76,13 +78,14 @@ const filterFields = {
 };
 
 /** The query parameters of the list of deposits. */
-export const DepositsQuery = z.object({ ...filterFields, ...PageQuery.shape });
+export const DepositsQuery = z.object({ ...filterFields, ...ModeQuery.shape, ...PageQuery.shape });
 
 /** The query parameters of the CSV export of deposits. */
 export const DepositsFilter = z.object({
   decision: parameter(oneOf(depositDecisions)).describe(
     "Only deposits with this decision. Defaults to all deposits.",
   ),
+  ...ModeQuery.shape,
 });
 
 /** The request body that assigns a deposit to a link. */

@@ -1,13 +1,14 @@
 import * as z from "zod";
 import { dateTime, parameter } from "../validation.ts";
-import type { Operation } from "./operation.ts";
+import { ModeQuery, type Operation } from "./operation.ts";
 import { OwnLinksFilter, linkIdParser } from "./payment-links.ts";
 
-/** The filter of the account's payments. Without parameters it matches every payment. */
+/** The filter of the account's payments. Without parameters it matches every live payment. */
 export const OwnPaymentsFilter = z.object({
   link: parameter(linkIdParser).describe("Only payments on this link."),
   from: parameter(dateTime).describe("Only payments first seen at or after this time."),
   to: parameter(dateTime).describe("Only payments first seen before this time."),
+  ...ModeQuery.shape,
 });
 
 /** Describes the limits of every export (rule CALLER-35). */

@@ -1,6 +1,8 @@
 import * as z from "zod";
 import type { ApiErrorCode } from "../api-error.ts";
+import { modes } from "../mode.ts";
 import type { Scope } from "../scope.ts";
+import { oneOf, parameter } from "../validation.ts";
 
 /** Who may call an operation: anyone, a signed-in user, or an API key with the scope. */
 type OperationCaller = "anyone" | "session" | Scope;
@@ -114,3 +116,8 @@ export const pageOf = <Item extends z.ZodType>(item: Item) =>
 
 /** An instant in a response: ISO 8601 text in UTC. */
 export const wireInstant = z.string().meta({ format: "date-time" });
+
+/** The query parameter of the console's lists that selects a mode. Missing means live. */
+export const ModeQuery = z.object({
+  mode: parameter(oneOf(modes)).describe("Only this mode. Defaults to `live`."),
+});

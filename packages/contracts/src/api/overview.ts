@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { TokenData } from "../payment-link.ts";
 import { integer, parameter } from "../validation.ts";
-import { type Operation, wireAmount, wireCount } from "./operation.ts";
+import { ModeQuery, type Operation, wireAmount, wireCount } from "./operation.ts";
 import { OwnPaymentData } from "./payment-links.ts";
 
 /** The query parameters of the overview. */
@@ -9,6 +9,7 @@ export const OverviewQuery = z.object({
   days: parameter(integer({ min: 1, max: 366 })).describe(
     "The number of days, including today, in UTC. Defaults to 30.",
   ),
+  ...ModeQuery.shape,
 });
 
 /** The overview counts up to this number. */

@@ -2,6 +2,7 @@ import * as z from "zod";
 import { parseSolanaAddress, paymentWays } from "@payment-links/chains";
 import { LinkStatus, PaymentStatus, linkStatuses } from "../events.ts";
 import { isId } from "../ids.ts";
+import { Mode } from "../mode.ts";
 import {
   ListLinksQuery,
   PageQuery,
@@ -22,7 +23,15 @@ import {
   text,
 } from "../validation.ts";
 import { ignoredFieldsHeader } from "../ignored-fields.ts";
-import { type Operation, listOf, pageOf, wireAmount, wireCount, wireInstant } from "./operation.ts";
+import {
+  ModeQuery,
+  type Operation,
+  listOf,
+  pageOf,
+  wireAmount,
+  wireCount,
+  wireInstant,
+} from "./operation.ts";
 import { RefundData } from "./refunds.ts";
 
 /**
@@ -68,7 +77,7 @@ export const noInstructionsReasons = [
   "destination_not_payable",
 ] as const;
 
-const paymentFields = {
+export const paymentFields = {
   id: z.string(),
   status: PaymentStatus,
   applied: z.boolean(),
@@ -101,6 +110,10 @@ export const PaymentData = z
           "payment that had already settled stays applied. The field is omitted as soon as the chain contains the " +
           "payment again.",
       }),
+    simulated: z.literal(true).optional().meta({
+      description:
+        "The payment was simulated in test mode, so no transaction exists. It cannot be refunded.",
+    }),
     sender: z.string().nullable().meta({
       description:
         "The sender that the token's transfer reports. Null if it is unknown, as on Bitcoin.",
@@ -110,7 +123,7 @@ export const PaymentData = z
     }),
     transactionUrl: z.string().nullable().meta({
       description:
-        "The transaction in its chain's block explorer. Null if the chain has none, or if the payment has no hash.",
+        "The transaction in its chain's block explorer. Null if the chain has none, or if only a provider has reported the payment.",
     }),
   })
   .meta({ id: "PaymentData" });
@@ -130,6 +143,7 @@ const OwnPaymentLinkData = PaymentLinkData.extend({
     .enum(inactiveReasons)
     .nullable()
     .meta({ description: "Why the link is `inactive`. Null for every other status." }),
+  mode: Mode,
 }).meta({ id: "OwnPaymentLinkData" });
 export type OwnPaymentLinkData = z.output<typeof OwnPaymentLinkData>;
 
@@ -356,6 +370,7 @@ export const publicLinkOperations = (createBody: z.ZodType) =>
       responseHeaders: IgnoredFieldsHeader,
       errors: [
         "PAYMENT_LINK_ACCOUNT_NOT_READY",
+        "TEST_MODE_UNAVAILABLE",
         "INVALID_PAYMENT_LINK_AMOUNT",
         "AMOUNT_NOT_PAYABLE",
       ],
@@ -369,7 +384,7 @@ export const publicLinkOperations = (createBody: z.ZodType) =>
       summary: "List payment links, newest first",
       query: ListLinksQuery,
       responses: { 200: PaymentLinkPage },
-      errors: ["PAYMENT_LINK_ACCOUNT_NOT_READY"],
+      errors: ["PAYMENT_LINK_ACCOUNT_NOT_READY", "TEST_MODE_UNAVAILABLE"],
       unexpectedError: "CANNOT_FIND_PAYMENT_LINK",
     },
     retrieve: {
@@ -394,7 +409,7 @@ const consoleItemOperation = {
   path: "/console/api/payment-links/:id",
 } as const;
 
-/** The filter of the account's links. Without parameters it matches every link. */
+/** The filter of the account's links. Without parameters it matches every live link. */
 export const OwnLinksFilter = z.object({
   status: parameter(oneOf(linkStatuses)),
   inactiveReason: parameter(oneOf(inactiveReasons)).describe(
@@ -409,6 +424,7 @@ export const OwnLinksFilter = z.object({
   ),
   from: parameter(dateTime).describe("Only links created at or after this time."),
   to: parameter(dateTime).describe("Only links created before this time."),
+  ...ModeQuery.shape,
 });
 export type OwnLinksFilter = z.output<typeof OwnLinksFilter>;
 
@@ -517,6 +533,7 @@ const listIgnoredFieldsOperation = {
   method: "get",
   operationId: "listIgnoredFields",
   summary: "List the fields that were ignored when your API keys created links, by key",
+  query: ModeQuery,
   responses: { 200: listOf(IgnoredFields) },
 } as const;
 
@@ -530,19 +547,21 @@ export const consoleLinkOperations = (createBody: z.ZodType) =>
       summary: "List your payment links, optionally filtered, newest first",
       query: OwnLinksQuery,
       responses: { 200: OwnPaymentLinkPage },
-      errors: ["PAYMENT_LINK_ACCOUNT_NOT_READY", "NOT_FOUND"],
+      errors: ["PAYMENT_LINK_ACCOUNT_NOT_READY", "TEST_MODE_UNAVAILABLE", "NOT_FOUND"],
     },
     create: {
       ...consoleOperation,
       method: "post",
       operationId: "createOwnPaymentLink",
       summary: "Create a payment link",
+      query: ModeQuery,
       body: createBody,
       acceptsIdempotencyKey: true,
       responses: { 200: PaymentLinkCreationData },
       responseHeaders: IgnoredFieldsHeader,
       errors: [
         "PAYMENT_LINK_ACCOUNT_NOT_READY",
+        "TEST_MODE_UNAVAILABLE",
         "INVALID_PAYMENT_LINK_AMOUNT",
         "AMOUNT_NOT_PAYABLE",
       ],

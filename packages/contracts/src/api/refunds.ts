@@ -27,8 +27,9 @@ export const RefundData = z
 export type RefundData = z.output<typeof RefundData>;
 
 /** Parses the id of a payment. */
-const paymentIdParser = formattedText({ pattern: "^tx_[0-7][0-9a-hjkmnp-tv-z]{25}$" }, (input) =>
-  isId("tx", input),
+export const paymentIdParser = formattedText(
+  { pattern: "^tx_[0-7][0-9a-hjkmnp-tv-z]{25}$" },
+  (input) => isId("tx", input),
 );
 
 const refundFields = {
@@ -108,7 +109,11 @@ const baseOperation = {
   method: "post",
 } as const;
 
-const refundErrors = ["INVALID_WALLET_ADDRESS", "PRIVATE_KEY_REFUSED"] as const;
+const refundErrors = [
+  "INVALID_WALLET_ADDRESS",
+  "PRIVATE_KEY_REFUSED",
+  "PAYMENT_SIMULATED",
+] as const;
 
 /** The operations on the refunds of the signed-in user's payment links. */
 export const refundOperations = {

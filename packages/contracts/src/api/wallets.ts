@@ -1,5 +1,6 @@
 import * as z from "zod";
 import type { Catalogue, CatalogueToken } from "../catalogue.ts";
+import { Mode } from "../mode.ts";
 import { TokenData, UserWalletData } from "../payment-link.ts";
 import {
   type Parser,
@@ -38,7 +39,7 @@ export const createWalletBody = ({
         "your own wallet app, so that it never shows the address of an open link. Ignored on other chains.",
     ),
     isDefault: nullable(bool).describe(
-      "Whether new links use this wallet. Defaults to true for the account's first wallet, otherwise to false.",
+      "Whether new links use this wallet. Defaults to true for the account's first wallet of its mode, otherwise to false.",
     ),
   }).meta({ id: "NewWallet" });
 };
@@ -54,6 +55,10 @@ export const OwnWallet = z
   .object({
     id: z.string(),
     ...UserWalletData.shape,
+    mode: Mode.meta({
+      description:
+        "`test` for a wallet on a test network, otherwise `live`. There is one default wallet per mode.",
+    }),
     firstAddresses: z.array(z.string()).nullable().meta({
       description:
         "On Bitcoin, the key's first 5 addresses, to compare with those in your wallet app. Null on other chains.",
@@ -78,6 +83,7 @@ const CatalogueEntry = z
         "What the owner enters for a wallet in this token: an address, an address of `0x` and 40 hex digits, or an " +
         "account's extended public key or descriptor.",
     }),
+    mode: Mode.meta({ description: "The mode of a new wallet in this token." }),
   })
   .meta({ id: "CatalogueEntry" });
 export type CatalogueEntry = z.output<typeof CatalogueEntry>;

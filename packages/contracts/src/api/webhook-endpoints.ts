@@ -1,9 +1,11 @@
 import * as z from "zod";
+import { Mode, modes } from "../mode.ts";
 import { PageQuery } from "../payment-link.ts";
 import {
   type Parser,
   body,
   bool,
+  nullable,
   optional,
   oneOf,
   parameter,
@@ -12,7 +14,7 @@ import {
   text,
 } from "../validation.ts";
 import { webhookTypes } from "../webhook.ts";
-import { type Operation, listOf, pageOf, wireCount, wireInstant } from "./operation.ts";
+import { ModeQuery, type Operation, listOf, pageOf, wireCount, wireInstant } from "./operation.ts";
 
 const name = text({ lengthMin: 1, lengthMax: 100 });
 
@@ -28,6 +30,9 @@ const immutableField: Parser<never> = { schema: { not: {} }, parse: () => "no_up
 export const CreateEndpointBody = body({
   url: required(urlString).describe("A public https URL without a port."),
   name: required(name),
+  mode: nullable(oneOf(modes)).describe(
+    "Whether the endpoint receives the webhooks of live or of test links. Defaults to `live`.",
+  ),
 }).meta({ id: "NewWebhookEndpoint" });
 
 /** The changes to an endpoint. Its `url` cannot change. */
@@ -64,6 +69,7 @@ export const WebhookEndpointData = z
     id: z.string(),
     url: z.string(),
     name: z.string(),
+    mode: Mode,
     enabled: z.boolean(),
     secretPrefix: z.string(),
     dateCreated: wireInstant,
@@ -173,6 +179,7 @@ export type DeliveryDetail = z.output<typeof DeliveryDetail>;
 /** The query parameters of the deliveries for one link (rule HOOK-18). */
 export const LinkDeliveriesQuery = z.object({
   linkId: required(text({ lengthMax: 64 })),
+  ...ModeQuery.shape,
   ...PageQuery.shape,
 });
 

@@ -52,6 +52,12 @@ export const apiErrorAdvice: Readonly<
     fix: "Create a key with `payment_link:create` to create links, or `payment_link:read` to list them. The scopes of a key can't be changed.",
     retry: no,
   },
+  TEST_KEY_REQUIRED: {
+    group: "keys",
+    cause: "The key is for live mode, and payments can be simulated only in test mode.",
+    fix: "Create a key in test mode, which starts with `plk_test_`, and use it with a link that it created.",
+    retry: no,
+  },
   ACCOUNT_SUSPENDED: {
     group: "keys",
     cause: "The operator of this service has suspended the account.",
@@ -81,6 +87,19 @@ export const apiErrorAdvice: Readonly<
     group: "links",
     cause: "The chain can't send this amount. On Bitcoin, the minimum is 546 satoshis.",
     fix: "Request a larger amount, or use a wallet on another chain.",
+    retry: no,
+  },
+  TEST_MODE_UNAVAILABLE: {
+    group: "links",
+    cause:
+      "The installation's catalogue has no token on a test network, and a test link needs one.",
+    fix: "Use live mode, or ask the operator to add a test network to the catalogue.",
+    retry: no,
+  },
+  PAYMENT_SIMULATED: {
+    group: "links",
+    cause: "The payment was simulated in test mode, so no transaction exists.",
+    fix: "Nothing to do: there is no money to refund.",
     retry: no,
   },
   PAYMENT_LINK_NOT_ACTIVE: {
@@ -432,7 +451,7 @@ export const apiErrorAdvice: Readonly<
   },
   IMAGE_TOO_MANY_PIXELS: {
     group: "account",
-    cause: "The uploaded image has too many pixels.",
+    cause: "The uploaded image has more than 12,582,912 pixels, or a side of more than 16,383.",
     fix: "Scale the image down, for example to 1024 × 1024 pixels.",
     retry: no,
   },

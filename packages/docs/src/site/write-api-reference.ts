@@ -52,7 +52,8 @@ const writeRequest = (method: string, { operationId, security }: ApiOperation): 
   const lines = [
     `curl "${sampleOrigin}${path}"`,
     ...(security.length > 0 ? ['-H "X-API-Key: $API_KEY"'] : []),
-    ...(method === "POST"
+    ...(method === "POST" && body === undefined ? ["-X POST"] : []),
+    ...(body !== undefined
       ? [
           "-H 'Content-Type: application/json'",
           "-H 'Idempotency-Key: order-1001'",

@@ -5,6 +5,7 @@ import {
   createLinkBody,
   loadCatalogue,
   publicLinkOperations,
+  testModeOperations,
   listApiErrorCodes,
   getApiErrorStatus,
   validationMessages,
@@ -15,6 +16,7 @@ type ObservedResponse = { method: string; path: string; status: number; json: un
 const getNow = () => new Date();
 const operations: readonly Operation[] = [
   ...Object.values(publicLinkOperations(createLinkBody(getNow))),
+  ...Object.values(testModeOperations),
   ...consoleOperations({ catalogue: loadCatalogue(), now: getNow }),
 ];
 

@@ -37,6 +37,10 @@ export const login: Command = {
       placeholder: "NAME",
       description: "The name of the API key. Default: the name of this computer.",
     },
+    test: {
+      type: "boolean",
+      description: "Ask for a key of test mode, which creates links without real money.",
+    },
     url: urlOption,
     json: jsonOption,
   },
@@ -47,7 +51,7 @@ export const login: Command = {
       url,
       method: "POST",
       path: "/command/sign-ins",
-      body: { deviceName: getDeviceName(input) },
+      body: { deviceName: getDeviceName(input), mode: input.isSet("test") ? "test" : "live" },
       signal: terminal.signal,
     })) as StartedSignIn;
     printCode(input, signIn);

@@ -1,4 +1,11 @@
-import { type Account, type OwnAccount, findDefaultWallet } from "@payment-links/contracts";
+import {
+  type Account,
+  type Catalogue,
+  type Mode,
+  type OwnAccount,
+  findDefaultWallet,
+  isTestModeAvailable,
+} from "@payment-links/contracts";
 
 type Profile = Pick<
   Account,
@@ -64,7 +71,7 @@ export const applyAccountPatch = (
 const isSameValue = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
 /** Serializes an account for its owner (rule CALLER-6). */
-export const serializeAccount = (account: Account): OwnAccount => ({
+export const serializeAccount = (account: Account, catalogue: Catalogue): OwnAccount => ({
   id: account.id,
   handle: account.handle,
   username: account.username,
@@ -75,12 +82,14 @@ export const serializeAccount = (account: Account): OwnAccount => ({
   links: account.links,
   returnUrl: account.returnUrl ?? null,
   dateCreated: account.dateCreated.toISOString(),
-  isReady: isReady(account),
+  isReady: isReady(account, "live"),
+  isTestReady: isReady(account, "test"),
+  testModeAvailable: isTestModeAvailable(catalogue),
 });
 
 /**
- * Returns whether the account can create payment links: it has a handle and a default wallet (rule
- * API-18).
+ * Returns whether the account can create payment links in a mode: it has a handle and a default
+ * wallet of that mode (rule API-18).
  */
-const isReady = (account: Account): boolean =>
-  account.handle !== null && findDefaultWallet(account) !== undefined;
+const isReady = (account: Account, mode: Mode): boolean =>
+  account.handle !== null && findDefaultWallet(account, mode) !== undefined;

@@ -1,4 +1,9 @@
-import { type ApiKeyData, createValidationError, createApiError } from "@payment-links/contracts";
+import {
+  type ApiKeyData,
+  type Mode,
+  createApiError,
+  createValidationError,
+} from "@payment-links/contracts";
 
 /**
  * The maximum number of API keys per account. Revoked and replaced keys do not count, so that an
@@ -20,6 +25,7 @@ export type ApiKey = KeyRateLimit & {
   id: string;
   name: string;
   prefix: string;
+  mode: Mode;
   scopes: string[];
   /** The networks from which the key can be used. Null allows every network. */
   cidrs: string[] | null;
@@ -39,7 +45,9 @@ export type ApiKey = KeyRateLimit & {
 };
 
 type NewApiKey = KeyRateLimit &
-  Pick<ApiKey, "id" | "name" | "prefix" | "scopes" | "cidrs" | "expiresAt"> & { now: Date };
+  Pick<ApiKey, "id" | "name" | "prefix" | "mode" | "scopes" | "cidrs" | "expiresAt"> & {
+    now: Date;
+  };
 
 /**
  * Throws the error `less_than_equal` if a key's own limit exceeds the installation's limit per key.
@@ -86,8 +94,8 @@ export const buildRotatedKeys = (
   const keyExpiresAtMs = key.expiresAt?.getTime() ?? Infinity;
   if (!key.isActive || keyExpiresAtMs <= now.getTime()) throw createApiError("API_KEY_NOT_ACTIVE");
   const overlapEndsAtMs = Math.min(keyExpiresAtMs, now.getTime() + overlapSeconds * 1000);
-  const { name, scopes, cidrs, requestsPerMinute, burst, bucketId } = key;
-  const copiedFields = { name, scopes, cidrs, requestsPerMinute, burst };
+  const { name, mode, scopes, cidrs, requestsPerMinute, burst, bucketId } = key;
+  const copiedFields = { name, mode, scopes, cidrs, requestsPerMinute, burst };
   const expiresAt = getRenewedExpiry(key, now);
   return {
     newKey: { ...buildApiKey({ ...copiedFields, id, prefix, expiresAt, now }), bucketId },
@@ -106,6 +114,7 @@ export const serializeApiKey = (key: ApiKey): ApiKeyData => ({
   id: key.id,
   name: key.name,
   prefix: key.prefix,
+  mode: key.mode,
   scopes: key.scopes,
   cidrs: key.cidrs,
   requestsPerMinute: key.requestsPerMinute,

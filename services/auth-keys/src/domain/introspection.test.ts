@@ -11,6 +11,7 @@ const activeKey: KeyCredential = {
   ...account,
   credentialId: "key_2",
   bucketId: "key_1",
+  mode: "live",
   scopes: ["payment_link:read"],
   cidrs: null,
   requestsPerMinute: null,
@@ -46,6 +47,7 @@ describe("evaluateKey (rule CALLER-1)", () => {
         bucketId: "key_1",
         scopes: ["payment_link:read"],
         expiresAt: null,
+        mode: "live",
       },
     });
   });

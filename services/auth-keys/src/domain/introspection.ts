@@ -1,9 +1,15 @@
-import type { Account, IntrospectionResponse, SessionService } from "@payment-links/contracts";
+import type {
+  Account,
+  IntrospectionResponse,
+  Mode,
+  SessionService,
+} from "@payment-links/contracts";
 import { type SignInMethod, getSessionEnd } from "./session.ts";
 
 /** An API key found by its hash, with its account. */
 export type KeyCredential = Account & {
   credentialId: string;
+  mode: Mode;
   bucketId: string;
   scopes: string[];
   cidrs: string[] | null;
@@ -56,6 +62,7 @@ export const evaluateKey = (key: KeyCredential | undefined, now: Date): Credenti
       bucketId: key.bucketId,
       scopes: key.scopes,
       expiresAt: key.expiresAt,
+      mode: key.mode,
       ...(key.cidrs === null ? {} : { cidrs: key.cidrs }),
       ...(key.requestsPerMinute === null ? {} : { requestsPerMinute: key.requestsPerMinute }),
       ...(key.burst === null ? {} : { burst: key.burst }),

@@ -5,6 +5,8 @@ import {
   type CatalogueToken,
   type Wallet,
   createApiError,
+  getChainMode,
+  getWalletMode,
   serializeToken,
 } from "@payment-links/contracts";
 
@@ -20,8 +22,8 @@ type NewWallet = {
 };
 
 /**
- * Builds a new wallet of an account. The account's first wallet becomes the default unless
- * `isDefault` says otherwise. The first wallet on a chain becomes that chain's default. A token's
+ * Builds a new wallet of an account. Its chain determines its mode. The account's first wallet of a
+ * mode becomes that mode's default unless `isDefault` says otherwise. The first wallet on a chain becomes that chain's default. A token's
  * own contract is rejected, because money sent there is lost. Throws INVALID_WALLET_ADDRESS,
  * WALLET_EXISTS or WALLET_LIMIT.
  */
@@ -38,6 +40,8 @@ export const buildWallet = (
   );
   if (isDuplicate) throw createApiError("WALLET_EXISTS");
   if (otherWallets.length >= walletsMax) throw createApiError("WALLET_LIMIT");
+  const mode = getChainMode(token.chain);
+  const isFirstInMode = !otherWallets.some((otherWallet) => getWalletMode(otherWallet) === mode);
   const isFirstOnChain = !otherWallets.some(
     (otherWallet) => catalogue.findToken(otherWallet.tokenId)?.chain.id === token.chain.id,
   );
@@ -46,9 +50,10 @@ export const buildWallet = (
     walletAddress,
     tokenId: token.id,
     chainType: token.chain.chainType,
-    isDefault: isDefault ?? otherWallets.length === 0,
+    isDefault: isDefault ?? isFirstInMode,
     isChainDefault: isFirstOnChain,
     provider: null,
+    mode,
     ...(getFamily(token.chain.chainType).linkAddresses !== undefined && {
       firstAddressIndex: firstAddressIndex ?? 0,
     }),
@@ -146,6 +151,7 @@ export const serializeWallet = (
   isDefault: wallet.isDefault,
   isChainDefault: wallet.isChainDefault,
   provider: wallet.provider,
+  mode: getWalletMode(wallet),
   firstAddresses,
   firstAddressIndex: wallet.firstAddressIndex ?? (firstAddresses === null ? null : 0),
   defaultAt:

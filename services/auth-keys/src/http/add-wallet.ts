@@ -1,5 +1,10 @@
 import type { Request, Response } from "express";
-import { type CatalogueToken, newId, createWalletBody } from "@payment-links/contracts";
+import {
+  type CatalogueToken,
+  createWalletBody,
+  getWalletMode,
+  newId,
+} from "@payment-links/contracts";
 import { sendJson, createSessionActor, readJsonBody } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import { type Transaction, transact } from "@payment-links/postgres";
@@ -40,7 +45,8 @@ export const addWallet = (dependencies: Dependencies) => {
     const { wallet, pendingDefault } = await transact(dependencies.pool, async (tx) => {
       const account = await lockCallerAccount(tx, caller);
       const requestedWallet = buildWallet(newWallet, account.wallets, dependencies.catalogue);
-      const effectiveAt = await findEffectiveAt(tx, dependencies, { account, now });
+      const mode = getWalletMode(requestedWallet);
+      const effectiveAt = await findEffectiveAt(tx, dependencies, { account, mode, now });
       const { id, isDefault } = requestedWallet;
       const { immediatePatch, scheduledDefault } = decideDefault(
         { id, isDefault: false },
@@ -68,7 +74,7 @@ export const addWallet = (dependencies: Dependencies) => {
         },
       });
       if (scheduledDefault !== undefined) await scheduleDefault(tx, auditFields, scheduledDefault);
-      else if (storedWallet.isDefault) await cancelDefault(tx, auditFields);
+      else if (storedWallet.isDefault && mode === "live") await cancelDefault(tx, auditFields);
       await publishAccount(tx, accountId, now);
       if (dependencies.sendEmail !== undefined) {
         const walletAddress = getAuditedAddress(storedWallet, firstAddresses);

@@ -1,5 +1,9 @@
 import type { Request, Response } from "express";
-import { AllowCommandSignInBody, createApiError } from "@payment-links/contracts";
+import {
+  AllowCommandSignInBody,
+  createApiError,
+  isTestModeAvailable,
+} from "@payment-links/contracts";
 import { createSessionActor, readJsonBody } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import { transact } from "@payment-links/postgres";
@@ -16,9 +20,12 @@ import { hashUserCode } from "./hash-user-code.ts";
  * user's account. Its next poll creates the key.
  */
 export const allowCommandSignIn =
-  ({ pool, clock }: Dependencies) =>
+  ({ catalogue, pool, clock }: Dependencies) =>
   async (req: Request, res: Response, caller: Caller): Promise<void> => {
-    const { scopes } = await readJsonBody(req, AllowCommandSignInBody);
+    const { mode: requestedMode, scopes } = await readJsonBody(req, AllowCommandSignInBody);
+    const mode = requestedMode ?? "live";
+    if (mode === "test" && !isTestModeAvailable(catalogue))
+      throw createApiError("TEST_MODE_UNAVAILABLE");
     const userHash = hashUserCode(req);
     const accountId = caller.account.id;
     const actor = createSessionActor(req, caller.credential);
@@ -28,11 +35,11 @@ export const allowCommandSignIn =
       // Checked again when the key is created. Here, the user can do something about it.
       const { currentCount } = await countApiKeys(tx, { accountId, now });
       if (currentCount >= apiKeysMax) throw createApiError("API_KEY_LIMIT");
-      const allowance = { userHash, now, accountId, scopes: [...new Set(scopes)], actor };
+      const allowance = { userHash, now, accountId, scopes: [...new Set(scopes)], mode, actor };
       const signIn = await storeAllowance(tx, allowance);
       if (signIn === undefined) throw createApiError("NOT_FOUND");
       const { address: deviceAddress, deviceName } = signIn;
-      const detail = { deviceName, deviceAddress, scopes: allowance.scopes };
+      const detail = { deviceName, deviceAddress, mode, scopes: allowance.scopes };
       await insertAudit(tx, {
         at: now,
         accountId,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { isApiKey } from "@payment-links/contracts";
+import { isApiKey, loadCatalogue } from "@payment-links/contracts";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { apiKeysMax } from "../domain/api-key.ts";
 import { createRig, summarizeResponse } from "../testing/create-rig.ts";
@@ -40,6 +40,7 @@ describe("POST /console/api/api-keys", () => {
       id: expect.stringMatching(/^key_/),
       name: "shop",
       prefix: String(key).slice(0, 13),
+      mode: "live",
       scopes: ["payment_link:read"],
       expiresAt: "2026-12-31T22:00:00.000Z",
       active: true,
@@ -80,16 +81,46 @@ describe("POST /console/api/api-keys", () => {
     expect((await requestKey(cookie)).status).toBe(201);
   });
 
-  test("creates test keys if the configuration says so", async () => {
-    const testRig = await createRig({ apiKeyMode: "test" });
+  test("creates live keys by default and test keys on request, and rotation keeps the mode (rule MODE-2)", async () => {
+    const { cookie } = await rig.signUp();
+    for (const mode of [undefined, "live", "test"]) {
+      const body = { name: "n", scopes, mode };
+      const created = await rig.call("POST", path, { cookie, body });
+      const expected = { mode: mode ?? "live", prefix: `plk_${mode ?? "live"}_` };
+      const rotated = await rig.call("POST", `${path}/${String(created.body["id"])}/rotate`, {
+        cookie,
+        body: {},
+      });
+      for (const response of [created, rotated]) {
+        expect(response.body["key"]).toMatch(new RegExp(`^${expected.prefix}`));
+        expect(response.body["prefix"]).toMatch(new RegExp(`^${expected.prefix}`));
+        expect(response.body["mode"]).toBe(expected.mode);
+      }
+    }
+    const listedModes = (await listKeys(cookie)).map(({ mode, prefix }) => [
+      mode,
+      String(prefix).slice(0, 9),
+    ]);
+    expect(new Set(listedModes.map(String))).toEqual(new Set(["live,plk_live_", "test,plk_test_"]));
+    const unknownMode = { name: "n", scopes, mode: "demo" };
+    expect(summarizeResponse(await rig.call("POST", path, { cookie, body: unknownMode }))).toBe(
+      "422 enum",
+    );
+  });
+
+  test("creates no test key if the catalogue has no test network (rule MODE-4)", async () => {
+    const liveCatalogue = loadCatalogue();
+    const tokens = liveCatalogue.tokens.filter(({ chain }) => chain.isTestNetwork !== true);
+    const liveRig = await createRig({ catalogue: { ...liveCatalogue, tokens } });
     try {
-      const { cookie } = await testRig.signUp();
-      const body = { name: "n", scopes };
-      const response = await testRig.call("POST", path, { cookie, body });
-      expect(response.body["key"]).toMatch(/^plk_test_/);
-      expect(response.body["prefix"]).toMatch(/^plk_test_/);
+      const { cookie } = await liveRig.signUp();
+      const body = { name: "n", scopes, mode: "test" };
+      const response = await liveRig.call("POST", path, { cookie, body });
+      expect(summarizeResponse(response)).toBe("409 TEST_MODE_UNAVAILABLE");
+      const account = await liveRig.call("GET", "/console/api/account", { cookie });
+      expect(account.body["testModeAvailable"]).toBe(false);
     } finally {
-      await testRig.close();
+      await liveRig.close();
     }
   });
 

@@ -83,6 +83,7 @@ describe("GET /console/api/audit-log", () => {
           targetId: createdKey.body["id"],
           detail: {
             name: "shop",
+            mode: "live",
             scopes: ["payment_link:read"],
             cidrs: null,
             requestsPerMinute: null,

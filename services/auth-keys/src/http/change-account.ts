@@ -11,7 +11,7 @@ import { changeProfile } from "./change-profile.ts";
 
 /** PATCH /console/api/account: changes the public profile, including the handle. */
 export const changeAccount =
-  ({ clock, pool, wakeRelay }: Dependencies) =>
+  ({ catalogue, clock, pool, wakeRelay }: Dependencies) =>
   async (req: Request, res: Response, caller: Caller) => {
     const { handle: handleInput, ...profile } = await readJsonBody(req, AccountChange);
     const patch =
@@ -19,5 +19,5 @@ export const changeAccount =
     const change = { req, caller, patch, now: clock.now(), onImageChange: deletePicture };
     const account = await transact(pool, (tx) => changeProfile(tx, change));
     wakeRelay();
-    sendJson(res, 200, serializeAccount(account));
+    sendJson(res, 200, serializeAccount(account, catalogue));
   };

@@ -1,5 +1,11 @@
 import type { Request, Response } from "express";
-import { type Account, type Actor, WalletChange, createApiError } from "@payment-links/contracts";
+import {
+  type Account,
+  type Actor,
+  WalletChange,
+  createApiError,
+  getWalletMode,
+} from "@payment-links/contracts";
 import {
   sendJson,
   createSessionActor,
@@ -83,8 +89,10 @@ const applyPatch = async (
   const accountId = account.id;
   const firstAddresses = (await findFirstAddresses(tx, accountId)).get(walletId) ?? null;
   const auditFields = { at: now, accountId, actor };
-  const effectiveAt = await findEffectiveAt(tx, dependencies, { account, now });
-  const currentPending = await findPendingDefault(tx, accountId);
+  const mode = getWalletMode(storedWallet);
+  const effectiveAt = await findEffectiveAt(tx, dependencies, { account, mode, now });
+  // Only a live default can be pending.
+  const currentPending = mode === "live" ? await findPendingDefault(tx, accountId) : undefined;
   const decision = decideDefault(storedWallet, patch, {
     pendingDefault: currentPending,
     effectiveAt,

@@ -68,6 +68,27 @@ describe("the sign-in of a command line", () => {
     expect(await countRows()).toBe(0);
   });
 
+  test("returns a key of the mode in which it was allowed (rule MODE-2)", async () => {
+    const { cookie } = await rig.signUp();
+    const startInMode = async (mode?: "live" | "test") =>
+      (await rig.call("POST", "/command/sign-ins", { body: { deviceName: "laptop", mode } })).body;
+    const live = await startInMode();
+    const test = await startInMode("test");
+    expect(live["verificationUrl"]).toMatch(/\/console\/command$/);
+    expect(test["verificationUrl"]).toMatch(/\/console\/test\/command$/);
+    await allow(cookie, String(live["userCode"]));
+    await allow(cookie, String(test["userCode"]), { scopes, mode: "test" });
+    for (const [{ deviceCode }, prefix] of [
+      [live, "plk_live_"],
+      [test, "plk_test_"],
+    ] as const) {
+      const { body } = await poll(String(deviceCode));
+      expect(String(body["key"]).slice(0, prefix.length)).toBe(prefix);
+    }
+    const { body } = await rig.call("GET", "/console/api/api-keys", { cookie });
+    expect(body["data"]).toMatchObject([{ mode: "test" }, { mode: "live" }]);
+  });
+
   test("is denied once, and can then not be allowed (rule CALLER-47)", async () => {
     const { userId, cookie } = await rig.signUp();
     const { deviceCode, userCode } = await start();
@@ -154,7 +175,7 @@ describe("the sign-in of a command line", () => {
       const startOnce = () => limitedRig.call("POST", "/command/sign-ins", { body });
       expect(await countUntilLimit(startOnce)).toBe(20);
       const tryCode = () => limitedRig.call("GET", `${consolePath}/BCDF-BCDF`, { cookie });
-      expect(await countUntilLimit(tryCode)).toBe(30);
+      expect(await countUntilLimit(tryCode)).toBe(60);
       const other = await limitedRig.signUp();
       // The address has used up its tries, regardless of the account.
       const otherTry = { cookie: other.cookie };

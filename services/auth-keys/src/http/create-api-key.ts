@@ -5,6 +5,7 @@ import {
   newId,
   createApiError,
   apiKeyPrefixLength,
+  isTestModeAvailable,
 } from "@payment-links/contracts";
 import { createSessionActor, readJsonBody } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
@@ -21,13 +22,17 @@ export const createApiKey = (dependencies: Dependencies) => {
   return async (req: Request, res: Response, caller: Caller) => {
     const keyOptions = await readJsonBody(req, ApiKeyBody);
     requireWithinInstallationLimit(keyOptions, dependencies.limits.perKey);
-    const secret = generateApiKey(dependencies.apiKeyMode);
+    const mode = keyOptions.mode ?? "live";
+    if (mode === "test" && !isTestModeAvailable(dependencies.catalogue))
+      throw createApiError("TEST_MODE_UNAVAILABLE");
+    const secret = generateApiKey(mode);
     const now = dependencies.clock.now();
     const accountId = caller.account.id;
     const key = buildApiKey({
       ...keyOptions,
       id: newId("key"),
       prefix: secret.slice(0, apiKeyPrefixLength),
+      mode,
       scopes: [...new Set(keyOptions.scopes)],
       now,
     });

@@ -10,7 +10,8 @@ import { getAccount as getStoredAccount } from "../store/accounts.ts";
  * from the database, because the caller's cached copy may be seconds old.
  */
 export const getAccount =
-  ({ pool }: Dependencies) =>
+  ({ catalogue, pool }: Dependencies) =>
   async (_req: Request, res: Response, caller: Caller) => {
-    sendJson(res, 200, serializeAccount(await getStoredAccount(pool, caller.account.id)));
+    const account = await getStoredAccount(pool, caller.account.id);
+    sendJson(res, 200, serializeAccount(account, catalogue));
   };

@@ -45,6 +45,7 @@ describe("POST /internal/introspect", () => {
             isDefault: true,
             isChainDefault: true,
             provider: null,
+            mode: "live",
           },
         ],
         isSuspended: false,
@@ -55,6 +56,7 @@ describe("POST /internal/introspect", () => {
         bucketId: expect.stringMatching(/^key_/),
         scopes: ["payment_link:create"],
         expiresAt: null,
+        mode: "live",
       },
     });
   });

@@ -19,7 +19,7 @@ export const issueApiKey = async (
   { caller, actor, key, secret }: IssuedApiKey,
 ): Promise<void> => {
   const accountId = caller.account.id;
-  const { id, name, scopes, cidrs, requestsPerMinute, burst, expiresAt, dateCreated } = key;
+  const { id, name, mode, scopes, cidrs, requestsPerMinute, burst, expiresAt, dateCreated } = key;
   await insertApiKey(tx, { accountId, key, hash: hashSecret(secret) });
   await insertAudit(tx, {
     at: dateCreated,
@@ -29,6 +29,7 @@ export const issueApiKey = async (
     targetId: id,
     detail: {
       name,
+      mode,
       scopes,
       cidrs,
       requestsPerMinute,

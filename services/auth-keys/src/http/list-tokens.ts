@@ -1,6 +1,11 @@
 import type { Request, Response } from "express";
 import { getFamily } from "@payment-links/chains";
-import { type CatalogueEntry, type CatalogueToken, serializeToken } from "@payment-links/contracts";
+import {
+  type CatalogueEntry,
+  type CatalogueToken,
+  getChainMode,
+  serializeToken,
+} from "@payment-links/contracts";
 import { sendJson } from "@payment-links/http";
 import type { Dependencies } from "../dependencies.ts";
 
@@ -12,6 +17,7 @@ export const listTokens =
       id: token.id,
       token: serializeToken(token, checkoutUrl),
       walletForm: getWalletForm(token),
+      mode: getChainMode(token.chain),
     }));
     sendJson(res, 200, { data });
   };

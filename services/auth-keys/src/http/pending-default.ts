@@ -1,4 +1,4 @@
-import type { Account, Actor } from "@payment-links/contracts";
+import { type Account, type Actor, type Mode, findDefaultWallet } from "@payment-links/contracts";
 import type { Transaction } from "@payment-links/postgres";
 import type { Dependencies } from "../dependencies.ts";
 import type { PendingDefault } from "../domain/wallet.ts";
@@ -11,17 +11,18 @@ import {
 
 /**
  * Returns when a new default of this account takes effect, or undefined if it takes effect
- * immediately. The account's row must be locked. The first default does not need a delay, because
- * no link has used another wallet before.
+ * immediately. The account's row must be locked. The first live default does not need a delay,
+ * because no link has used another wallet before. A test default never has one, because no money is
+ * at risk.
  */
 export const findEffectiveAt = async (
   tx: Transaction,
   { walletDelayMs }: Pick<Dependencies, "walletDelayMs">,
-  { account, now }: { account: Account; now: Date },
+  { account, mode, now }: { account: Account; mode: Mode; now: Date },
 ): Promise<Date | undefined> => {
-  if (walletDelayMs === 0) return undefined;
+  if (walletDelayMs === 0 || mode === "test") return undefined;
   const isFirstDefault =
-    !account.wallets.some(({ isDefault }) => isDefault) && !(await hasHadDefault(tx, account.id));
+    findDefaultWallet(account, mode) === undefined && !(await hasHadDefault(tx, account.id));
   return isFirstDefault ? undefined : new Date(now.getTime() + walletDelayMs);
 };
 

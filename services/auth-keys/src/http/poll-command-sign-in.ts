@@ -43,12 +43,11 @@ export const pollCommandSignIn =
   };
 
 const createKey = async (
-  { apiKeyMode, clock, pool }: Dependencies,
+  { clock, pool }: Dependencies,
   deviceHash: Buffer,
   accountId: string,
 ): Promise<CommandSignInResult> => {
-  const secret = generateApiKey(apiKeyMode);
-  const scopes = await transact(pool, async (tx) => {
+  return transact(pool, async (tx) => {
     const now = clock.now();
     // The lock order is always account, then sign-in.
     const account = await lockAccount(tx, accountId);
@@ -57,19 +56,21 @@ const createKey = async (
     if (currentCount >= apiKeysMax) throw createApiError("API_KEY_LIMIT");
     const signIn = await redeemCommandSignIn(tx, { deviceHash, now, accountId });
     if (signIn === undefined) throw createApiError("NOT_FOUND");
+    const { actor, mode, scopes } = signIn;
+    const secret = generateApiKey(mode);
     const key = buildApiKey({
       id: newId("key"),
       name: signIn.deviceName,
       prefix: secret.slice(0, apiKeyPrefixLength),
-      scopes: signIn.scopes,
+      mode,
+      scopes,
       cidrs: null,
       requestsPerMinute: null,
       burst: null,
       expiresAt: null,
       now,
     });
-    await issueApiKey(tx, { caller: { account }, actor: signIn.actor, key, secret });
-    return signIn.scopes;
+    await issueApiKey(tx, { caller: { account }, actor, key, secret });
+    return { status: "allowed", key: secret, scopes };
   });
-  return { status: "allowed", key: secret, scopes };
 };

@@ -60,6 +60,7 @@ describe("POST /console/api/api-keys/{id}/rotate (rule CALLER-5)", () => {
       id: expect.stringMatching(/^key_/),
       name: "till",
       prefix: String(key).slice(0, 13),
+      mode: "live",
       scopes: ["payment_link:read"],
       expiresAt: null,
       active: true,

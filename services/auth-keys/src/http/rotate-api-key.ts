@@ -21,31 +21,32 @@ import { insertAudit } from "../store/audit-log.ts";
 import { lockCallerAccount } from "../store/sessions.ts";
 import { sendIssuedKey, issueApiKey } from "./issue-api-key.ts";
 
+type RotatedKey = { key: ApiKey; secret: string };
+
 /**
- * POST /console/api/api-keys/{id}/rotate: replaces a key with a new one (rule CALLER-5). Only this
+ * POST /console/api/api-keys/{id}/rotate: replaces a key with a new one of the same mode (rule CALLER-5). Only this
  * response contains the new secret.
  */
 export const rotateApiKey =
   (dependencies: Dependencies) => async (req: Request, res: Response, caller: Caller) => {
     const keyId = parsePathParameter(req, "id");
     const { overlapSeconds } = await readJsonBody(req, RotateApiKeyBody);
-    const secret = generateApiKey(dependencies.apiKeyMode);
     const now = dependencies.clock.now();
-    const rotation = {
-      id: newId("key"),
-      prefix: secret.slice(0, apiKeyPrefixLength),
-      overlapSeconds: overlapSeconds ?? overlapSecondsDefault,
-      now,
-    };
     const accountId = caller.account.id;
     const actor = createSessionActor(req, caller.credential);
-    const key = await transact(dependencies.pool, async (tx): Promise<ApiKey> => {
+    const { key, secret } = await transact(dependencies.pool, async (tx): Promise<RotatedKey> => {
       // Locks the account, as the creation of a key does, because the limits apply to all keys
       // together.
       await lockCallerAccount(tx, caller);
       const storedKey = await lockApiKey(tx, { accountId, id: keyId, now });
       if (storedKey === undefined) throw createApiError("NOT_FOUND");
-      const { newKey, replacedKey } = buildRotation(storedKey, rotation);
+      const secret = generateApiKey(storedKey.mode);
+      const { newKey, replacedKey } = buildRotation(storedKey, {
+        id: newId("key"),
+        prefix: secret.slice(0, apiKeyPrefixLength),
+        overlapSeconds: overlapSeconds ?? overlapSecondsDefault,
+        now,
+      });
       const { replacedCount } = await countApiKeys(tx, { accountId, now });
       // A replaced key that expires immediately does not count towards the limit of keys that still
       // work.
@@ -61,7 +62,7 @@ export const rotateApiKey =
         targetId: keyId,
         detail: { replacedBy: newKey.id, expiresAt: replacedKey.expiresAt.toISOString() },
       });
-      return newKey;
+      return { key: newKey, secret };
     });
     sendIssuedKey(res, key, secret);
   };

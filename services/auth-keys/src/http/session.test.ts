@@ -34,6 +34,8 @@ describe("POST /console/api/session", () => {
       returnUrl: null,
       dateCreated: "2026-11-21T10:00:00.000Z",
       isReady: false,
+      isTestReady: false,
+      testModeAvailable: true,
     });
     const [line] = response.headers.getSetCookie();
     expect(line).toMatch(

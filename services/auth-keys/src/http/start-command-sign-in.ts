@@ -17,7 +17,7 @@ import { insertCommandSignIn } from "../store/command-sign-ins.ts";
 export const startCommandSignIn =
   ({ pool, clock, baseUrl }: Dependencies) =>
   async (req: Request, res: Response): Promise<void> => {
-    const { deviceName } = await readJsonBody(req, StartCommandSignInBody);
+    const { deviceName, mode } = await readJsonBody(req, StartCommandSignInBody);
     const { token: deviceCode, hash: deviceHash } = generateHashedToken();
     const userCode = generateUserCode();
     const dateCreated = clock.now();
@@ -32,7 +32,7 @@ export const startCommandSignIn =
     sendJson(res, 201, {
       deviceCode,
       userCode,
-      verificationUrl: `${baseUrl}/console/command`,
+      verificationUrl: `${baseUrl}/console${mode === "test" ? "/test" : ""}/command`,
       intervalSeconds: pollIntervalSeconds,
       expiresInSeconds: commandSignInMs / 1_000,
     });

@@ -32,7 +32,7 @@ export const startSession = (dependencies: Dependencies) => async (req: Request,
       return signIn(dependencies, { req, res, method, resolveAccount });
     },
   );
-  sendJson(res, 200, serializeAccount(account));
+  sendJson(res, 200, serializeAccount(account, dependencies.catalogue));
 };
 
 type SignInCredentials = z.output<typeof SignInBody>;

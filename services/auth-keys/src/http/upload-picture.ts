@@ -19,7 +19,15 @@ const faultCodes = {
  * CALLER-46). Only the bytes count, so the content type is ignored.
  */
 export const uploadPicture =
-  ({ checkoutUrl, clock, encodePicture, pictureBodies, pool, wakeRelay }: Dependencies) =>
+  ({
+    catalogue,
+    checkoutUrl,
+    clock,
+    encodePicture,
+    pictureBodies,
+    pool,
+    wakeRelay,
+  }: Dependencies) =>
   async (req: Request, res: Response, caller: Caller) => {
     const bytes = await encodePicture(await readBodyBytes(req, pictureBodies.bytesMax));
     if (typeof bytes === "string") throw createApiError(faultCodes[bytes]);
@@ -30,5 +38,5 @@ export const uploadPicture =
     const change = { req, caller, patch, now: clock.now(), onImageChange };
     const account = await transact(pool, (tx) => changeProfile(tx, change));
     wakeRelay();
-    sendJson(res, 200, serializeAccount(account));
+    sendJson(res, 200, serializeAccount(account, catalogue));
   };

@@ -208,3 +208,22 @@ describe("an account's first default (rule CALLER-20)", () => {
     });
   });
 });
+
+test("a test default takes effect immediately and leaves the pending live default unchanged (rule MODE-3)", async () => {
+  const { cookie } = await createOwner();
+  const pendingWallet = await addWallet(cookie, 1, true);
+  const body = { walletAddress: walletAddress(2), tokenId: "usdc-base-sepolia", isDefault: true };
+  const first = await rig.call("POST", path, { cookie, body });
+  const second = await rig.call("POST", path, {
+    cookie,
+    body: { ...body, walletAddress: walletAddress(3) },
+  });
+  for (const { body: wallet } of [first, second])
+    expect(wallet).toMatchObject({ isDefault: true, mode: "test", defaultAt: null });
+  expect(await readDefaults(cookie)).toMatchObject({ pending: [pendingWallet.id] });
+  rig.clock.advance(delayMs);
+  await runJob();
+  const { body: list } = await rig.call("GET", path, { cookie });
+  const defaults = (list["data"] as WalletData[]).filter(({ isDefault }) => isDefault);
+  expect(defaults.map(({ id }) => id)).toEqual([pendingWallet.id, second.body["id"]]);
+});

@@ -61,6 +61,7 @@ describe("POST /console/api/wallets", () => {
       isDefault: true,
       isChainDefault: true,
       provider: null,
+      mode: "live",
       firstAddresses: null,
       firstAddressIndex: null,
       defaultAt: null,
@@ -310,6 +311,53 @@ describe("DELETE /console/api/wallets/{id}", () => {
   });
 });
 
+describe("live and test wallets", () => {
+  const testTokenId = "usdc-base-sepolia";
+
+  test("have one default per mode, which does not affect the other mode (rule MODE-3)", async () => {
+    const { cookie } = await rig.signUp({ handle: "both_modes" });
+    const testWallet = await requestWallet(cookie, evmAddress, testTokenId);
+    expect(testWallet.body).toMatchObject({ mode: "test", isDefault: true });
+    const account = await rig.call("GET", "/console/api/account", { cookie });
+    expect(account.body).toMatchObject({
+      isReady: false,
+      isTestReady: true,
+      testModeAvailable: true,
+    });
+    const liveWallet = await requestWallet(cookie, evmAddress, "usdc-base");
+    expect(liveWallet.body).toMatchObject({ mode: "live", isDefault: true });
+    const otherTestWallet = await requestWallet(cookie, otherEvmAddress, testTokenId, true);
+    const { body } = await rig.call("GET", path, { cookie });
+    const wallets = body["data"] as (ListedWallet & { mode: string })[];
+    expect(wallets.filter(({ isDefault }) => isDefault).map(({ id, mode }) => [mode, id])).toEqual([
+      ["live", liveWallet.body["id"]],
+      ["test", otherTestWallet.body["id"]],
+    ]);
+    await rig.call("DELETE", `${path}/${String(otherTestWallet.body["id"])}`, { cookie });
+    expect(await readDefaults(cookie)).toMatchObject({ default: [liveWallet.body["id"]] });
+  });
+
+  test("leave exactly one default per mode after concurrent changes in both modes (rule MODE-3)", async () => {
+    const { cookie } = await rig.signUp();
+    const responses = await Promise.all(
+      Array.from({ length: 12 }, (_, index) =>
+        requestWallet(
+          cookie,
+          createAddress(index),
+          index % 2 === 0 ? "usdc-base" : testTokenId,
+          true,
+        ),
+      ),
+    );
+    expect(responses.map(({ status }) => status)).toEqual(Array(12).fill(201));
+    const { body } = await rig.call("GET", path, { cookie });
+    const defaultModes = (body["data"] as { isDefault: boolean; mode: string }[])
+      .filter(({ isDefault }) => isDefault)
+      .map(({ mode }) => mode);
+    expect(defaultModes).toEqual(["live", "test"]);
+  });
+});
+
 describe("a wallet whose token is no longer in the catalog", () => {
   test("is not listed and cannot become the default, but can be deleted", async () => {
     const { userId, cookie } = await rig.signUp();
@@ -329,7 +377,7 @@ describe("a wallet whose token is no longer in the catalog", () => {
 });
 
 describe("GET /console/api/tokens", () => {
-  test("returns the whole catalog, with what a wallet in each token is", async () => {
+  test("returns the whole catalog, with what a wallet in each token is, and its mode", async () => {
     const walletForms = { EVM: "hex_address", SVM: "address", TVM: "address", BVM: "key" };
     const { cookie } = await rig.signUp();
     const { status, body } = await rig.call("GET", "/console/api/tokens", { cookie });
@@ -339,6 +387,7 @@ describe("GET /console/api/tokens", () => {
         id: token.id,
         token: serializeToken(token, "https://pay.example"),
         walletForm: walletForms[token.chain.chainType],
+        mode: token.chain.isTestNetwork === true ? "test" : "live",
       })),
     );
   });

@@ -21,13 +21,18 @@ import { type Db, type Transaction, defineTable, sqlVoid } from "@payment-links/
  */
 export const AccountRow = Account.extend({ dateCreated: z.date() });
 
+/**
+ * The live wallets come first. A service of an earlier release, which does not know modes, uses the
+ * first default, so it uses the live one.
+ */
 const wallets = sql.fragment`coalesce((
   SELECT jsonb_agg(jsonb_build_object(
     'id', w.id, 'walletAddress', w.wallet_address, 'tokenId', w.token_id,
     'chainType', w.chain_type, 'isDefault', w.is_default,
-    'isChainDefault', w.is_chain_default, 'provider', w.provider
+    'isChainDefault', w.is_chain_default, 'provider', w.provider, 'mode', w.mode
   ) || CASE WHEN w.first_address_index IS NULL THEN '{}'::jsonb
-    ELSE jsonb_build_object('firstAddressIndex', w.first_address_index) END ORDER BY w.date_created, w.id)
+    ELSE jsonb_build_object('firstAddressIndex', w.first_address_index) END
+    ORDER BY w.mode, w.date_created, w.id)
   FROM wallets w WHERE w.account_id = a.id
 ), '[]')`;
 

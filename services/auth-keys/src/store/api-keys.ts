@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { sql } from "slonik";
+import { Mode } from "@payment-links/contracts";
 import { type Db, type Transaction, defineTable, sqlVoid } from "@payment-links/postgres";
 import type { ApiKey, KeyRateLimit } from "../domain/api-key.ts";
 import type { KeyCredential } from "../domain/introspection.ts";
@@ -9,6 +10,7 @@ const ApiKeyRow = z.object({
   id: z.string(),
   name: z.string(),
   prefix: z.string(),
+  mode: Mode,
   scopes: z.array(z.string()),
   cidrs: z.array(z.string()).nullable(),
   requestsPerMinute: z.int().nullable(),
@@ -43,13 +45,13 @@ export const insertApiKey = async (
   await tx.query(sqlVoid`
     INSERT INTO api_keys (
       id, account_id, hash, prefix, name, scopes, cidrs, requests_per_minute, burst, expires_at,
-      is_active, bucket_id, date_created
+      is_active, bucket_id, date_created, mode
     ) VALUES (
       ${key.id}, ${accountId}, ${sql.binary(hash)}, ${key.prefix}, ${key.name},
       ${sql.array(key.scopes, "text")}, ${key.cidrs && sql.array(key.cidrs, "text")},
       ${key.requestsPerMinute}, ${key.burst},
       ${key.expiresAt === null ? null : sql.timestamp(key.expiresAt)}, ${key.isActive},
-      ${key.bucketId}, ${sql.timestamp(key.dateCreated)}
+      ${key.bucketId}, ${sql.timestamp(key.dateCreated)}, ${key.mode}
     )
   `);
 };
@@ -174,6 +176,7 @@ export const revokeApiKeysOfAccount = (
 
 const CredentialRow = ApiKeyRow.pick({
   bucketId: true,
+  mode: true,
   scopes: true,
   cidrs: true,
   requestsPerMinute: true,

@@ -1,5 +1,4 @@
-import type { Actor } from "@payment-links/contracts";
-import { auditActorKinds } from "@payment-links/contracts";
+import { type Actor, Mode, auditActorKinds } from "@payment-links/contracts";
 import { type Db, type Transaction, defineTable, sqlVoid } from "@payment-links/postgres";
 import { sql } from "slonik";
 import * as z from "zod";
@@ -56,16 +55,21 @@ export const findPendingSignIn = async (
     WHERE user_hash = ${sql.binary(userHash)} AND ${isPending(now)}
   `)) ?? undefined;
 
-type Allowance = UserCodeQuery & { accountId: string; scopes: readonly string[]; actor: Actor };
+type Allowance = UserCodeQuery & {
+  accountId: string;
+  scopes: readonly string[];
+  mode: Mode;
+  actor: Actor;
+};
 
 /** Allows a pending sign-in. Returns undefined if there is none. */
 export const allowCommandSignIn = async (
   tx: Transaction,
-  { userHash, now, accountId, scopes, actor }: Allowance,
+  { userHash, now, accountId, scopes, mode, actor }: Allowance,
 ): Promise<PendingCommandSignIn | undefined> =>
   (await tx.maybeOne(sql.type(PendingRow)`
     UPDATE command_sign_ins
-    SET account_id = ${accountId}, scopes = ${sql.array([...scopes], "text")},
+    SET account_id = ${accountId}, scopes = ${sql.array([...scopes], "text")}, mode = ${mode},
         allowed_by = ${JSON.stringify(actor)}::jsonb
     WHERE user_hash = ${sql.binary(userHash)} AND ${isPending(now)}
     RETURNING ${pendingColumns}
@@ -99,6 +103,7 @@ export const findCommandSignIn = async (
 const AllowedRow = z.object({
   deviceName: z.string(),
   scopes: z.array(z.string()),
+  mode: Mode,
   actor: StoredActor,
 });
 
@@ -111,7 +116,7 @@ export const redeemCommandSignIn = async (
     DELETE FROM command_sign_ins
     WHERE device_hash = ${sql.binary(deviceHash)} AND account_id = ${accountId}
       AND expires_at > ${sql.timestamp(now)}
-    RETURNING device_name AS "deviceName", scopes, allowed_by AS actor
+    RETURNING device_name AS "deviceName", scopes, mode, allowed_by AS actor
   `)) ?? undefined;
 
 /** Deletes a sign-in. */

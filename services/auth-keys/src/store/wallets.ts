@@ -1,6 +1,6 @@
 import { sql } from "slonik";
 import * as z from "zod";
-import type { Wallet } from "@payment-links/contracts";
+import { type Wallet, getWalletMode } from "@payment-links/contracts";
 import { type Db, type Transaction, sqlVoid } from "@payment-links/postgres";
 
 const AddressesRow = z.object({ id: z.string(), firstAddresses: z.array(z.string()) });
@@ -25,13 +25,13 @@ export const insertWallet = async (
   await tx.query(sqlVoid`
     INSERT INTO wallets (
       id, account_id, wallet_address, token_id, chain_id, chain_type, is_default, is_chain_default,
-      provider, date_created, first_addresses, first_address_index
+      provider, date_created, first_addresses, first_address_index, mode
     ) VALUES (
       ${wallet.id}, ${accountId}, ${wallet.walletAddress}, ${wallet.tokenId}, ${chainId},
       ${wallet.chainType}, ${wallet.isDefault}, ${wallet.isChainDefault}, ${wallet.provider},
       ${sql.timestamp(now)},
       ${firstAddresses === null ? null : sql.array(firstAddresses, "text")},
-      ${wallet.firstAddressIndex ?? null}
+      ${wallet.firstAddressIndex ?? null}, ${getWalletMode(wallet)}
     )
   `);
 };
@@ -75,20 +75,24 @@ export const deleteWallet = async (
 };
 
 /**
- * Clears the default flags of other wallets. Must run first, because the unique indexes allow only
- * one default each.
+ * Clears the default flags of other wallets: the default of the same mode and that of the chain.
+ * Must run first, because the unique indexes allow only one default each.
  */
 const clearOtherDefaults = async (
   tx: Transaction,
   { accountId, chainId, wallet }: StoredWallet,
 ): Promise<void> => {
   if (wallet.isDefault) {
-    await tx.query(sqlVoid`
-      UPDATE accounts SET has_had_default = true WHERE id = ${accountId} AND NOT has_had_default
-    `);
+    const mode = getWalletMode(wallet);
+    // Only the live default has a delay, which depends on this.
+    if (mode === "live") {
+      await tx.query(sqlVoid`
+        UPDATE accounts SET has_had_default = true WHERE id = ${accountId} AND NOT has_had_default
+      `);
+    }
     await tx.query(sqlVoid`
       UPDATE wallets SET is_default = false
-      WHERE account_id = ${accountId} AND is_default AND id <> ${wallet.id}
+      WHERE account_id = ${accountId} AND mode = ${mode} AND is_default AND id <> ${wallet.id}
     `);
   }
   if (wallet.isChainDefault) {

@@ -24,7 +24,6 @@ type RigOptions = {
   ipBurst?: number;
   perKey?: Limit;
   baseUrl?: string;
-  apiKeyMode?: "live" | "test";
   catalogue?: Catalogue;
   oidc?: OidcClient;
   signUp?: AuthKeysConfig["signUp"];
@@ -52,7 +51,6 @@ export const createRig = async ({
   ipBurst,
   perKey = unlimited,
   baseUrl,
-  apiKeyMode = "live",
   catalogue,
   oidc,
   signUp = "open",
@@ -90,7 +88,6 @@ export const createRig = async ({
   });
   const { context, pool } = testContext;
   const service = createAuthKeys(context, {
-    apiKeyMode,
     oidc,
     signUp,
     signInMethods,

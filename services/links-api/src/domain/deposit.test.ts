@@ -11,7 +11,7 @@ import {
 } from "./deposit.ts";
 import { type Link, buildLink, requirePayableAccount } from "./link.ts";
 
-const owner = requirePayableAccount(sampleAccount(), loadCatalogue());
+const owner = requirePayableAccount(sampleAccount(), loadCatalogue(), "live");
 const afterStart = (ms: number) => new Date(testStartTime.getTime() + ms);
 
 const link: Link = {
@@ -43,6 +43,7 @@ const createDeposit = (overrides: Partial<Deposit> = {}): Deposit => ({
   returnedAt: null,
   orphanChangePublishedAt: null,
   userId: "user_1",
+  mode: "live",
   decision: "unmatched",
   decidedAt: null,
   linkId: null,

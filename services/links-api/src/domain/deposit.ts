@@ -2,6 +2,7 @@ import { isSameAddress } from "@payment-links/chains";
 import {
   type CatalogueToken,
   type DepositState,
+  type Mode,
   type SettlementState,
   type depositDecisions,
   type likelyLinkReasons,
@@ -36,6 +37,7 @@ export type ObservedDeposit = DepositState & {
 /** A deposit as one account sees it: its reported state, and the account's decision. */
 export type Deposit = ObservedDeposit & {
   userId: string;
+  mode: Mode;
   decision: DepositDecision;
   decidedAt: Date | null;
   linkId: string | null;

@@ -9,7 +9,7 @@ import { sampleAccount, sampleSettlement, testStartTime } from "../testing/sampl
 import { type Link, buildLink, requirePayableAccount } from "./link.ts";
 import { isStale, evaluateSettlement, getChangedLink } from "./evaluate-settlement.ts";
 
-const owner = requirePayableAccount(sampleAccount(), loadCatalogue());
+const owner = requirePayableAccount(sampleAccount(), loadCatalogue(), "live");
 
 const initialLink: Link = {
   ...buildLink(

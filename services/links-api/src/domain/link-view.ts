@@ -1,4 +1,4 @@
-import type { LinkStatus, LinkTexts } from "@payment-links/contracts";
+import type { LinkStatus, LinkTexts, Mode } from "@payment-links/contracts";
 
 /**
  * A payment link as read for responses and pages. It is not used for decisions, so its amounts stay
@@ -7,6 +7,7 @@ import type { LinkStatus, LinkTexts } from "@payment-links/contracts";
 export type LinkView = LinkTexts & {
   id: string;
   userId: string;
+  mode: Mode;
   status: LinkStatus;
   toAmount: string;
   receivedAmount: string;

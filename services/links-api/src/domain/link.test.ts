@@ -4,7 +4,7 @@ import { sampleAccount, shopAddress, testStartTime, usdcOnBase } from "../testin
 import { deactivateLink, toLinkState, buildLink, requirePayableAccount, statusAt } from "./link.ts";
 
 const catalogue = loadCatalogue();
-const owner = requirePayableAccount(sampleAccount(), catalogue);
+const owner = requirePayableAccount(sampleAccount(), catalogue, "live");
 const generated = {
   id: "plink_1",
   paymentReference: "ab".repeat(16),
@@ -68,6 +68,7 @@ describe("creating a link", () => {
     expect(userId).toBe(owner.id);
     expect(linkFields).toEqual({
       id: "plink_1",
+      mode: "live",
       version: 1,
       status: "active",
       toAmount: body.toAmount,
@@ -109,17 +110,17 @@ describe("creating a link", () => {
     ["no wallet", { wallets: [] }],
     ["a single Bitcoin address", { wallets: [{ ...owner.wallet, tokenId: "btc-testnet4" }] }],
   ])("rejects an account with %s", (_case, overrides) => {
-    expect(getErrorCodes(() => requirePayableAccount(sampleAccount(overrides), catalogue))).toEqual(
-      ["PAYMENT_LINK_ACCOUNT_NOT_READY"],
-    );
+    expect(
+      getErrorCodes(() => requirePayableAccount(sampleAccount(overrides), catalogue, "live")),
+    ).toEqual(["PAYMENT_LINK_ACCOUNT_NOT_READY"]);
   });
 
   test("rejects an account whose default wallet's token is not in the catalogue", () => {
     const account = sampleAccount();
     const wallets = account.wallets.map((wallet) => ({ ...wallet, tokenId: "gone" }));
-    expect(getErrorCodes(() => requirePayableAccount({ ...account, wallets }, catalogue))).toEqual([
-      "PAYMENT_LINK_ACCOUNT_NOT_READY",
-    ]);
+    expect(
+      getErrorCodes(() => requirePayableAccount({ ...account, wallets }, catalogue, "live")),
+    ).toEqual(["PAYMENT_LINK_ACCOUNT_NOT_READY"]);
   });
 });
 

@@ -16,6 +16,8 @@ import {
   pickLinkTexts,
   createApiError,
   type Wallet,
+  type Mode,
+  isTestModeAvailable,
 } from "@payment-links/contracts";
 import { isNeverPayable } from "./payable-amount.ts";
 
@@ -27,6 +29,7 @@ import { isNeverPayable } from "./payable-amount.ts";
 export type Link = LinkTexts & {
   id: string;
   userId: string;
+  mode: Mode;
   version: number;
   status: LinkStatus;
   toAmount: Decimal;
@@ -54,14 +57,27 @@ export type Link = LinkTexts & {
  * An account that can be paid: its handle, the wallet that receives the payments of new links, and
  * the wallet's token.
  */
-export type PayableAccount = { id: string; handle: string; wallet: Wallet; token: CatalogueToken };
+export type PayableAccount = {
+  id: string;
+  mode: Mode;
+  handle: string;
+  wallet: Wallet;
+  token: CatalogueToken;
+};
 
 /**
- * Returns how an account is paid. Throws a 409 error if the account does not have a handle or a
- * default wallet, or if its default wallet is a single address although each link needs its own.
+ * Returns how an account is paid in a mode. Throws a 409 error if the account does not have a handle
+ * or a default wallet of this mode, if its default wallet is a single address although each link
+ * needs its own, or if the installation has no test network for test mode.
  */
-export const requirePayableAccount = (account: Account, catalogue: Catalogue): PayableAccount => {
-  const wallet = findDefaultWallet(account);
+export const requirePayableAccount = (
+  account: Account,
+  catalogue: Catalogue,
+  mode: Mode,
+): PayableAccount => {
+  if (mode === "test" && !isTestModeAvailable(catalogue))
+    throw createApiError("TEST_MODE_UNAVAILABLE");
+  const wallet = findDefaultWallet(account, mode);
   const token = wallet === undefined ? undefined : catalogue.findToken(wallet.tokenId);
   if (account.handle === null || wallet === undefined || token === undefined) {
     throw createApiError("PAYMENT_LINK_ACCOUNT_NOT_READY");
@@ -69,7 +85,7 @@ export const requirePayableAccount = (account: Account, catalogue: Catalogue): P
   const { linkAddresses } = getFamily(token.chain.chainType);
   const isSingleAddress = linkAddresses?.isKey(wallet.walletAddress) === false;
   if (isSingleAddress) throw createApiError("PAYMENT_LINK_ACCOUNT_NOT_READY");
-  return { id: account.id, handle: account.handle, wallet, token };
+  return { id: account.id, mode, handle: account.handle, wallet, token };
 };
 
 /**
@@ -90,6 +106,7 @@ export const buildLink = (
   return {
     id: generated.id,
     userId: owner.id,
+    mode: owner.mode,
     version: 1,
     status: "active",
     toAmount,
@@ -136,6 +153,14 @@ export const deactivateLink = (link: Link, now: Date): Link => {
   return { ...link, status: "inactive", deactivatedAt: now, version: link.version + 1 };
 };
 
+/**
+ * Returns a link that expires now. Throws `PAYMENT_LINK_NOT_ACTIVE` if the link is no longer active.
+ */
+export const expireLink = (link: Link, now: Date): Link => {
+  if (statusAt(link, now) !== "active") throw createApiError("PAYMENT_LINK_NOT_ACTIVE");
+  return { ...link, status: "inactive", expiresAt: now, version: link.version + 1 };
+};
+
 /** Returns a link's full state at a given time, in the form that events contain. */
 export const toLinkState = (link: Link, now: Date): PaymentLinkState => ({
   id: link.id,
@@ -153,6 +178,7 @@ export const toLinkState = (link: Link, now: Date): PaymentLinkState => ({
   tokenAddress: link.tokenAddress,
   paymentReference: link.paymentReference,
   dateCreated: link.createdAt,
+  mode: link.mode,
 });
 
 const zero = new Decimal(0);

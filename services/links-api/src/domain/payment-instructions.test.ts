@@ -32,6 +32,7 @@ const sampleLink = (overrides: Partial<SampleLink> = {}): SampleLink => ({
   owner: { username: "Alice's Shop" },
   id: "plink_01m7y4kb9sfvktcnzb0r3g9a0s",
   userId: "user_01m7y4kb9sfvktcnzb0r3g9a0s",
+  mode: "live",
   status: "active",
   toAmount: "25",
   receivedAmount: "0",

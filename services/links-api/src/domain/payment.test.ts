@@ -10,7 +10,7 @@ import { type Link, buildLink, requirePayableAccount } from "./link.ts";
 import { creditPayment, findUnappliedReason, toLinkTransaction, buildPayment } from "./payment.ts";
 
 const catalogue = loadCatalogue();
-const owner = requirePayableAccount(sampleAccount(), catalogue);
+const owner = requirePayableAccount(sampleAccount(), catalogue, "live");
 const afterStart = (ms: number) => new Date(testStartTime.getTime() + ms);
 
 const createLink = (overrides: Partial<Link> = {}): Link => ({

@@ -1,4 +1,4 @@
-import { isSameAddress } from "@payment-links/chains";
+import { getChainSource, isSameAddress } from "@payment-links/chains";
 import {
   type CatalogueToken,
   type LinkTransaction,
@@ -9,6 +9,12 @@ import {
   type Decimal,
 } from "@payment-links/contracts";
 import type { Link } from "./link.ts";
+
+/**
+ * Returns whether a chain's own listener observed a payment, instead of a provider that reported it.
+ */
+export const isObservedOn = (chainId: string, { source }: Pick<Payment, "source">): boolean =>
+  source === getChainSource(chainId);
 
 /** Why a settled payment is not applied. */
 export type UnappliedReason = (typeof unappliedReasons)[number];
@@ -71,6 +77,13 @@ export type Payment = {
   /** The block that contained the payment when it was reported. Null for a provider's notice. */
   blockNumber: number | null;
 };
+
+/** The source of all payments that were simulated in test mode. */
+export const simulationSource = "simulation";
+
+/** Returns whether a payment was simulated in test mode, so that no transaction exists. */
+export const isSimulated = ({ source }: Pick<Payment, "source">): boolean =>
+  source === simulationSource;
 
 /**
  * Returns why a settled payment is not applied to its link. Returns undefined if it is applied

@@ -5,6 +5,7 @@ import {
   type SolanaAccountState,
   createApiError,
 } from "@payment-links/contracts";
+import { toBaseUnits } from "./payable-amount.ts";
 import type { RefundOrder } from "./refund.ts";
 
 /** Returns what a wallet needs to send a refund, except for a transaction on Solana. */
@@ -15,7 +16,7 @@ export const buildRefundTransfer = (
   buildRefund(token.chain.chainType, {
     token,
     destinationAddress,
-    amountBaseUnits: toBaseUnits(token, { amount }),
+    amountBaseUnits: toBaseUnits(amount, token.decimals),
     amount: amount.toFixed(),
   });
 
@@ -30,7 +31,7 @@ export const buildSolanaRefund = (
   { blockhash, isOwnerReady, isTokenProgramAccount, payerAmount }: SolanaAccountState,
   linkId: string,
 ): string => {
-  const amountBaseUnits = toBaseUnits(token, { amount });
+  const amountBaseUnits = toBaseUnits(amount, token.decimals);
   if (isTokenProgramAccount) throw createApiError("SOLANA_WALLET_REQUIRED");
   if (BigInt(payerAmount) < amountBaseUnits) throw createApiError("BALANCE_TOO_LOW");
   return encodeSolanaPayment({
@@ -45,6 +46,3 @@ export const buildSolanaRefund = (
     blockhash,
   });
 };
-
-const toBaseUnits = ({ decimals }: CatalogueToken, { amount }: Pick<RefundOrder, "amount">) =>
-  BigInt(amount.times(`1e${decimals}`).toFixed());

@@ -6,6 +6,7 @@ import {
   createValidationError,
   fitsDecimals,
 } from "@payment-links/contracts";
+import { toBaseUnits } from "./payable-amount.ts";
 import type { Payment } from "./payment.ts";
 
 /** What the owner of a link sends back for a payment. The address is in its canonical form. */
@@ -33,9 +34,8 @@ export const parseRefundOrder = (
   input: RefundOrder,
 ): RefundOrder => {
   if (!fitsDecimals(input.amount, decimals)) throw createValidationError("decimal_max_places");
-  const baseUnits = input.amount.times(`1e${decimals}`);
   const { amounts, parseAddress } = getFamily(chain.chainType);
-  if (baseUnits.greaterThan(amounts.largest.toString()))
+  if (toBaseUnits(input.amount, decimals) > amounts.largest)
     throw createValidationError("decimal_max_digits");
   if (mayBePrivateKey(input.destinationAddress)) throw createApiError("PRIVATE_KEY_REFUSED");
   const parsedAddress = parseAddress(chain.id, input.destinationAddress.trim());

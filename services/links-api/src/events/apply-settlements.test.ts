@@ -64,6 +64,7 @@ describe("applySettlements", () => {
         chainId: usdcOnBase.chainId,
         tokenAddress: usdcOnBase.tokenAddress,
         paymentReference: event?.data.link.paymentReference,
+        mode: "live",
         dateCreated: testStartTime.toISOString(),
       },
       transaction: {

@@ -5,7 +5,7 @@ import { type SettlementState, type settlementSettled, topics } from "@payment-l
 import type { Transaction } from "@payment-links/postgres";
 import type { Dependencies } from "../dependencies.ts";
 import type { Link } from "../domain/link.ts";
-import type { Payment } from "../domain/payment.ts";
+import { type Payment, isSimulated } from "../domain/payment.ts";
 import { type PaymentReports, createPaymentReports } from "../domain/same-transfer.ts";
 import {
   type SettlementResult,
@@ -54,7 +54,10 @@ export const applySettlements =
     if (appliedSettlements.length === 0) return;
     await saveCredits(tx, appliedSettlements, now);
     if (dependencies.hasEmail) {
-      await publishPaymentNotifications(tx, appliedSettlements, now);
+      const liveSettlements = appliedSettlements.filter(
+        ({ linkBefore }) => linkBefore.mode === "live",
+      );
+      await publishPaymentNotifications(tx, liveSettlements, now);
     }
     await markAddressesUsed(tx, listLinkAddresses(appliedSettlements));
     return createReportHook(dependencies, appliedSettlements);
@@ -176,10 +179,12 @@ const createReportHook =
         const logFields = { link_id: payment.linkId, payment_id: payment.id };
         log.warn(logFields, "failed payment later settled");
       }
+      if (credit?.isCompleted === true) counters.countStatusChange(linkBefore.status, "completed");
+      // A developer can simulate any number of these, so they must not cause an alert.
+      if (isSimulated(payment)) continue;
       if (storedPayment?.status === "settled") {
         if (payment.isOrphaned && !storedPayment.isOrphaned) counters.countOrphanedPayment();
       } else if (payment.status === "settled")
         counters.countEvaluatedPayment(payment.reason ?? undefined);
-      if (credit?.isCompleted === true) counters.countStatusChange(linkBefore.status, "completed");
     }
   };

@@ -112,7 +112,7 @@ const readState = async (tx: Transaction, linkIds: readonly string[]) => {
   const ids = sql.array([...linkIds], "text");
   return {
     links: await tx.any(sql.type(RowText)`
-      SELECT to_jsonb(links)::text AS row FROM links WHERE id = ANY (${ids}) ORDER BY id
+      SELECT (to_jsonb(links) - 'updated_at')::text AS row FROM links WHERE id = ANY (${ids}) ORDER BY id
     `),
     payments: await tx.any(sql.type(RowText)`
       SELECT to_jsonb(payments)::text AS row FROM payments WHERE link_id = ANY (${ids}) ORDER BY id

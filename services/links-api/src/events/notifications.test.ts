@@ -2,6 +2,7 @@ import { expect, test } from "@jest/globals";
 import { type Account, Decimal, type DepositState, newId } from "@payment-links/contracts";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { createRig } from "../testing/create-rig.ts";
+import { sampleModeAccount, usdcOnBaseSepolia } from "../testing/sample-mode-account.ts";
 import { sampleAccount, sampleSettlement, testStartTime, usdcOnBase } from "../testing/samples.ts";
 import { saveDeposits } from "./save-deposits.ts";
 
@@ -117,4 +118,26 @@ test("nothing is published without a sender of emails (rule EVENT-11)", async ()
   const linkId = await silentRig.createLink(silentRig.createKeyHeaders(account), { toAmount: "1" });
   await silentRig.settle(sampleSettlement(linkId, { amount: "1" }));
   expect(await silentRig.listEvents(account.id)).toEqual([]);
+});
+
+test("a deposit at the address of a test link is not published (rule MODE-9)", async () => {
+  const account = sampleModeAccount();
+  const wallets = account.wallets.map((wallet) => ({
+    ...wallet,
+    walletAddress: `0x${newId("dep").slice(4, 12).padStart(40, "5")}`,
+  }));
+  const key = rig.createKeyHeaders({ ...account, wallets }, { mode: "test" });
+  await rig.createLink(key, { toAmount: "25" });
+  const [, testWallet] = wallets;
+  const deposit = createDeposit({
+    ...account,
+    wallets: testWallet === undefined ? [] : [testWallet],
+  });
+  const { chainId, tokenAddress } = usdcOnBaseSepolia;
+  await receiveDeposit({ ...deposit, chainId, tokenAddress });
+  const { json } = await rig.call("/console/api/deposits?mode=test", {
+    headers: rig.createSessionHeaders(account),
+  });
+  expect(json.data).toHaveLength(1);
+  expect(await listNotifications(account)).toEqual([]);
 });

@@ -49,7 +49,10 @@ export const saveDeposits =
         .map(({ current }) => current);
       const unmatchedDeposits = [...insertedDeposits, ...newlySettled].filter(
         (deposit) =>
-          isOwned(deposit) && deposit.decision === "unmatched" && deposit.status === "settled",
+          isOwned(deposit) &&
+          deposit.mode === "live" &&
+          deposit.decision === "unmatched" &&
+          deposit.status === "settled",
       );
       await publishDepositNotifications(tx, unmatchedDeposits, now);
     }

@@ -36,7 +36,8 @@ export const assignOwnDeposit =
       const storedDeposit = await lockOwnDeposit(tx, { depositId, userId });
       if (storedDeposit === undefined) throw createApiError("NOT_FOUND");
       const link = (await lockLinks(tx, [paymentLinkId])).get(paymentLinkId);
-      if (link === undefined || link.userId !== userId) throw createApiError("NOT_FOUND");
+      const isOwnLink = link?.userId === userId && link.mode === storedDeposit.mode;
+      if (link === undefined || !isOwnLink) throw createApiError("NOT_FOUND");
       const getToken = (tokenId: string) => dependencies.getToken(tokenId).token;
       const storedReports = await lockReports(tx, [{ ...storedDeposit, source: depositSource }]);
       const reports = createPaymentReports(storedReports).list(userId, storedDeposit);

@@ -41,8 +41,8 @@ describe("the console's payment link endpoints", () => {
     }
     const { json: link } = await get(`/${id}`);
     const { user: _user, ...retrieved } = await rig.retrieve(id);
-    const { payments, refunds, addressGap, inactiveReason, ...linkFields } = link;
-    expect([addressGap, inactiveReason, refunds]).toEqual([null, null, []]);
+    const { payments, refunds, addressGap, inactiveReason, mode, ...linkFields } = link;
+    expect([addressGap, inactiveReason, mode, refunds]).toEqual([null, null, "live", []]);
     expect(linkFields).toEqual(retrieved);
     expect(payments.map((payment: { id: string }) => payment.id)).toEqual(created.slice(0, 100));
 

@@ -78,7 +78,7 @@ describe("Idempotency-Key (rule API-19)", () => {
   });
 
   test("while the first request runs, returns 409 immediately, and its crash leaves nothing stored (rule API-20)", async () => {
-    const ownedKey = { ownerId: account.id, key: "order-4" };
+    const ownedKey = { scope: account.id, key: "order-4" };
     await rig.pool
       .transaction(async (tx) => {
         await tryLockKey(tx, ownedKey);

@@ -1,23 +1,31 @@
 import assert from "node:assert/strict";
-import { createHash } from "node:crypto";
 import type { Request, Response } from "express";
+import type * as z from "zod";
 import { createAuditEvent, createOutgoingEvent } from "@payment-links/bus";
 import { type LinkAddresses, getFamily } from "@payment-links/chains";
 import {
   type Account,
   type Actor,
+  type Mode,
+  ModeQuery,
+  PaymentLinkCreationData,
   buildCheckoutPageUrl,
-  createApiError,
   ignoredFieldsHeader,
   linkCreated,
   listIgnoredFields,
   newId,
 } from "@payment-links/contracts";
-import { sendJson, createSessionActor, readBodyBytes, parseJsonBody } from "@payment-links/http";
+import {
+  createSessionActor,
+  parseJsonBody,
+  parseQuery,
+  readBodyBytes,
+  sendJson,
+} from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import { type Transaction, transact } from "@payment-links/postgres";
 import type { Dependencies } from "../dependencies.ts";
-import { parseIdempotencyKey, retentionMs } from "../domain/idempotency.ts";
+import { parseIdempotencyKey } from "../domain/idempotency.ts";
 import {
   type Link,
   type PayableAccount,
@@ -25,29 +33,25 @@ import {
   buildLink,
   requirePayableAccount,
 } from "../domain/link.ts";
-import {
-  type StoredResponse,
-  findStoredResponse,
-  saveResponse,
-  tryLockKey,
-} from "../store/idempotency-keys.ts";
 import { allocateAddressIndex, insertAddress } from "../store/link-addresses.ts";
 import { type NewLink, insertLink } from "../store/links.ts";
 import { reserveAddresses } from "../store/reserve-addresses.ts";
 import { createReferenceGenerator } from "./payment-reference.ts";
+import { runOnce } from "./run-once.ts";
 
 /** A request to create a link, whose body is not parsed yet. `actor` is set for a person. */
 type CreateRequest = {
   req: Request;
   bodyBytes: Buffer;
   account: Account;
+  mode: Mode;
   createdBy: string;
   actor: Actor | undefined;
 };
 
 /**
  * POST /v1/payment-link and POST /console/api/payment-links: creates a link whose payments go to
- * the owner's default wallet. This takes one statement, except with an idempotency key and for a
+ * the owner's default wallet of its mode, which is the key's or the one in the query. This takes one statement, except with an idempotency key and for a
  * link that needs its own address. The audit log records links that a person creates, but not links
  * that are created with an API key.
  */
@@ -57,7 +61,15 @@ export const createLink =
     const key = parseIdempotencyKey(req.get("idempotency-key"));
     const bodyBytes = await readBodyBytes(req);
     const actor = callerKind === "person" ? createSessionActor(req, credential) : undefined;
-    const request = { req, bodyBytes, account, createdBy: credential.id, actor };
+    const mode = callerKind === "person" ? parseQuery(req, ModeQuery).mode : credential.mode;
+    const request = {
+      req,
+      bodyBytes,
+      account,
+      mode: mode ?? "live",
+      createdBy: credential.id,
+      actor,
+    };
     const { response, isNew } =
       key === undefined
         ? { response: await createNewLink(dependencies, request), isNew: true }
@@ -67,12 +79,13 @@ export const createLink =
       dependencies.counters.countCreatedLink();
       dependencies.wakeRelay();
     }
+    // Parses the body again, because a repeated request returns its stored response unparsed.
     const ignoredFields = listIgnoredFields(JSON.parse(utf8Decoder.decode(bodyBytes)));
     if (ignoredFields.length > 0) {
       res.setHeader(ignoredFieldsHeader, ignoredFields.join(", "));
       if (callerKind === "key")
         await dependencies.recordIgnoredFields(
-          { id: credential.id, userId: account.id },
+          { id: credential.id, userId: account.id, mode: request.mode },
           ignoredFields,
         );
     }
@@ -82,31 +95,14 @@ export const createLink =
 const utf8Decoder = new TextDecoder();
 
 /**
- * Creates at most one link for each owner and idempotency key. Returns the first response for a
- * repeated request (rules API-19, API-20).
+ * Creates at most one link for each owner, mode and idempotency key. Returns the first response for a
+ * repeated request.
  */
-const createLinkOnce = (
-  dependencies: Dependencies,
-  request: CreateRequest,
-  key: string,
-): Promise<{ response: StoredResponse["answer"]; isNew: boolean }> => {
-  const ownedKey = { ownerId: request.account.id, key };
-  const bodyHash = createHash("sha256").update(request.bodyBytes).digest();
-  const now = dependencies.clock.now();
-  const since = new Date(now.getTime() - retentionMs);
-  return transact(dependencies.pool, async (tx) => {
-    if (!(await tryLockKey(tx, ownedKey))) throw createApiError("IDEMPOTENCY_KEY_IN_USE");
-    const storedResponse = await findStoredResponse(tx, ownedKey, since);
-    if (storedResponse !== undefined) {
-      if (!storedResponse.bodyHash.equals(bodyHash)) throw createApiError("IDEMPOTENCY_KEY_REUSED");
-      return { response: storedResponse.answer, isNew: false };
-    }
-    // The body is not parsed before this point, so a repeated request gets its response even if its
-    // body is no longer valid, for example because its expiration date has passed.
-    const response = await createNewLink(dependencies, request, tx);
-    await saveResponse(tx, ownedKey, { bodyHash, answer: response }, now);
-    return { response, isNew: true };
-  });
+const createLinkOnce = (dependencies: Dependencies, request: CreateRequest, key: string) => {
+  const { account, bodyBytes, mode } = request;
+  const scope = mode === "live" ? account.id : `${account.id}/test`;
+  const idempotentRequest = { scope, key, bodyBytes, schema: PaymentLinkCreationData };
+  return runOnce(dependencies, idempotentRequest, (tx) => createNewLink(dependencies, request, tx));
 };
 
 /** Parses the body, builds the link and inserts it with its event. */
@@ -114,10 +110,10 @@ const createNewLink = async (
   dependencies: Dependencies,
   request: CreateRequest,
   tx?: Transaction,
-): Promise<StoredResponse["answer"]> => {
+): Promise<z.output<typeof PaymentLinkCreationData>> => {
   const { catalogue, checkoutUrl, clock, createBody, pool } = dependencies;
   const body = parseJsonBody(request.req, request.bodyBytes, createBody);
-  const owner = requirePayableAccount(request.account, catalogue);
+  const owner = requirePayableAccount(request.account, catalogue, request.mode);
   const generated = {
     id: newId("plink"),
     paymentReference: generateReference(),

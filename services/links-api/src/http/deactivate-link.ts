@@ -23,7 +23,7 @@ export const deactivateOwnLink =
       const lockedLink = (await lockLinks(tx, [id])).get(id);
       if (lockedLink === undefined) throw createApiError("NOT_FOUND");
       const link = deactivateLink(lockedLink, now);
-      await updateLink(tx, link);
+      await updateLink(tx, link, now);
       const data = { link: toLinkState(link, now) };
       await publish(tx, [createOutgoingEvent(linkDeactivated, { key: id, occurredAt: now, data })]);
       await publishAuditEvent(tx, {

@@ -74,6 +74,7 @@ test("rejects an account's second deep page while its first one is in progress (
     await waitUntilConnectionsWait(1);
     const repeatedResponses = [
       await rig.call(deepPath, { headers }),
+      await rig.call(`${path}?updatedAfter=2026-11-21&status=completed`, { headers }),
       await rig.call("/console/api/payment-links?offset=10000", { headers: sessionHeaders }),
     ];
     for (const { status, headers: responseHeaders, json } of repeatedResponses) {

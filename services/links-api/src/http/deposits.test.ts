@@ -10,6 +10,7 @@ import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { saveDeposits } from "../events/save-deposits.ts";
 import { lockLinks } from "../store/links.ts";
 import { createRig } from "../testing/create-rig.ts";
+import { sampleModeAccount, usdcOnBaseSepolia } from "../testing/sample-mode-account.ts";
 import { sampleAccount, testStartTime, usdcOnBase } from "../testing/samples.ts";
 
 const rig = useRig(createRig);
@@ -709,5 +710,53 @@ describe("a deposit at an address that many other accounts claimed first", () =>
     const lateShop = createShop(address);
     await lateShop.createLink();
     expect((await lateShop.listDeposits()).data).toEqual([]);
+  });
+});
+
+describe("a deposit at the address of a test link", () => {
+  test("is shown only in test mode, and can be assigned only to a test link (rule MODE-1)", async () => {
+    const liveAddress = newAddress();
+    const testAddress = newAddress();
+    const account: Account = {
+      ...sampleModeAccount(),
+      wallets: sampleModeAccount().wallets.map((wallet) => ({
+        ...wallet,
+        walletAddress: wallet.mode === "test" ? testAddress : liveAddress,
+      })),
+    };
+    const headers = { ...rig.createSessionHeaders(account), origin: "http://127.0.0.1" };
+    const liveLinkId = await rig.createLink(rig.createKeyHeaders(account), { toAmount: "10" });
+    const testKey = rig.createKeyHeaders(account, { mode: "test" });
+    const testLinkId = await rig.createLink(testKey, { toAmount: "10" });
+    const live = createDeposit({ address: liveAddress });
+    const { chainId, tokenAddress } = usdcOnBaseSepolia;
+    const inTestMode = createDeposit(
+      { address: testAddress },
+      { chainId, tokenAddress, occurredAt: rig.clock.now() },
+    );
+    await receiveDeposits(live, inTestMode);
+    const list = async (query: string) =>
+      (await rig.call(`/console/api/deposits${query}`, { headers })).json.data;
+    expect(await list("")).toMatchObject([{ id: live.id, mode: "live" }]);
+    expect(await list("?mode=test")).toMatchObject([
+      { id: inTestMode.id, mode: "test", likelyLinks: [{ id: testLinkId }] },
+    ]);
+    for (const [query, ownId, otherId] of [
+      ["", live.id, inTestMode.id],
+      ["?mode=test", inTestMode.id, live.id],
+    ] as const) {
+      const { text } = await rig.call(`/console/api/deposits.csv${query}`, { headers });
+      expect(text).toContain(ownId);
+      expect(text).not.toContain(otherId);
+    }
+    const assign = (depositId: string, paymentLinkId: string) =>
+      rig.call(`/console/api/deposits/${depositId}/assign`, {
+        method: "POST",
+        headers,
+        body: JSON.stringify({ paymentLinkId }),
+      });
+    expect((await assign(inTestMode.id, liveLinkId)).status).toBe(404);
+    expect((await assign(live.id, testLinkId)).status).toBe(404);
+    expect((await assign(inTestMode.id, testLinkId)).status).toBe(200);
   });
 });

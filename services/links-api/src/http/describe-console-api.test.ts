@@ -1,6 +1,7 @@
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { consoleOperations } from "@payment-links/contracts";
+import { applySettlements } from "../events/apply-settlements.ts";
 import { createPublicRoutes } from "../routes.ts";
 import { type Rig, createRig } from "../testing/create-rig.ts";
 
@@ -49,7 +50,7 @@ describe("GET /console/api/openapi.json", () => {
       catalogue: rig.dependencies.catalogue,
       now: () => new Date(),
     }).map(({ method, path }) => `${method} ${path}`);
-    const servedRoutes = createPublicRoutes(rig.dependencies)
+    const servedRoutes = createPublicRoutes(rig.dependencies, applySettlements(rig.dependencies))
       .map(({ method, path }) => `${method} ${path}`)
       .filter((name) => /\/(console\/api|checkout\/(payment-links|transactions))\//.test(name))
       .filter((name) => !name.endsWith("openapi.json"));

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import { webhookTypes } from "@payment-links/contracts";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
+import { applySettlements } from "../events/apply-settlements.ts";
 import { createPublicRoutes } from "../routes.ts";
 import { describePublicApi } from "./describe-public-api.ts";
 import { resolveRef } from "../testing/resolve-ref.ts";
@@ -86,14 +87,14 @@ describe("GET /v1/openapi.json", () => {
   });
 
   test("includes exactly the service's /v1 routes, except its own (rule API-1)", () => {
-    const servedRoutes = createPublicRoutes(rig.dependencies)
+    const servedRoutes = createPublicRoutes(rig.dependencies, applySettlements(rig.dependencies))
       .filter(({ path }) => path.startsWith("/v1/") && path !== "/v1/openapi.json")
       .map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, "{$1}")}`);
     const describedRoutes = Object.entries(document.paths).flatMap(([path, item]) =>
       Object.keys(item as object).map((method) => `${method} ${path}`),
     );
     expect(describedRoutes.sort()).toEqual(servedRoutes.sort());
-    expect(describedRoutes).toHaveLength(3);
+    expect(describedRoutes).toHaveLength(6);
   });
 
   test("contains everything that it references, and keeps responses open to new fields (rule API-1)", () => {

@@ -4,6 +4,7 @@ import {
   AnyWebhook,
   type WebhookType,
   publicLinkOperations,
+  testModeOperations,
   webhookBodies,
 } from "@payment-links/contracts";
 import type { Dependencies } from "../dependencies.ts";
@@ -36,7 +37,10 @@ export const describePublicApi = ({
         { name: "Payment links", description: "Create, list and retrieve payment links." },
         { name: "Webhooks", description: "Requests that are sent to the owner's endpoints." },
       ],
-      paths: describeOperations(Object.values(publicLinkOperations(createBody))),
+      paths: describeOperations([
+        ...Object.values(publicLinkOperations(createBody)),
+        ...Object.values(testModeOperations),
+      ]),
       webhooks: Object.fromEntries(
         Object.entries(webhooks).map(([name, webhook]) => [
           name,

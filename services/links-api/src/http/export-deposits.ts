@@ -1,5 +1,5 @@
 import type { Request, Response } from "express";
-import { DepositsFilter, formatAmount } from "@payment-links/contracts";
+import { DepositsFilter, type Mode, formatAmount } from "@payment-links/contracts";
 import { type ReadPart, createCsvFormatter, parseQuery, formatPart } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import type { Pool } from "@payment-links/postgres";
@@ -11,8 +11,8 @@ import { copySharedDeposits, listDepositsAfter } from "../store/deposits.ts";
 export const exportDeposits =
   (dependencies: Dependencies) =>
   async (req: Request, res: Response, { account }: Caller): Promise<void> => {
-    const { decision } = parseQuery(req, DepositsFilter);
-    const filter = { decision, userId: account.id };
+    const { decision, mode = "live" } = parseQuery(req, DepositsFilter);
+    const filter = { decision, mode, userId: account.id };
     await dependencies.exports.send(req, res, account.id, async (readPart) => {
       await readPart((db) => copySharedDeposits(db, account.id));
       const csvFormat = createCsvFormat(dependencies);
@@ -42,7 +42,7 @@ const createCsvFormat = ({ catalogue }: Dependencies) =>
   });
 
 type ExportSource = {
-  filter: { decision: DepositDecision | undefined; userId: string };
+  filter: { decision: DepositDecision | undefined; mode: Mode; userId: string };
   readPart: ReadPart<Pool>;
   header: string;
   formatRow: (deposit: Deposit) => string;

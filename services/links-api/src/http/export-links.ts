@@ -22,9 +22,9 @@ import {
 export const exportLinks =
   (dependencies: Dependencies) =>
   async (req: Request, res: Response, { account }: Caller): Promise<void> => {
-    const { q, token: tokenId, ...filter } = parseQuery(req, OwnLinksFilter);
+    const { mode = "live", q, token: tokenId, ...filter } = parseQuery(req, OwnLinksFilter);
     const search = q === undefined ? undefined : parseSearch(q);
-    const query = { ...filter, search, tokenId, userId: account.id };
+    const query = { ...filter, search, tokenId, mode, userId: account.id };
     await dependencies.exports.send(req, res, account.id, async (readPart) => {
       const { count, start } = await readPart((db) =>
         countMatchingLinks(db, { ...query, now: dependencies.clock.now() }),
@@ -90,7 +90,7 @@ async function* streamChunks(
       const hasMore = rows.length < links.length || links.length === linksPerChunk;
       const linkId = hasMore ? rows.at(-1)?.id : lastScannedId;
       if (linkId === undefined) return { nextCursor: undefined, text };
-      return { nextCursor: await findLinkCursor(db, { linkId, userId: query.userId }), text };
+      return { nextCursor: await findLinkCursor(db, { ...query, linkId }), text };
     });
     if (text !== "") yield text;
     before = nextCursor;

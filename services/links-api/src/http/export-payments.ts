@@ -1,5 +1,10 @@
 import type { Request, Response } from "express";
-import { OwnPaymentsFilter, formatAmount, createApiError } from "@payment-links/contracts";
+import {
+  type Mode,
+  OwnPaymentsFilter,
+  createApiError,
+  formatAmount,
+} from "@payment-links/contracts";
 import { type ReadPart, createCsvFormatter, parseQuery, formatPart } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import type { Pool } from "@payment-links/postgres";
@@ -24,14 +29,15 @@ import {
 export const exportPayments =
   (dependencies: Dependencies) =>
   async (req: Request, res: Response, { account }: Caller): Promise<void> => {
-    const { link: linkId, ...firstSeenRange } = parseQuery(req, OwnPaymentsFilter);
+    const { link: linkId, mode = "live", ...firstSeenRange } = parseQuery(req, OwnPaymentsFilter);
+    const owner = { userId: account.id, mode };
     await dependencies.exports.send(req, res, account.id, async (readPart) => {
       const { header, formatRow, type } = createCsvFormat(dependencies);
       const source = { readPart, firstSeenRange, formatRow };
       const rows =
         linkId === undefined
-          ? await exportAllPayments(source, account.id)
-          : await exportLinkPayments(source, res, { linkId, userId: account.id });
+          ? await exportAllPayments(source, owner)
+          : await exportLinkPayments(source, res, { linkId, ...owner });
       const chunks = async function* () {
         yield header;
         yield* rows;
@@ -40,9 +46,12 @@ export const exportPayments =
     });
   };
 
+/** The account and the mode whose payments are exported. */
+type Owner = { userId: string; mode: Mode };
+
 /** Exports all payments, except those on links that are created after this call. */
-const exportAllPayments = async (source: ExportSource, userId: string) =>
-  streamAllPayments(source, userId, await source.readPart((db) => findStartCursor(db, userId)));
+const exportAllPayments = async (source: ExportSource, owner: Owner) =>
+  streamAllPayments(source, owner, await source.readPart((db) => findStartCursor(db, owner)));
 
 /**
  * Exports the payments that one link has at the time of the call, and sends their number in a
@@ -51,12 +60,12 @@ const exportAllPayments = async (source: ExportSource, userId: string) =>
 const exportLinkPayments = async (
   source: ExportSource,
   res: Response,
-  ownedLink: { linkId: string; userId: string },
+  { mode, ...ownedLink }: Owner & { linkId: string },
 ) => {
   const { readPart, firstSeenRange } = source;
   const { count, link, newest } = await readPart(async (db) => {
     const link = await findOwnLinkView(db, ownedLink);
-    if (link === undefined) throw createApiError("NOT_FOUND");
+    if (link?.mode !== mode) throw createApiError("NOT_FOUND");
     return { link, ...(await countLinkPayments(db, { ...firstSeenRange, linkId: link.id })) };
   });
   if (count !== undefined) res.setHeader("X-Total-Count", count);
@@ -103,7 +112,7 @@ const linksPerStep = { min: 250, max: 1_000 };
 
 async function* streamAllPayments(
   source: ExportSource,
-  userId: string,
+  owner: Owner,
   start: LinkCursor | undefined,
 ) {
   let limit = linksPerStep.min;
@@ -112,7 +121,7 @@ async function* streamAllPayments(
   for (let before = start; before !== undefined;) {
     const cursor = before;
     const { firstPart, links } = await source.readPart(async (db) => {
-      const nextLinks = await listLinksAfter(db, { before: cursor, limit, userId });
+      const nextLinks = await listLinksAfter(db, { before: cursor, limit, ...owner });
       return { links: nextLinks, firstPart: await readFirstPart(db, source, nextLinks) };
     });
     const lastPayment = yield* streamPayments(source, links, firstPart);

@@ -37,6 +37,7 @@ export const getConsoleLink =
     sendJson(res, 200, {
       ...serializeLink(dependencies, link, serializationContext),
       inactiveReason: getInactiveReason(link, now),
+      mode: link.mode,
       payments: payments.map((payment) => serializePayment(dependencies, payment)),
       refunds: refunds.map((refund) => serializeRefund(dependencies, refund)),
       addressGap: addressGap ?? null,

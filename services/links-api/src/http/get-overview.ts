@@ -24,22 +24,33 @@ const daysDefault = 30;
 const unappliedPaymentsMax = 20;
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** GET /console/api/overview: summarizes the account's money and links (rule CALLER-25). */
+/**
+ * GET /console/api/overview: summarizes the account's money and links of a mode (rule
+ * CALLER-25).
+ */
 export const getOverview =
   (dependencies: Dependencies) =>
   async (req: Request, res: Response, { account }: Caller): Promise<void> => {
     const { clock, pool, getToken } = dependencies;
-    const { days = daysDefault } = parseQuery(req, OverviewQuery);
+    const { days = daysDefault, mode = "live" } = parseQuery(req, OverviewQuery);
     const userId = account.id;
     const now = clock.now();
     const fromDay = new Date(now.getTime() - (days - 1) * dayMs).toISOString().slice(0, 10);
     // The queries run one after the other, because this page is loaded often and would otherwise
     // use five connections.
-    const received = await listDailyReceived(pool, { fromDay, userId });
-    const links = await countLinks(pool, { now, userId });
-    const unapplied = await countUnappliedPayments(pool, userId);
-    const payments = await listUnappliedPayments(pool, { userId, limit: unappliedPaymentsMax });
-    const recentPayments = await listRecentPayments(pool, { userId, limit: recentPaymentsMax });
+    const received = await listDailyReceived(pool, { fromDay, mode, userId });
+    const links = await countLinks(pool, { mode, now, userId });
+    const unapplied = await countUnappliedPayments(pool, { mode, userId });
+    const payments = await listUnappliedPayments(pool, {
+      userId,
+      mode,
+      limit: unappliedPaymentsMax,
+    });
+    const recentPayments = await listRecentPayments(pool, {
+      userId,
+      mode,
+      limit: recentPaymentsMax,
+    });
     const tokenIds = new Set(received.map(({ tokenId }) => tokenId));
     const overview: Overview = {
       received: received.map((entry) => ({ ...entry, amount: formatAmount(entry.amount) })),

@@ -109,6 +109,6 @@ test("the names of a key are stored at most once per second, or per minute if th
 test("names that cannot be stored are logged and do not fail the create", async () => {
   const pool = { query: () => Promise.reject(new Error("no connection")) } as unknown as Pool;
   const record = createIgnoredFieldsRecorder({ ...rig.dependencies, pool });
-  await record({ id: "key_1", userId: "user_1" }, ["currency"]);
+  await record({ id: "key_1", userId: "user_1", mode: "live" }, ["currency"]);
   expect(rig.logLines.join("")).toContain("ignored fields not stored");
 });

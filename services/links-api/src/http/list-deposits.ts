@@ -12,8 +12,8 @@ import { createDepositSerializer } from "./serialize-deposit.ts";
 export const listOwnDeposits =
   (dependencies: Dependencies) =>
   async (req: Request, res: Response, { account }: Caller): Promise<void> => {
-    const { decision = "unmatched", offset = 0 } = parseQuery(req, DepositsQuery);
-    const page = { userId: account.id, decision, offset, limit: pageSize + 1 };
+    const { decision = "unmatched", mode = "live", offset = 0 } = parseQuery(req, DepositsQuery);
+    const page = { userId: account.id, mode, decision, offset, limit: pageSize + 1 };
     await copySharedDeposits(dependencies.pool, account.id);
     const deposits = await dependencies.deepPages.read(res, { accountId: account.id, offset }, () =>
       listDeposits(dependencies.pool, page),
@@ -21,7 +21,7 @@ export const listOwnDeposits =
     const serializeDeposit = await createDepositSerializer(
       dependencies,
       deposits.slice(0, pageSize),
-      account.id,
+      { userId: account.id, mode },
     );
     sendJson(res, 200, serializePage(deposits, offset, serializeDeposit));
   };

@@ -1,5 +1,6 @@
 import type { Request, Response } from "express";
-import { sendJson } from "@payment-links/http";
+import { ModeQuery } from "@payment-links/contracts";
+import { parseQuery, sendJson } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import type { Dependencies } from "../dependencies.ts";
 import { listIgnoredFieldsOf } from "../store/ignored-fields.ts";
@@ -10,8 +11,9 @@ import { listIgnoredFieldsOf } from "../store/ignored-fields.ts";
  */
 export const listOwnIgnoredFields =
   ({ pool }: Dependencies) =>
-  async (_req: Request, res: Response, { account }: Caller): Promise<void> => {
-    const fields = await listIgnoredFieldsOf(pool, account.id);
+  async (req: Request, res: Response, { account }: Caller): Promise<void> => {
+    const { mode = "live" } = parseQuery(req, ModeQuery);
+    const fields = await listIgnoredFieldsOf(pool, { userId: account.id, mode });
     sendJson(res, 200, {
       data: fields.map(({ seenAt, ...others }) => ({ ...others, seenAt: seenAt.toISOString() })),
     });

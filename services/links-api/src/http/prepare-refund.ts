@@ -40,7 +40,7 @@ export const prepareRefund =
       call: "call" in transfer ? serializeCall(transfer.call, token) : null,
       transaction:
         transfer.wallet === "wallet-standard" && account !== null
-          ? await createSolanaTransaction(dependencies, { account, linkId, order, token })
+          ? await buildSolanaTransaction(dependencies, { account, linkId, order, token })
           : null,
       uri: "uri" in transfer ? transfer.uri : null,
     };
@@ -60,7 +60,7 @@ const serializeCall = (
 
 type SolanaRefund = { token: CatalogueToken; order: RefundOrder; account: string; linkId: string };
 
-const createSolanaTransaction = async (
+const buildSolanaTransaction = async (
   { fetchSolanaAccountState, log }: Dependencies,
   { account, linkId, order, token }: SolanaRefund,
 ): Promise<string> => {

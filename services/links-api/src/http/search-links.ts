@@ -20,31 +20,34 @@ import {
 import { serializeListedLink } from "./serialize-link.ts";
 
 /**
- * GET /console/api/payment-links: lists all of the owner's links, or those that match a search
+ * GET /console/api/payment-links: lists all of the owner's links of a mode, or those that match
+ * a search
  * (rule CALLER-24).
  */
 export const searchOwnLinks =
   (dependencies: Dependencies) =>
   async (req: Request, res: Response, { account }: Caller): Promise<void> => {
     const query = parseQuery(req, OwnLinksQuery);
-    const { handle } = requirePayableAccount(account, dependencies.catalogue);
-    const { before, offset = 0, q, token: tokenId, ...filter } = query;
+    const { before, mode = "live", offset = 0, q, token: tokenId, ...filter } = query;
+    const { handle } = requirePayableAccount(account, dependencies.catalogue, mode);
     const now = dependencies.clock.now();
     const linkQuery = {
       ...filter,
       userId: account.id,
+      mode,
       now,
       tokenId,
       search: q === undefined ? undefined : parseSearch(q),
       before:
         before === undefined
           ? undefined
-          : await requireLinkCursor(dependencies, before, account.id),
+          : await requireLinkCursor(dependencies, { linkId: before, userId: account.id, mode }),
     };
     const { lastScannedId, links } = await findPage(dependencies, res, { ...linkQuery, offset });
     const page = serializePage(links, offset, (link): OwnPaymentLinkData => ({
       ...serializeListedLink(dependencies, link, { handle, now }),
       inactiveReason: getInactiveReason(link, now),
+      mode: link.mode,
     }));
     const lastReturnedId = page.nextOffset === null ? undefined : page.data.at(-1)?.id;
     sendJson(res, 200, { ...page, nextBefore: lastReturnedId ?? lastScannedId ?? null });
@@ -52,10 +55,9 @@ export const searchOwnLinks =
 
 const requireLinkCursor = async (
   { pool }: Dependencies,
-  linkId: string,
-  userId: string,
+  link: Parameters<typeof findLinkCursor>[1],
 ): Promise<LinkCursor> => {
-  const cursor = await findLinkCursor(pool, { linkId, userId });
+  const cursor = await findLinkCursor(pool, link);
   if (cursor === undefined) throw createApiError("NOT_FOUND");
   return cursor;
 };
@@ -72,13 +74,13 @@ const findPage = async (
   res: Response,
   linkQuery: LinkQuery & { offset: number },
 ): Promise<LinkSearchResult> => {
-  const { before, from, inactiveReason, now, offset, search, status, to, tokenId, userId } =
+  const { before, from, inactiveReason, mode, now, offset, search, status, to, tokenId, userId } =
     linkQuery;
   const isSearch = [before, from, inactiveReason, search, to, tokenId].some(
     (value) => value !== undefined,
   );
   if (isSearch) return searchLinks(dependencies.pool, { ...linkQuery, limit });
-  const filter = { userId, status: status ?? null, now, offset, limit };
+  const filter = { userId, mode, status: status ?? null, now, offset, limit };
   const links = await dependencies.deepPages.read(res, { accountId: userId, offset }, () =>
     dependencies.listLinks(dependencies.pool, filter),
   );

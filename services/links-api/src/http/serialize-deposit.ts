@@ -1,5 +1,10 @@
 import { buildExplorerUrl } from "@payment-links/chains";
-import { type DepositData, formatAmount, serializeToken } from "@payment-links/contracts";
+import {
+  type DepositData,
+  type Mode,
+  formatAmount,
+  serializeToken,
+} from "@payment-links/contracts";
 import type { Dependencies } from "../dependencies.ts";
 import {
   type Deposit,
@@ -14,13 +19,13 @@ import { listLikelyLinks } from "../store/deposits.ts";
 import { listReports } from "../store/payment-reports.ts";
 
 /**
- * Creates a function that serializes deposits for their owner. Undecided deposits include the links
+ * Creates a function that serializes deposits of a mode for their owner. Undecided deposits include the links
  * that they are likely meant for.
  */
 export const createDepositSerializer = async (
   dependencies: Dependencies,
   deposits: readonly Deposit[],
-  userId: string,
+  { mode, userId }: { mode: Mode; userId: string },
 ): Promise<(deposit: Deposit) => DepositData> => {
   const unmatchedDeposits = deposits.filter(({ decision }) => decision === "unmatched");
   const now = dependencies.clock.now();
@@ -28,7 +33,7 @@ export const createDepositSerializer = async (
     unmatchedDeposits.length === 0
       ? [[], []]
       : await Promise.all([
-          listLikelyLinks(dependencies.pool, { deposits: unmatchedDeposits, now, userId }),
+          listLikelyLinks(dependencies.pool, { deposits: unmatchedDeposits, mode, now, userId }),
           listReports(dependencies.pool, unmatchedDeposits),
         ]);
   const reports = createPaymentReports(storedReports);
@@ -81,6 +86,7 @@ export const serializeDeposit = (
   const token = catalogue.findTokenByAddress(chainId, tokenAddress);
   return {
     id: deposit.id,
+    mode: deposit.mode,
     status: deposit.status,
     decision: deposit.decision,
     amount: formatAmount(deposit.amount),

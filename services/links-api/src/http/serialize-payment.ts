@@ -1,4 +1,4 @@
-import { buildExplorerUrl, getChainSource } from "@payment-links/chains";
+import { buildExplorerUrl } from "@payment-links/chains";
 import {
   type OwnPaymentData,
   type PaymentData,
@@ -7,14 +7,17 @@ import {
 } from "@payment-links/contracts";
 import type { Dependencies } from "../dependencies.ts";
 import { depositSource } from "../domain/deposit.ts";
-import type { Payment } from "../domain/payment.ts";
+import { type Payment, isObservedOn, isSimulated } from "../domain/payment.ts";
 
 /**
  * Serializes the fields of a payment that both the link's owner and the payer are allowed to see.
  */
 export const serializePublicPayment = (
   payment: Payment,
-): Omit<PaymentData, "orphaned" | "duplicateOf" | "sender" | "token" | "transactionUrl"> => ({
+): Omit<
+  PaymentData,
+  "orphaned" | "simulated" | "duplicateOf" | "sender" | "token" | "transactionUrl"
+> => ({
   id: payment.id,
   status: payment.status,
   applied: payment.isApplied,
@@ -37,6 +40,7 @@ export const serializePayment = (dependencies: Dependencies, payment: Payment): 
   ...serializeWrongToken(dependencies, payment),
   transactionUrl: findTransactionUrl(dependencies, payment),
   ...(payment.isOrphaned ? { orphaned: true } : {}),
+  ...(isSimulated(payment) ? { simulated: true } : {}),
   ...(payment.duplicateOf === null ? {} : { duplicateOf: payment.duplicateOf }),
 });
 
@@ -70,6 +74,6 @@ const findTransactionUrl = (
 ): string | null => {
   const chain = catalogue.chains.find(({ id }) => id === chainId);
   if (chain === undefined || sourceTransaction === null) return null;
-  if (source !== getChainSource(chain.id) && source !== depositSource) return null;
+  if (!isObservedOn(chain.id, { source }) && source !== depositSource) return null;
   return buildExplorerUrl(chain, sourceTransaction) ?? null;
 };

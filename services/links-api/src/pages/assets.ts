@@ -12,7 +12,7 @@ const mediaTypes: Readonly<Record<string, string>> = {
 };
 
 const importPattern =
-  /^import (?:(\{[^}]*\}) from )?"(\.\/|@payment-links\/chains\/browser-wallets\/)([\w-]+\.js)";$/gm;
+  /^import (?:(\{[^}]*\}) from )?"(?:\.\/|@payment-links\/chains\/browser-wallets\/)([\w-]+\.js)";$/gm;
 
 const assetsUrl = new URL("assets/", import.meta.url);
 /** The folder of the wallet modules, which the console uses too. */
@@ -30,9 +30,7 @@ const readAssetText = (name: string): string => {
 /** Lists all modules that a module imports, each only once, and then the module itself. */
 const listModules = (collected: readonly string[], name: string): readonly string[] => {
   if (collected.includes(name)) return collected;
-  const imported = [...readAssetText(name).matchAll(importPattern)].map(
-    ([, , , file = ""]) => file,
-  );
+  const imported = [...readAssetText(name).matchAll(importPattern)].map(([, , file = ""]) => file);
   return [...imported.reduce(listModules, collected), name];
 };
 
@@ -43,7 +41,7 @@ const wrapModule = (name: string): string => {
     ([, exportedName = ""]) => exportedName,
   );
   const body = text
-    .replaceAll(importPattern, (_, names: string | undefined, _folder: string, file: string) =>
+    .replaceAll(importPattern, (_, names: string | undefined, file: string) =>
       names === undefined ? "" : `const ${names} = modules["${file}"];`,
     )
     .replaceAll(/^export /gm, "");

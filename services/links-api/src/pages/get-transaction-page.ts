@@ -9,7 +9,7 @@ import {
 import { check } from "@payment-links/design/icons";
 import { parsePathParameter, type Html, html } from "@payment-links/http";
 import type { Dependencies } from "../dependencies.ts";
-import type { Payment } from "../domain/payment.ts";
+import { type Payment, isSimulated } from "../domain/payment.ts";
 import type { OwnedLinkView } from "../domain/link-view.ts";
 import { buildReturnUrl } from "../domain/return-url.ts";
 import { findAppliedPayment } from "../store/payments.ts";
@@ -21,7 +21,7 @@ import { renderBackground, renderOwner, renderProfile } from "./render-owner.ts"
 import { toPlainLine, renderPreview } from "./render-preview.ts";
 import { type ReceiptFormState, renderReceiptForm } from "./render-receipt-form.ts";
 import { isPaid } from "./render-state.ts";
-import { renderTestNetworkNotice } from "./render-test-network-notice.ts";
+import { renderTestNotice } from "./render-test-notice.ts";
 import { renderTime } from "./render-time.ts";
 import { renderTokenRows } from "./render-token.ts";
 import { type Localization, fillPlaceholders, getLocalization } from "./localization.ts";
@@ -56,11 +56,14 @@ export const requireReceipt = async (
   return { payment, link, localization: getLocalization(req) };
 };
 
-/** Returns whether a receipt can be sent by email. The operator ends abuse by suspending a shop. */
+/**
+ * Returns whether a receipt can be sent by email. There is none for a simulated payment. The operator
+ * ends abuse by suspending a shop.
+ */
 export const offersEmail = (
   { hasEmail }: Pick<Dependencies, "hasEmail">,
-  { owner }: Pick<OwnedLinkView, "owner">,
-): boolean => hasEmail && owner.isSuspended !== true;
+  { link, payment }: Pick<Receipt, "link" | "payment">,
+): boolean => hasEmail && link.owner.isSuspended !== true && !isSimulated(payment);
 
 type ReceiptPage = {
   res: Response;
@@ -107,7 +110,7 @@ const renderReceipt = (
     : null;
   return html`${renderBackground(link.owner)}
     <main class="card">
-      ${renderTestNetworkNotice(token.chain, localization)}
+      ${renderTestNotice(link, token.chain, localization)}
       <div class="order">
         ${renderOwner(dependencies.checkoutUrl, link.owner)}
         <div class="paid">
@@ -126,7 +129,7 @@ const renderReceipt = (
         <a class="button" href="${url}">${texts.receipt.link}</a>
       </p>
       ${
-        offersEmail(dependencies, link)
+        offersEmail(dependencies, { link, payment })
           ? renderReceiptForm(payment.id, formState, localization)
           : undefined
       }

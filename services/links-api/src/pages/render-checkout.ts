@@ -10,7 +10,7 @@ import { renderBackground, renderOwner, renderProfile } from "./render-owner.ts"
 import { renderPaid } from "./render-paid.ts";
 import { renderInstructions } from "./render-payment-section.ts";
 import { type CheckoutState, isOpen, isPaid, renderState } from "./render-state.ts";
-import { renderTestNetworkNotice } from "./render-test-network-notice.ts";
+import { renderTestNotice } from "./render-test-notice.ts";
 import { renderTime } from "./render-time.ts";
 import { renderTokenRows } from "./render-token.ts";
 import { fillPlaceholders } from "./localization.ts";
@@ -41,7 +41,7 @@ export const renderCheckout = (
   const classNames = ["card", isPayable && "split", isCovered && "covered"];
   return html`${renderBackground(link.owner)}
     <main class="${classNames.filter(Boolean).join(" ")}">
-      ${renderTestNetworkNotice(chain, localization)}
+      ${renderTestNotice(link, chain, localization)}
       <div class="order">
         ${renderOwner(dependencies.checkoutUrl, link.owner, renderUnverifiedNotice(dependencies, page))}
         ${isPaid(page) ? renderPaid(dependencies, page) : renderOrder(page)}

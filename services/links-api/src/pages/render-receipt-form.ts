@@ -1,4 +1,4 @@
-import { Html, html } from "@payment-links/http";
+import { type Html, html } from "@payment-links/http";
 import type { Localization } from "./localization.ts";
 
 /** The result of the last submission of the form: that the receipt was sent, or a problem. */
@@ -19,7 +19,7 @@ export const renderReceiptForm = (
   const notice = html`<p class="notice" role="status">${texts.sent}</p>`;
   return html`<div id="email" class="email">
     ${result === "sent" ? notice : undefined}
-    <details ${errorText && new Html("open")}>
+    <details ${errorText && html`open`}>
       <summary>${texts.title}</summary>
       <form method="post" action="/tx/${paymentId}#email">
         <label for="address">${texts.address}</label>
@@ -32,7 +32,7 @@ export const renderReceiptForm = (
           maxlength="254"
           required
           aria-describedby="address-hint"
-          ${errorText && new Html('aria-invalid="true" aria-errormessage="address-error"')}
+          ${errorText && html`aria-invalid="true" aria-errormessage="address-error"`}
         />
         ${errorText && html`<p id="address-error" class="error" role="alert">${errorText}</p>`}
         <p id="address-hint" class="quiet">${texts.hint}</p>

@@ -1,5 +1,4 @@
 import type { Request, Response } from "express";
-import { getChainSource } from "@payment-links/chains";
 import { ApiError, createApiError, isEmailAddress } from "@payment-links/contracts";
 import {
   createAddressBucket,
@@ -9,6 +8,7 @@ import {
   takeTokens,
 } from "@payment-links/http";
 import type { Dependencies } from "../dependencies.ts";
+import { isObservedOn } from "../domain/payment.ts";
 import {
   type Receipt,
   offersEmail,
@@ -39,7 +39,7 @@ export const sendReceipt = (dependencies: Dependencies) => {
   return async (req: Request, res: Response): Promise<void> => {
     rejectCrossSiteRequest(req, cookiePolicy);
     const receipt = await requireReceipt(dependencies, req);
-    if (!offersEmail(dependencies, receipt.link)) throw createApiError("EMAIL_UNAVAILABLE");
+    if (!offersEmail(dependencies, receipt)) throw createApiError("EMAIL_UNAVAILABLE");
     const address = ((await readForm(req)).get("address") ?? "").trim();
     const result = await sendTo(dependencies, { req, res, receipt, address });
     if (result === "sent") {
@@ -81,7 +81,7 @@ const sendTo = async (
       tokenAddress: payment.tokenAddress,
       paidAt: payment.occurredAt,
       sourceTransaction: payment.sourceTransaction,
-      isObserved: payment.source === getChainSource(payment.chainId),
+      isObserved: isObservedOn(payment.chainId, payment),
     });
     return outcome;
   } catch (error) {

@@ -1,6 +1,6 @@
 import { sql } from "slonik";
 import * as z from "zod";
-import { Amount, DepositStatus, depositDecisions } from "@payment-links/contracts";
+import { Amount, DepositStatus, Mode, depositDecisions } from "@payment-links/contracts";
 import {
   type Db,
   VoidRow,
@@ -21,6 +21,7 @@ import { LinkRow } from "./links.ts";
 const DepositRow = z.object({
   id: z.string(),
   userId: z.string(),
+  mode: Mode,
   version: z.int(),
   status: DepositStatus,
   amount: Amount,
@@ -43,6 +44,7 @@ const { columns: depositColumns } = defineTable(DepositRow);
 
 const ObservedRow = DepositRow.omit({
   userId: true,
+  mode: true,
   decision: true,
   decidedAt: true,
   linkId: true,
@@ -103,17 +105,17 @@ export const insertDeposits = async (
 ): Promise<readonly Deposit[]> => {
   if (deposits.length === 0) return [];
   const insertedDeposits = await tx.any(sql.type(DepositRow)`
-    INSERT INTO deposits (${observedTable.names}, user_id, shared_at)
-    SELECT incoming.*, paid.user_id, paid.shared_at
+    INSERT INTO deposits (${observedTable.names}, user_id, mode, shared_at)
+    SELECT incoming.*, paid.user_id, paid.mode, paid.shared_at
     FROM (${observedTable.rows(deposits)}) AS incoming
     CROSS JOIN LATERAL (
       (
-        SELECT user_id, NULL::timestamptz AS shared_at FROM paid_addresses
+        SELECT user_id, mode, NULL::timestamptz AS shared_at FROM paid_addresses
         WHERE chain_id = incoming.chain_id AND address = incoming.destination_address
           AND ${canHaveDeposits}
         ORDER BY since, user_id LIMIT ${eagerCopiesMax}
       ) UNION ALL (
-        SELECT ${sharedUserId}, ${sql.timestamp(now)} FROM paid_addresses
+        SELECT ${sharedUserId}, mode, ${sql.timestamp(now)} FROM paid_addresses
         WHERE chain_id = incoming.chain_id AND address = incoming.destination_address
           AND ${canHaveDeposits}
         OFFSET ${eagerCopiesMax} LIMIT 1
@@ -139,18 +141,18 @@ const copyBatchMax = 2_000;
 export const copySharedDeposits = async (db: Db, userId: string): Promise<void> => {
   await db.query(sql.prepared("copy_shared_deposits", VoidRow)`
     WITH own AS MATERIALIZED (
-      SELECT chain_id, address, greatest(since, copied_to - interval '1 minute') AS from_time
+      SELECT chain_id, address, mode, greatest(since, copied_to - interval '1 minute') AS from_time
       FROM paid_addresses WHERE user_id = ${userId} AND ${canHaveDeposits}
     ), offered AS MATERIALIZED (
-      SELECT deposits.* FROM own CROSS JOIN LATERAL (
+      SELECT deposits.*, own.mode AS own_mode FROM own CROSS JOIN LATERAL (
         SELECT * FROM deposits
         WHERE user_id = ${sharedUserId} AND chain_id = own.chain_id AND destination_address = own.address
           AND shared_at >= own.from_time
         ORDER BY shared_at LIMIT ${copyBatchMax} FOR SHARE SKIP LOCKED
       ) AS deposits
     ), copied AS (
-      INSERT INTO deposits (${observedTable.names}, user_id)
-      SELECT ${observedTable.names}, ${userId} FROM offered WHERE status = 'settled'
+      INSERT INTO deposits (${observedTable.names}, user_id, mode)
+      SELECT ${observedTable.names}, ${userId}, own_mode FROM offered WHERE status = 'settled'
       ON CONFLICT DO NOTHING
     ), reached AS (
       SELECT chain_id, destination_address AS address, max(shared_at) AS shared_at
@@ -201,11 +203,11 @@ export const updateDepositDecision = async (tx: Transaction, deposit: Deposit): 
  */
 export const listDeposits = (
   db: Db,
-  page: { userId: string; decision: DepositDecision; offset: number; limit: number },
+  page: { userId: string; mode: Mode; decision: DepositDecision; offset: number; limit: number },
 ): Promise<readonly Deposit[]> =>
   db.any(sql.type(DepositRow)`
     SELECT ${depositColumns} FROM deposits
-    WHERE user_id = ${page.userId} AND decision = ${page.decision}
+    WHERE user_id = ${page.userId} AND mode = ${page.mode} AND decision = ${page.decision}
       AND (decision <> 'unmatched' OR status <> 'orphaned')
     ORDER BY ${newestFirst} LIMIT ${page.limit} OFFSET ${page.offset}
   `);
@@ -215,14 +217,15 @@ export const listDepositsAfter = (
   db: Db,
   query: {
     userId: string;
+    mode: Mode;
     decision: DepositDecision | undefined;
     last: Deposit | undefined;
     limit: number;
   },
 ): Promise<readonly Deposit[]> => {
-  const { decision, last, limit, userId } = query;
+  const { decision, last, limit, mode, userId } = query;
   const condition = sql.and([
-    sql.fragment`user_id = ${userId}`,
+    sql.fragment`user_id = ${userId} AND mode = ${mode}`,
     decision && sql.fragment`decision = ${decision}`,
     last && sql.fragment`(first_seen_at, id) < (${sql.timestamp(last.firstSeenAt)}, ${last.id})`,
   ]);
@@ -256,20 +259,25 @@ const arrivedRows = createJsonRecordset(
 const scannedLinksMax = 200;
 
 /**
- * Lists an owner's active links that deposits may be meant for. These have the same token and
+ * Lists an owner's active links of a mode that deposits may be meant for. These have the same token and
  * destination as the deposit and were created no later than it. Scans a limited number of links:
  * the newest ones without an expiry, and the ones that expire first.
  */
 export const listLikelyLinks = (
   db: Db,
-  { deposits, now, userId }: { deposits: readonly Deposit[]; now: Date; userId: string },
+  {
+    deposits,
+    mode,
+    now,
+    userId,
+  }: { deposits: readonly Deposit[]; mode: Mode; now: Date; userId: string },
 ): Promise<readonly (LikelyLink & { depositId: string })[]> => {
   const rows = deposits.map((deposit) => ({
     ...deposit,
     arrivedUntil: getLatestArrival(deposit),
   }));
   const ownActiveLinks = sql.fragment`
-    SELECT * FROM links WHERE user_id = ${userId} AND status = 'active'
+    SELECT * FROM links WHERE user_id = ${userId} AND mode = ${mode} AND status = 'active'
   `;
   return db.any(sql.type(LikelyRow)`
     WITH active AS MATERIALIZED (
@@ -279,7 +287,7 @@ export const listLikelyLinks = (
     )
     SELECT incoming.id AS "depositId", ${likelyLinkTable.columns}, EXISTS (
         SELECT FROM deposits
-        WHERE user_id = ${userId} AND decision = 'assigned' AND payer = incoming.payer
+        WHERE user_id = ${userId} AND mode = ${mode} AND decision = 'assigned' AND payer = incoming.payer
           AND link_id = active.id
       ) AS "isOfSender"
     FROM (${arrivedRows(rows)}) AS incoming

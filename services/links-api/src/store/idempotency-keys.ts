@@ -1,13 +1,16 @@
 import { sql } from "slonik";
 import * as z from "zod";
-import { PaymentLinkCreationData } from "@payment-links/contracts";
 import { type Db, type Transaction, sqlVoid } from "@payment-links/postgres";
 
-type OwnedKey = { ownerId: string; key: string };
+/**
+ * An idempotency key, and the scope in which it is unique: `user_…` for an account in live mode, and
+ * the same with a suffix in test mode. The column `owner_id` contains the scope.
+ */
+type ScopedKey = { scope: string; key: string };
 
 const StoredResponseRow = z.object({
   bodyHash: z.instanceof(Buffer),
-  answer: PaymentLinkCreationData,
+  answer: z.json(),
 });
 
 /** The first response to a request, with the SHA-256 hash of the request's body. */
@@ -20,10 +23,10 @@ const DeletedRow = z.object({ createdAt: z.date() });
  * Tries to lock a key until the transaction ends. Returns false immediately if it is already
  * locked. The database releases the lock if the process crashes.
  */
-export const tryLockKey = async (tx: Transaction, { ownerId, key }: OwnedKey): Promise<boolean> => {
-  // An owner's id has a fixed format without spaces, so every pair results in a different text.
+export const tryLockKey = async (tx: Transaction, { scope, key }: ScopedKey): Promise<boolean> => {
+  // A scope does not contain spaces, so every pair results in a different text.
   const { isLocked } = await tx.one(sql.type(LockRow)`
-    SELECT pg_try_advisory_xact_lock(hashtextextended(${`${ownerId} ${key}`}, 0)) AS "isLocked"
+    SELECT pg_try_advisory_xact_lock(hashtextextended(${`${scope} ${key}`}, 0)) AS "isLocked"
   `);
   return isLocked;
 };
@@ -31,25 +34,25 @@ export const tryLockKey = async (tx: Transaction, { ownerId, key }: OwnedKey): P
 /** Finds the response that was stored for a key after a given time. */
 export const findStoredResponse = async (
   tx: Transaction,
-  { ownerId, key }: OwnedKey,
+  { scope, key }: ScopedKey,
   since: Date,
 ): Promise<StoredResponse | undefined> =>
   (await tx.maybeOne(sql.type(StoredResponseRow)`
     SELECT body_hash AS "bodyHash", answer FROM idempotency_keys
-    WHERE owner_id = ${ownerId} AND key = ${key} AND created_at > ${sql.timestamp(since)}
+    WHERE owner_id = ${scope} AND key = ${key} AND created_at > ${sql.timestamp(since)}
   `)) ?? undefined;
 
 /** Stores a response. It replaces an expired response that has not been deleted yet. */
 export const saveResponse = async (
   tx: Transaction,
-  { ownerId, key }: OwnedKey,
+  { scope, key }: ScopedKey,
   { bodyHash, answer }: StoredResponse,
   now: Date,
 ): Promise<void> => {
   await tx.query(sqlVoid`
     INSERT INTO idempotency_keys (owner_id, key, body_hash, answer, created_at)
     VALUES (
-      ${ownerId}, ${key}, ${sql.binary(bodyHash)}, ${sql.jsonb(answer)}, ${sql.timestamp(now)}
+      ${scope}, ${key}, ${sql.binary(bodyHash)}, ${sql.jsonb(answer)}, ${sql.timestamp(now)}
     )
     ON CONFLICT (owner_id, key) DO UPDATE SET
       body_hash = excluded.body_hash, answer = excluded.answer, created_at = excluded.created_at

@@ -1,5 +1,6 @@
 import { sql } from "slonik";
 import * as z from "zod";
+import type { Mode } from "@payment-links/contracts";
 import { type Db, type Pool, sqlVoid } from "@payment-links/postgres";
 
 const IgnoredFieldsRow = z.object({
@@ -11,7 +12,7 @@ export type IgnoredFields = z.output<typeof IgnoredFieldsRow>;
 
 /** Stores the fields that a create with an API key sent and that had no effect (rule API-43). */
 export type RecordIgnoredFields = (
-  key: { id: string; userId: string },
+  key: { id: string; userId: string; mode: Mode },
   names: readonly string[],
 ) => Promise<void>;
 
@@ -33,7 +34,7 @@ export const createIgnoredFieldsRecorder = ({
   pool: Pool;
 }): RecordIgnoredFields => {
   const lastRecords = new Map<string, { text: string; atMs: number }>();
-  return async ({ id, userId }, names) => {
+  return async ({ id, mode, userId }, names) => {
     const text = names.join();
     const nowMs = clock.elapsedMs();
     const lastRecord = lastRecords.get(id);
@@ -43,7 +44,7 @@ export const createIgnoredFieldsRecorder = ({
     lastRecords.set(id, { text, atMs: nowMs });
     for (const oldestId of [...lastRecords.keys()].slice(0, -keysMax)) lastRecords.delete(oldestId);
     try {
-      await saveIgnoredFields(pool, { keyId: id, userId, names, now: clock.now() });
+      await saveIgnoredFields(pool, { keyId: id, userId, mode, names, now: clock.now() });
     } catch (error) {
       log.warn({ err: error }, "ignored fields not stored");
     }
@@ -52,13 +53,13 @@ export const createIgnoredFieldsRecorder = ({
 
 const saveIgnoredFields = async (
   db: Db,
-  fields: { keyId: string; userId: string; names: readonly string[]; now: Date },
+  fields: { keyId: string; userId: string; mode: Mode; names: readonly string[]; now: Date },
 ): Promise<void> => {
   await db.query(sqlVoid`
-    INSERT INTO ignored_fields (key_id, user_id, names, seen_at)
+    INSERT INTO ignored_fields (key_id, user_id, names, seen_at, mode)
     VALUES (
       ${fields.keyId}, ${fields.userId}, ${sql.array([...fields.names], "text")},
-      ${sql.timestamp(fields.now)}
+      ${sql.timestamp(fields.now)}, ${fields.mode}
     )
     ON CONFLICT (key_id) DO UPDATE SET names = excluded.names, seen_at = excluded.seen_at
     WHERE ignored_fields.seen_at < excluded.seen_at
@@ -68,11 +69,14 @@ const saveIgnoredFields = async (
 /** More than the keys that an account can have. */
 const listedKeysMax = 200;
 
-/** Lists the ignored fields of an account's keys, the newest first. */
-export const listIgnoredFieldsOf = (db: Db, userId: string): Promise<readonly IgnoredFields[]> =>
+/** Lists the ignored fields of an account's keys of a mode, the newest first. */
+export const listIgnoredFieldsOf = (
+  db: Db,
+  { mode, userId }: { mode: Mode; userId: string },
+): Promise<readonly IgnoredFields[]> =>
   db.any(sql.type(IgnoredFieldsRow)`
     SELECT key_id AS "keyId", names, seen_at AS "seenAt" FROM ignored_fields
-    WHERE user_id = ${userId} ORDER BY seen_at DESC, key_id LIMIT ${listedKeysMax}
+    WHERE user_id = ${userId} AND mode = ${mode} ORDER BY seen_at DESC, key_id LIMIT ${listedKeysMax}
   `);
 
 /** Deletes ignored fields that were last seen before a time. Returns how many. */

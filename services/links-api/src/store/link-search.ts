@@ -1,17 +1,18 @@
 import { type FragmentSqlToken, sql } from "slonik";
 import * as z from "zod";
-import type { LinkStatus, inactiveReasons } from "@payment-links/contracts";
+import type { LinkStatus, Mode, inactiveReasons } from "@payment-links/contracts";
 import type { Db } from "@payment-links/postgres";
 import type { LinkSearch } from "../domain/link-search.ts";
 import type { LinkView } from "../domain/link-view.ts";
 import { ViewRow, linkViewColumns } from "./link-views.ts";
 
-/** The position of a link among its owner's links, which are ordered from newest to oldest. */
+/** The position of a link among its owner's links of its mode, which are ordered from newest to oldest. */
 export type LinkCursor = { createdAt: Date; seq: string };
 
 /** A filter for an owner's links. The status of a link is its status at `now`. */
 export type LinkQuery = {
   userId: string;
+  mode: Mode;
   now: Date;
   status?: LinkStatus | undefined;
   inactiveReason?: (typeof inactiveReasons)[number] | undefined;
@@ -28,15 +29,15 @@ const CursorRow = z.object({ id: z.string(), createdAt: z.date(), seq: z.string(
 
 /**
  * Returns the position of a link among its owner's links. Returns undefined if the link belongs to
- * another owner.
+ * another owner or is of the other mode.
  */
 export const findLinkCursor = async (
   db: Db,
-  { linkId, userId }: { linkId: string; userId: string },
+  { linkId, mode, userId }: { linkId: string } & Pick<LinkQuery, "userId" | "mode">,
 ): Promise<LinkCursor | undefined> =>
   (await db.maybeOne(sql.type(CursorRow)`
     SELECT id, created_at AS "createdAt", seq FROM links
-    WHERE id = ${linkId} AND user_id = ${userId}
+    WHERE id = ${linkId} AND user_id = ${userId} AND mode = ${mode}
   `)) ?? undefined;
 
 /**
@@ -96,16 +97,16 @@ const findScanEnd = (db: Db, query: LinkQuery): Promise<z.output<typeof CursorRo
       ORDER BY created_at DESC, seq DESC LIMIT 2 OFFSET ${scannedLinksMax - 1}
     )
     SELECT links.id, links.created_at AS "createdAt", links.seq
-    FROM places JOIN links ON links.user_id = ${query.userId}
+    FROM places JOIN links ON links.user_id = ${query.userId} AND links.mode = ${query.mode}
       AND links.created_at = places.created_at AND links.seq = places.seq
     WHERE (SELECT count(*) FROM places) > 1
     ORDER BY places.created_at DESC, places.seq DESC LIMIT 1
   `);
 
 /** Builds the condition for the links to scan: a range of one index, in the order of the page. */
-const buildScanCondition = ({ before, from, status, to, userId }: LinkQuery) =>
+const buildScanCondition = ({ before, from, mode, status, to, userId }: LinkQuery) =>
   sql.and([
-    sql.fragment`user_id = ${userId}`,
+    sql.fragment`user_id = ${userId} AND mode = ${mode}`,
     // The status is a literal, so that the planner can use the partial index. It works only for
     // completed links, because their status never changes.
     status === "completed" && sql.fragment`status = 'completed'`,
@@ -148,8 +149,8 @@ const buildSearchCondition = (search: LinkSearch): FragmentSqlToken => {
 };
 
 /** Selects an owner's newest link. Links that are created later precede it in the order. */
-const selectNewestLink = (userId: string) => sql.fragment`
-  SELECT created_at, seq FROM links WHERE user_id = ${userId}
+const selectNewestLink = ({ mode, userId }: Pick<LinkQuery, "userId" | "mode">) => sql.fragment`
+  SELECT created_at, seq FROM links WHERE user_id = ${userId} AND mode = ${mode}
   ORDER BY created_at DESC, seq DESC LIMIT 1
 `;
 
@@ -162,9 +163,12 @@ const StartRow = CursorRow.omit({ id: true });
 /**
  * Returns the cursor before all of an owner's current links. Returns undefined if there are none.
  */
-export const findStartCursor = async (db: Db, userId: string): Promise<LinkCursor | undefined> =>
+export const findStartCursor = async (
+  db: Db,
+  owner: Pick<LinkQuery, "userId" | "mode">,
+): Promise<LinkCursor | undefined> =>
   (await db.maybeOne(sql.type(StartRow)`
-    SELECT ${beforeNewestColumns} FROM (${selectNewestLink(userId)}) AS newest
+    SELECT ${beforeNewestColumns} FROM (${selectNewestLink(owner)}) AS newest
   `)) ?? undefined;
 
 const countMax = 1_000_000;
@@ -192,7 +196,7 @@ export const countMatchingLinks = async (
     : sql.fragment`SELECT NULL::int AS count`;
   const { count, createdAt, seq } = await db.one(sql.type(CountRow)`
     SELECT counted.count, ${beforeNewestColumns}
-    FROM (${countQuery}) AS counted LEFT JOIN (${selectNewestLink(query.userId)}) AS newest ON true
+    FROM (${countQuery}) AS counted LEFT JOIN (${selectNewestLink(query)}) AS newest ON true
   `);
   return {
     count: count === null || count > countMax ? undefined : count,

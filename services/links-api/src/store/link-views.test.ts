@@ -59,7 +59,14 @@ const listLinkScans = async (
   status: LinkStatus | null,
   offset = 0,
 ): Promise<Plan[]> => {
-  const pageQuery = { userId, status, now: rig.clock.now(), offset, limit: 11 };
+  const pageQuery = {
+    userId,
+    mode: "live" as const,
+    status,
+    now: rig.clock.now(),
+    offset,
+    limit: 11,
+  };
   const plans = await explainQueries(rig.pool, (db) => listLinks(db, pageQuery));
   return listScans(plans).filter((scan) => scan["Relation Name"] === "links");
 };
@@ -127,7 +134,7 @@ describe("a deep page of 20,000 links", () => {
   test.each([null, ...linkStatuses])(
     "given the status %s, continues the pages before it",
     async (status) => {
-      const filter = { userId: mixedUserId, status, now: rig.clock.now() };
+      const filter = { userId: mixedUserId, mode: "live" as const, status, now: rig.clock.now() };
       const firstLinks = await listLinks(rig.pool, { ...filter, offset: 0, limit: 500 });
       for (const offset of [1, 10, 489]) {
         const page = await listLinks(rig.pool, { ...filter, offset, limit: 11 });
@@ -180,7 +187,12 @@ test.each([0, 6_000])(
     expect(scans.map((scan) => scan["Node Type"])).not.toContain("Seq Scan");
     // Reading 51 entries is enough to know that there are many.
     expect(countScannedRows(scans)).toBeLessThanOrEqual(100);
-    const pageQuery = { userId: account.id, status: "inactive", now: rig.clock.now() } as const;
+    const pageQuery = {
+      userId: account.id,
+      mode: "live",
+      status: "inactive",
+      now: rig.clock.now(),
+    } as const;
     const [firstLink] = await listLinks(rig.pool, { ...pageQuery, offset: 0, limit: 11 });
     expect(firstLink?.id).toBe(`${id}_${linkCount - 1}`);
   },
@@ -213,7 +225,12 @@ test.each([
       createdAt: sql.fragment`created_at + interval '1 hour'`,
       expiresAt: sql.fragment`NULL::timestamptz`,
     });
-    const pageQuery = { userId: account.id, status: "inactive", now: rig.clock.now() } as const;
+    const pageQuery = {
+      userId: account.id,
+      mode: "live",
+      status: "inactive",
+      now: rig.clock.now(),
+    } as const;
     const links = await listLinks(rig.pool, { ...pageQuery, offset: 0, limit: 11 });
     const newestIds = Array.from({ length: 11 }, (_, index) => `${id}_${count + 29 - index}`);
     expect(links.map((link) => link.id)).toEqual(newestIds);
@@ -255,7 +272,12 @@ test.each([249, 250, 251, 400])(
       id: numberedId,
       expiresAt: sql.fragment`expires_at + (number * 7919 % 1000) * interval '1 s'`,
     });
-    const pageQuery = { userId: account.id, status: "active", now: rig.clock.now() } as const;
+    const pageQuery = {
+      userId: account.id,
+      mode: "live",
+      status: "active",
+      now: rig.clock.now(),
+    } as const;
     const links = await listLinks(rig.pool, { ...pageQuery, offset: 0, limit: 11 });
     const newestIds = Array.from({ length: 11 }, (_, index) => `${id}_${count - 1 - index}`);
     expect(links.map((link) => link.id)).toEqual(newestIds);

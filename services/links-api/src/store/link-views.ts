@@ -1,6 +1,6 @@
 import { type FragmentSqlToken, sql } from "slonik";
 import * as z from "zod";
-import type { LinkStatus } from "@payment-links/contracts";
+import type { LinkStatus, Mode } from "@payment-links/contracts";
 import { type Db, defineTable } from "@payment-links/postgres";
 import type { LinkView, OwnedLinkView, OwnerView } from "../domain/link-view.ts";
 import { type LoadOne, createBatchLoader } from "./batch-loader.ts";
@@ -68,6 +68,7 @@ export const findOwnLinkView = async (
 
 export type LinkFilter = {
   userId: string;
+  mode: Mode;
   status: LinkStatus | null;
   now: Date;
   offset: number;
@@ -89,7 +90,7 @@ export type LinkSortKey = { createdAt: string; seq: string };
  * marks an expired link between the two statements, the link is still found.
  */
 export const listLinks = async (db: Db, filter: LinkFilter): Promise<readonly LinkView[]> => {
-  const { userId, offset, limit } = filter;
+  const { userId, mode, offset, limit } = filter;
   const page = sql.fragment`ORDER BY created_at DESC, seq DESC LIMIT ${limit} OFFSET ${offset}`;
   const unmarkedCount = filter.status === "inactive" ? await countUnmarkedExpired(db, filter) : 0;
   if (unmarkedCount > unmarkedSortedMax) {
@@ -109,7 +110,7 @@ export const listLinks = async (db: Db, filter: LinkFilter): Promise<readonly Li
   return db.any(sql.type(ViewRow)`
     WITH page AS MATERIALIZED (SELECT created_at, seq FROM ${merged} ${page})
     SELECT ${linkViewColumns}
-    FROM page JOIN links ON links.user_id = ${userId}
+    FROM page JOIN links ON links.user_id = ${userId} AND links.mode = ${mode}
       AND links.created_at = page.created_at AND links.seq = page.seq
     ORDER BY page.created_at DESC, page.seq DESC
   `);
@@ -145,7 +146,7 @@ const limitRows = ({ offset, limit }: Range) => sql.fragment`
 
 const selectAll = (filter: Range) => sql.fragment`
   SELECT ${filter.selectedColumns} FROM links
-  WHERE user_id = ${filter.userId} ${buildStartCondition(filter.startKey)} ${limitRows(filter)}
+  WHERE user_id = ${filter.userId} AND mode = ${filter.mode} ${buildStartCondition(filter.startKey)} ${limitRows(filter)}
 `;
 
 /**
@@ -160,12 +161,12 @@ export const buildStartCondition = (key: LinkSortKey | undefined): FragmentSqlTo
 // The status is a literal, so that the planner can use the partial index.
 const selectByStatus = (status: "completed" | "inactive", filter: Range) => sql.fragment`
   SELECT ${filter.selectedColumns} FROM links
-  WHERE user_id = ${filter.userId} AND status = ${sql.literalValue(status)} ${limitRows(filter)}
+  WHERE user_id = ${filter.userId} AND mode = ${filter.mode} AND status = ${sql.literalValue(status)} ${limitRows(filter)}
 `;
 
 const selectWithoutExpiry = (filter: Range) => sql.fragment`
   SELECT ${filter.selectedColumns} FROM links
-  WHERE user_id = ${filter.userId} AND status = 'active' AND expires_at IS NULL
+  WHERE user_id = ${filter.userId} AND mode = ${filter.mode} AND status = 'active' AND expires_at IS NULL
   ${limitRows(filter)}
 `;
 
@@ -182,7 +183,7 @@ const sortedLinksMax = 250;
 const selectExpiringLater = (filter: Range) => sql.fragment`
   WITH few AS MATERIALIZED (
     SELECT * FROM links
-    WHERE user_id = ${filter.userId} AND status = 'active'
+    WHERE user_id = ${filter.userId} AND mode = ${filter.mode} AND status = 'active'
       AND expires_at > ${sql.timestamp(filter.now)}
     ORDER BY expires_at LIMIT ${sortedLinksMax + 1}
   )
@@ -193,14 +194,14 @@ const selectExpiringLater = (filter: Range) => sql.fragment`
   UNION ALL
   (
     SELECT ${filter.selectedColumns} FROM links
-    WHERE (SELECT count(*) FROM few) > ${sortedLinksMax} AND user_id = ${filter.userId}
+    WHERE (SELECT count(*) FROM few) > ${sortedLinksMax} AND user_id = ${filter.userId} AND mode = ${filter.mode}
       AND status = 'active' AND expires_at + interval '0' > ${sql.timestamp(filter.now)}
     ${limitRows(filter)}
   )
 `;
 
-const isUnmarkedExpired = ({ now, userId }: LinkFilter) => sql.fragment`
-  user_id = ${userId} AND status = 'active' AND expires_at <= ${sql.timestamp(now)}
+const isUnmarkedExpired = ({ mode, now, userId }: LinkFilter) => sql.fragment`
+  user_id = ${userId} AND mode = ${mode} AND status = 'active' AND expires_at <= ${sql.timestamp(now)}
 `;
 
 // `OFFSET 0` prevents the planner from scanning all of an owner's links in the order of the page.
@@ -224,11 +225,11 @@ const scannedLinksMax = 5_000;
  */
 const scanInactive = async (
   db: Db,
-  { limit, now, offset, userId }: LinkFilter,
+  { limit, mode, now, offset, userId }: LinkFilter,
 ): Promise<readonly LinkView[] | undefined> => {
   const links = await db.any(sql.type(ViewRow)`
     SELECT ${linkViewColumns} FROM (
-      SELECT * FROM links WHERE user_id = ${userId}
+      SELECT * FROM links WHERE user_id = ${userId} AND mode = ${mode}
       ORDER BY created_at DESC, seq DESC LIMIT ${scannedLinksMax}
     ) AS links
     WHERE status = 'inactive' OR status = 'active' AND expires_at <= ${sql.timestamp(now)}

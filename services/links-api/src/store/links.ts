@@ -1,4 +1,4 @@
-import { sql } from "slonik";
+import { type FragmentSqlToken, sql } from "slonik";
 import * as z from "zod";
 import {
   type OutgoingEvent,
@@ -12,6 +12,7 @@ import {
   Amount,
   LinkStatus,
   LinkTexts,
+  Mode,
   linkSnapshot,
 } from "@payment-links/contracts";
 import {
@@ -32,6 +33,7 @@ import { buildAccountUpsert } from "./accounts.ts";
 export const LinkRow = z.object({
   id: z.string(),
   userId: z.string(),
+  mode: Mode,
   version: z.int(),
   status: LinkStatus,
   toAmount: Amount,
@@ -99,13 +101,13 @@ export const insertLink = async (
       INSERT INTO links (
         id, user_id, version, status, to_amount, max_usage, description, created_at, expires_at,
         wallet_id, wallet_provider, destination_address, token_id, chain_id, token_address,
-        payment_reference, created_by
+        payment_reference, created_by, mode, updated_at
       ) VALUES (
         ${link.id}, ${link.userId}, ${link.version}, ${link.status}, ${link.toAmount.toFixed()},
         ${link.maxUsage}, ${link.description}, ${link.createdAt.toISOString()},
         ${link.expiresAt?.toISOString() ?? null}, ${link.walletId}, ${link.walletProvider},
         ${link.destinationAddress}, ${link.tokenId}, ${link.chainId}, ${link.tokenAddress},
-        ${link.paymentReference}, ${createdBy}
+        ${link.paymentReference}, ${createdBy}, ${link.mode}, ${link.createdAt.toISOString()}
       )
     )
     INSERT INTO outbox (id, topic, key, type, occurred_at, traceparent, value) VALUES (
@@ -135,14 +137,22 @@ export const lockLinks = async (
 };
 
 /**
- * Builds the `UPDATE` that stores the mutable columns of links. Each link must be given only once,
- * and its row must be locked by this transaction. The ids are in a subquery, so that Postgres uses
- * the same plan for any number of ids.
+ * Builds the expression for the time of a change. Each change of a link has a later time than the
+ * one before, even if a clock is behind.
  */
-export const buildLinksUpdate = (links: readonly Link[]) => {
+const buildUpdatedAt = (changedAt: FragmentSqlToken) =>
+  sql.fragment`greatest(${changedAt}, links.updated_at + interval '1 microsecond')`;
+
+/**
+ * Builds the `UPDATE` that stores the mutable columns of links that changed at `now`. Each link
+ * must be given only once, and its row must be locked by this transaction. The ids are in a
+ * subquery, so that Postgres uses the same plan for any number of ids.
+ */
+export const buildLinksUpdate = (links: readonly Link[], now: Date) => {
   const ids = links.map(({ id }) => id);
+  const changedAt = sql.fragment`${now.toISOString()}::timestamptz`;
   return sql.fragment`
-    UPDATE links SET ${mutableColumns} FROM (${mutableRows(links)}) AS new
+    UPDATE links SET ${mutableColumns}, updated_at = ${buildUpdatedAt(changedAt)} FROM (${mutableRows(links)}) AS new
     WHERE links.id = new.id AND links.id = ANY ((SELECT ${sql.array(ids, "text")})::text[])
   `;
 };
@@ -159,8 +169,22 @@ const mutableColumns = defineTable(MutableRow).assignFrom("new");
 const mutableRows = createJsonRecordset(MutableRow.extend({ id: z.string() }));
 
 /** Stores the mutable columns of a link ({@link buildLinksUpdate}). */
-export const updateLink = async (tx: Transaction, link: Link): Promise<void> => {
-  await tx.query(sql.prepared("update_link", VoidRow)`${buildLinksUpdate([link])}`);
+export const updateLink = async (tx: Transaction, link: Link, now: Date): Promise<void> => {
+  await tx.query(sql.prepared("update_link", VoidRow)`${buildLinksUpdate([link], now)}`);
+};
+
+/** Stores that a link has expired ahead of time. Its row must be locked by this transaction. */
+export const updateExpiredLink = async (
+  tx: Transaction,
+  { id, expiresAt, status, version }: Pick<Link, "id" | "expiresAt" | "status" | "version">,
+  now: Date,
+): Promise<void> => {
+  const changedAt = sql.fragment`${sql.timestamp(now)}`;
+  await tx.query(sqlVoid`
+    UPDATE links SET expires_at = ${expiresAt === null ? null : sql.timestamp(expiresAt)},
+      status = ${status}, version = ${version}, updated_at = ${buildUpdatedAt(changedAt)}
+    WHERE id = ${id}
+  `);
 };
 
 /**
@@ -174,6 +198,8 @@ export const markExpiredLinks = async (
   db: Db,
   { now, from, linksMax }: { now: Date; from?: Date | undefined; linksMax: number },
 ): Promise<{ count: number; until: Date | undefined }> => {
+  // The link changed when it expired, whenever the job runs.
+  const expiredAt = buildUpdatedAt(sql.fragment`links.expires_at`);
   const { count, until } = await db.one(sql.type(MarkedRow)`
     WITH expired AS (
       SELECT id FROM links
@@ -182,7 +208,8 @@ export const markExpiredLinks = async (
       ORDER BY expires_at LIMIT ${linksMax}
       FOR UPDATE SKIP LOCKED
     ), marked AS (
-      UPDATE links SET status = 'inactive' FROM expired WHERE links.id = expired.id
+      UPDATE links SET status = 'inactive', updated_at = ${expiredAt}
+      FROM expired WHERE links.id = expired.id
       RETURNING links.expires_at
     ), come AS (
       SELECT count(*)::int4 AS count, max(expires_at) AS until FROM marked
@@ -217,7 +244,7 @@ export const unmarkExpiredLinks = async (
   { now, until }: { now: Date; until: Date },
 ): Promise<void> => {
   const unmarkQuery = sqlVoid`
-    UPDATE links SET status = 'active'
+    UPDATE links SET status = 'active', updated_at = ${buildUpdatedAt(sql.fragment`${sql.timestamp(now)}`)}
     WHERE status = 'inactive' AND deactivated_at IS NULL
       AND expires_at > ${sql.timestamp(now)} AND expires_at <= ${sql.timestamp(until)}
   `;

@@ -38,6 +38,7 @@ beforeAll(async () => {
 
 const createPageQuery = (offset: number, status: "active" | null = null) => ({
   userId,
+  mode: "live" as const,
   status,
   now: rig.clock.now(),
   offset,

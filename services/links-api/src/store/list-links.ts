@@ -5,7 +5,7 @@ import type { Db } from "@payment-links/postgres";
 import type { LinkView } from "../domain/link-view.ts";
 import { type LinkFilter, type LinkSortKey, listLinks, buildStartCondition } from "./link-views.ts";
 
-/** Lists a page of one owner's links at any offset. */
+/** Lists a page of one owner's links of a mode at any offset. */
 export type ListLinks = (db: Db, filter: LinkFilter) => Promise<readonly LinkView[]>;
 
 /** A link in an owner's list that serves as the starting point for later pages. */
@@ -24,10 +24,10 @@ type PageStart = { anchor: Anchor; skippedCount: number };
 const deepOffsetMin = 10_000;
 
 /**
- * The maximum number of accounts with an anchor. One anchor per account is enough, because an
- * account can read only one deep page at a time.
+ * The maximum number of anchors. One per account and mode is enough, because an account can read only
+ * one deep page at a time.
  */
-const accountsMax = 1_000;
+const anchorsMax = 1_000;
 
 /**
  * The age after which the order of links no longer changes. A link can be stored a few seconds
@@ -55,15 +55,16 @@ const anchorLeadCount = 1_000;
  * because a link can enter them at any position.
  */
 export const createListLinks = (): ListLinks => {
-  const anchors = new LRUCache<string, Anchor>({ max: accountsMax });
+  const anchors = new LRUCache<string, Anchor>({ max: anchorsMax });
   return async (db, filter) => {
-    const { offset, status, userId } = filter;
+    const { mode, offset, status, userId } = filter;
+    const anchorKey = `${userId} ${mode}`;
     if (status !== null || offset < deepOffsetMin) return listLinks(db, filter);
     const pageStart =
-      (await findFromAnchor(db, anchors.get(userId), filter)) ?? (await findFromTop(db, filter));
+      (await findFromAnchor(db, anchors.get(anchorKey), filter)) ?? (await findFromTop(db, filter));
     if (pageStart === "unsettled") return listLinks(db, filter);
     if (pageStart === "beyond") return [];
-    anchors.set(userId, pageStart.anchor);
+    anchors.set(anchorKey, pageStart.anchor);
     return listLinks(db, { ...filter, startKey: pageStart.anchor, offset: pageStart.skippedCount });
   };
 };
@@ -77,20 +78,20 @@ const CountRow = z.object({ count: z.int() });
 const findFromAnchor = async (
   db: Db,
   anchor: Anchor | undefined,
-  { now, offset, userId }: LinkFilter,
+  { mode, now, offset, userId }: LinkFilter,
 ): Promise<PageStart | "beyond" | undefined> => {
   if (anchor === undefined) return undefined;
   const { depth, settledUntil } = anchor;
   if (now.getTime() - settledUntil.getTime() > anchorMsMax) return undefined;
   const newerCount = await db.oneFirst(
-    sql.type(CountRow)`${selectNewerCount(userId, settledUntil)}`,
+    sql.type(CountRow)`${selectNewerCount({ userId, mode }, settledUntil)}`,
   );
   const skippedCount = offset - newerCount - depth;
   if (skippedCount < 0) return undefined;
   if (skippedCount <= 2 * anchorLeadCount) return { anchor, skippedCount };
   const stepCount = skippedCount - anchorLeadCount;
   const sortKey = await db.maybeOne(sql.type(SortKeyRow)`
-    SELECT ${sortKeyColumns} FROM ${selectLinkAt({ userId, startKey: anchor, offset: stepCount })}
+    SELECT ${sortKeyColumns} FROM ${selectLinkAt({ userId, mode, startKey: anchor, offset: stepCount })}
   `);
   if (sortKey === null) return "beyond";
   return {
@@ -108,14 +109,14 @@ const AnchorRow = SortKeyRow.extend({ isSettled: z.boolean(), newerCount: z.int(
  */
 const findFromTop = async (
   db: Db,
-  { now, offset, userId }: LinkFilter,
+  { mode, now, offset, userId }: LinkFilter,
 ): Promise<PageStart | "beyond" | "unsettled"> => {
   const settledUntil = new Date(now.getTime() - settlingMs);
   const anchorOffset = offset - anchorLeadCount;
   const row = await db.maybeOne(sql.type(AnchorRow)`
     SELECT ${sortKeyColumns}, created_at <= ${sql.timestamp(settledUntil)} AS "isSettled",
-      (${selectNewerCount(userId, settledUntil)}) AS "newerCount"
-    FROM ${selectLinkAt({ userId, offset: anchorOffset })}
+      (${selectNewerCount({ userId, mode }, settledUntil)}) AS "newerCount"
+    FROM ${selectLinkAt({ userId, mode, offset: anchorOffset })}
   `);
   if (row === null) return "beyond";
   const { isSettled, newerCount, ...sortKey } = row;
@@ -131,15 +132,20 @@ const sortKeyColumns = sql.fragment`created_at::text AS "createdAt", seq::text A
  */
 const selectLinkAt = ({
   userId,
+  mode,
   startKey,
   offset,
-}: Pick<LinkFilter, "userId" | "startKey" | "offset">) =>
+}: Pick<LinkFilter, "userId" | "mode" | "startKey" | "offset">) =>
   sql.fragment`(
-    SELECT created_at, seq FROM links WHERE user_id = ${userId} ${buildStartCondition(startKey)}
+    SELECT created_at, seq FROM links
+    WHERE user_id = ${userId} AND mode = ${mode} ${buildStartCondition(startKey)}
     ORDER BY created_at DESC, seq DESC LIMIT 1 OFFSET ${offset}
   ) AS link`;
 
-const selectNewerCount = (userId: string, since: Date) => sql.fragment`
+const selectNewerCount = (
+  { mode, userId }: Pick<LinkFilter, "userId" | "mode">,
+  since: Date,
+) => sql.fragment`
   SELECT count(*)::int AS count FROM links
-  WHERE user_id = ${userId} AND created_at > ${sql.timestamp(since)}
+  WHERE user_id = ${userId} AND mode = ${mode} AND created_at > ${sql.timestamp(since)}
 `;

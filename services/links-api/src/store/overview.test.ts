@@ -84,7 +84,11 @@ test("payments applied in concurrent transactions are all added up (rule CALLER-
   await payAllLinks("0.1");
   await payAllLinks("0.000002");
   const fromDay = "2000-01-01";
-  const dailyReceived = await listDailyReceived(rig.pool, { fromDay, userId: account.id });
+  const dailyReceived = await listDailyReceived(rig.pool, {
+    fromDay,
+    userId: account.id,
+    mode: "live",
+  });
   const appliedTotals = await rig.pool.one(sql.type(SumRow)`
     SELECT sum(payments.amount) AS sum, count(*)::int AS count
     FROM payments JOIN links ON links.id = payments.link_id
@@ -139,11 +143,11 @@ describe("the overview of an account with 60,000 links and 30,000 unapplied paym
   test("reads few database pages", async () => {
     const now = rig.clock.now();
     const plans = await explainQueries(rig.pool, async (db) => {
-      await listDailyReceived(db, { fromDay: "2000-01-01", userId });
-      await countLinks(db, { now, userId });
-      const { count, hasMore } = await countUnappliedPayments(db, userId);
+      await listDailyReceived(db, { fromDay: "2000-01-01", userId, mode: "live" });
+      await countLinks(db, { now, userId, mode: "live" });
+      const { count, hasMore } = await countUnappliedPayments(db, { userId, mode: "live" });
       expect([count, hasMore]).toEqual([10_000, true]);
-      expect(await listUnappliedPayments(db, { userId, limit: 20 })).toHaveLength(20);
+      expect(await listUnappliedPayments(db, { userId, mode: "live", limit: 20 })).toHaveLength(20);
     });
     expect(plans).toHaveLength(4);
     expect(countTouchedPages(plans)).toBeLessThan(1_000);
@@ -151,7 +155,7 @@ describe("the overview of an account with 60,000 links and 30,000 unapplied paym
 
   test("looks for the newest payments only on the 1,000 newest links", async () => {
     const plans = await explainQueries(rig.pool, (db) =>
-      listRecentPayments(db, { userId, limit: 5 }),
+      listRecentPayments(db, { userId, mode: "live", limit: 5 }),
     );
     expect(plans).toHaveLength(1);
     // At most four pages of the index for each link.

@@ -1,6 +1,6 @@
 import { sql } from "slonik";
 import * as z from "zod";
-import { Amount, overviewCountMax, paidLinksMax } from "@payment-links/contracts";
+import { Amount, type Mode, overviewCountMax, paidLinksMax } from "@payment-links/contracts";
 import type { Db } from "@payment-links/postgres";
 import type { Payment } from "../domain/payment.ts";
 import { PaymentRow, paymentColumns } from "./payments.ts";
@@ -12,6 +12,9 @@ const DailyReceivedRow = z.object({
   paymentCount: z.int(),
 });
 
+/** An owner's links of one mode. */
+type OwnMode = { userId: string; mode: Mode };
+
 /** The amount of a token that an owner received on one day. */
 export type DailyReceived = z.output<typeof DailyReceivedRow>;
 
@@ -21,13 +24,13 @@ export type DailyReceived = z.output<typeof DailyReceivedRow>;
  */
 export const listDailyReceived = (
   db: Db,
-  { fromDay, userId }: { fromDay: string; userId: string },
+  { fromDay, mode, userId }: OwnMode & { fromDay: string },
 ): Promise<readonly DailyReceived[]> =>
   db.any(sql.type(DailyReceivedRow)`
     SELECT day::text, token_id AS "tokenId", trim_scale(sum(amount)) AS amount,
       sum(payment_count)::int AS "paymentCount"
     FROM received_by_day
-    WHERE user_id = ${userId} AND day >= ${fromDay}::date
+    WHERE user_id = ${userId} AND mode = ${mode} AND day >= ${fromDay}::date
     GROUP BY day, token_id ORDER BY day, token_id
   `);
 
@@ -52,9 +55,9 @@ const limitClause = sql.fragment`LIMIT ${overviewCountMax + 1}`;
 /** Counts an owner's links by their status at a given time. Each count reads ranges of indexes. */
 export const countLinks = async (
   db: Db,
-  { now, userId }: { now: Date; userId: string },
+  { mode, now, userId }: OwnMode & { now: Date },
 ): Promise<Record<"active" | "completed" | "inactive", BoundedCount>> => {
-  const ownLinks = sql.fragment`SELECT FROM links WHERE user_id = ${userId}`;
+  const ownLinks = sql.fragment`SELECT FROM links WHERE user_id = ${userId} AND mode = ${mode}`;
   const timestamp = sql.timestamp(now);
   const counts = await db.one(sql.type(CountsRow)`
     SELECT
@@ -80,12 +83,12 @@ export const countLinks = async (
 /** Lists the newest payments on an owner's links that have settled but were not applied. */
 export const listUnappliedPayments = (
   db: Db,
-  { limit, userId }: { limit: number; userId: string },
+  { limit, mode, userId }: OwnMode & { limit: number },
 ): Promise<readonly Payment[]> =>
   db.any(sql.type(PaymentRow)`
     SELECT ${paymentColumns}
     FROM unapplied_payments AS unapplied JOIN payments ON payments.id = unapplied.payment_id
-    WHERE unapplied.user_id = ${userId}
+    WHERE unapplied.user_id = ${userId} AND unapplied.mode = ${mode}
     ORDER BY unapplied.first_seen_at DESC, unapplied.payment_id DESC LIMIT ${limit}
   `);
 
@@ -97,12 +100,12 @@ const RecentPaymentRow = PaymentRow.extend({ description: z.string().nullable() 
  */
 export const listRecentPayments = (
   db: Db,
-  { limit, userId }: { limit: number; userId: string },
+  { limit, mode, userId }: OwnMode & { limit: number },
 ): Promise<readonly (Payment & { description: string | null })[]> =>
   db.any(sql.type(RecentPaymentRow)`
     SELECT ${paymentColumns}, newest_links.description
     FROM (
-      SELECT id, description FROM links WHERE user_id = ${userId}
+      SELECT id, description FROM links WHERE user_id = ${userId} AND mode = ${mode}
       ORDER BY created_at DESC, seq DESC LIMIT ${paidLinksMax}
     ) AS newest_links
     CROSS JOIN LATERAL (
@@ -115,10 +118,14 @@ export const listRecentPayments = (
 const CountRow = z.object({ count: z.int() });
 
 /** Counts the payments on an owner's links that have settled but were not applied. */
-export const countUnappliedPayments = async (db: Db, userId: string): Promise<BoundedCount> => {
+export const countUnappliedPayments = async (
+  db: Db,
+  { mode, userId }: OwnMode,
+): Promise<BoundedCount> => {
   const { count } = await db.one(sql.type(CountRow)`
     SELECT count(*)::int FROM (
-      SELECT FROM unapplied_payments WHERE user_id = ${userId} ${limitClause}
+      SELECT FROM unapplied_payments
+      WHERE user_id = ${userId} AND mode = ${mode} ${limitClause}
     ) AS counted
   `);
   return toBoundedCount(count);

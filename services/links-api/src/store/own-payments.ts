@@ -1,5 +1,6 @@
 import { sql } from "slonik";
 import * as z from "zod";
+import type { Mode } from "@payment-links/contracts";
 import type { Db } from "@payment-links/postgres";
 import type { Payment } from "../domain/payment.ts";
 import type { LinkCursor } from "./link-search.ts";
@@ -27,11 +28,16 @@ export type ExportedLink = z.output<typeof ExportedLinkRow>;
 /** Lists an owner's next links after a position, newest first. */
 export const listLinksAfter = (
   db: Db,
-  { before, limit, userId }: { before: LinkCursor; limit: number; userId: string },
+  {
+    before,
+    limit,
+    mode,
+    userId,
+  }: { before: LinkCursor; limit: number; mode: Mode; userId: string },
 ): Promise<readonly ExportedLink[]> =>
   db.any(sql.type(ExportedLinkRow)`
     SELECT id, created_at AS "createdAt", seq, description FROM links
-    WHERE user_id = ${userId}
+    WHERE user_id = ${userId} AND mode = ${mode}
       AND (created_at, seq) < (${sql.timestamp(before.createdAt)}, ${before.seq}::int8)
     ORDER BY created_at DESC, seq DESC LIMIT ${limit}
   `);

@@ -32,7 +32,7 @@ export const saveCredits = async (
   const links = keepLatest(results.flatMap((result) => getChangedLink(result) ?? []));
   const events = results.flatMap((result) => createPaymentEvents(result, now));
   await tx.query(sql.prepared("keep_credits", VoidRow)`
-    WITH paid AS (${buildPaymentsUpsert(payments)}), credited AS (${buildLinksUpdate(links)})
+    WITH paid AS (${buildPaymentsUpsert(payments)}), credited AS (${buildLinksUpdate(links, now)})
     ${buildOutboxInsert(events)}
   `);
 };

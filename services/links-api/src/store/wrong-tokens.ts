@@ -1,6 +1,6 @@
 import { sql } from "slonik";
 import * as z from "zod";
-import { Amount, type Decimal } from "@payment-links/contracts";
+import { Amount, type Decimal, type Mode } from "@payment-links/contracts";
 import type { Db } from "@payment-links/postgres";
 
 const WrongTokenRow = z.object({
@@ -10,7 +10,7 @@ const WrongTokenRow = z.object({
 });
 
 type WrongTokenQuery = {
-  link: { id: string; userId: string; destinationAddress: string; createdAt: Date };
+  link: { id: string; userId: string; mode: Mode; destinationAddress: string; createdAt: Date };
   chainId: string;
   /** The addresses of the tokens that are easily mistaken for the link's token. */
   tokens: readonly string[];
@@ -49,7 +49,8 @@ export const findWrongToken = async (
       UNION ALL
       (
         SELECT amount, token_address, chain_id, source_transaction, first_seen_at, id FROM (
-          SELECT * FROM deposits WHERE user_id = ${link.userId} AND decision = 'unmatched'
+          SELECT * FROM deposits
+          WHERE user_id = ${link.userId} AND mode = ${link.mode} AND decision = 'unmatched'
           ORDER BY first_seen_at DESC, id DESC LIMIT ${scannedRowsMax}
         ) AS newest
         WHERE ${isLookalike} AND status <> 'orphaned'

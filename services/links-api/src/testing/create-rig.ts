@@ -7,6 +7,7 @@ import {
   AuditRecord,
   type Catalogue,
   type IntrospectionResponse,
+  type Mode,
   type ReceiptEmail,
   type ReceiptResult,
   type Scope,
@@ -66,7 +67,7 @@ type RigOptions = {
   hasEmail?: boolean;
 };
 type CallOptions = { method?: string; headers?: Record<string, string>; body?: string | Buffer };
-type CredentialOptions = { scopes?: readonly Scope[]; expiresAt?: Date | null };
+type CredentialOptions = { scopes?: readonly Scope[]; expiresAt?: Date | null; mode?: Mode };
 
 /** A response. Its JSON is not typed, because a test checks only what it asserts. */
 export type CallResponse = {
@@ -203,6 +204,7 @@ export const createRig = async ({
       bucketId: newId("key"),
       scopes: [...(options.scopes ?? scopes)],
       expiresAt: options.expiresAt ?? null,
+      ...(options.mode === undefined ? {} : { mode: options.mode }),
       ...(kind === "session" ? { method: "siwe" } : {}),
     };
     const hash = hashSecret(secret).toString("hex");

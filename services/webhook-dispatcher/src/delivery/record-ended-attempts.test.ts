@@ -2,6 +2,7 @@ import { expect, test } from "@jest/globals";
 import * as z from "zod";
 import { sql } from "slonik";
 import { topics } from "@payment-links/contracts";
+import { sqlVoid } from "@payment-links/postgres";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { endpointsPath, createRig } from "../testing/create-rig.ts";
 import { sampleDelivery } from "../testing/samples.ts";
@@ -142,5 +143,15 @@ test("an endpoint that starts to fail is published once, until it works again (r
 test("a failing endpoint is not published without a sender of emails (rule EVENT-11)", async () => {
   const { endpoint, endedAttempt } = await createEndedAttempt();
   await recordBatch([{ ...endedAttempt, outcome: outcomeFromStatus(500) }]);
+  expect(await listFailingEndpoints(endpoint.id)).toEqual([]);
+});
+
+test("a test endpoint that starts to fail is not published, so no email is sent (rule MODE-9)", async () => {
+  const { endpoint, endedAttempt } = await createEndedAttempt();
+  await rig.pool.query(sqlVoid`UPDATE endpoints SET mode = 'test' WHERE id = ${endpoint.id}`);
+  const failure = { ...endedAttempt, outcome: outcomeFromStatus(500) };
+  await rig.pool.transaction((tx) =>
+    recordEndedAttempts(tx, [failure], { ...retryOptions, hasNotifications: true }),
+  );
   expect(await listFailingEndpoints(endpoint.id)).toEqual([]);
 });

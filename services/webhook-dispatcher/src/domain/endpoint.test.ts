@@ -12,6 +12,7 @@ test("an endpoint is serialized with its public fields only", () => {
   const endpoint = {
     id: "whe_1",
     url: "https://shop.com/hook",
+    mode: "live" as const,
     name: "shop",
     enabled: false,
     secretPrefix: "whsec_0123",

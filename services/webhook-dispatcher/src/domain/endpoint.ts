@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
-import type { WebhookEndpointData, endpointOutcomes } from "@payment-links/contracts";
+import type { Mode, WebhookEndpointData, endpointOutcomes } from "@payment-links/contracts";
 
-/** The maximum number of endpoints per account, not counting deleted ones (rule HOOK-1). */
+/** The maximum number of endpoints per account and mode, not counting deleted ones (rule HOOK-1). */
 export const endpointsMax = 5;
 
 /** How the last attempt to an endpoint ended. */
@@ -12,6 +12,7 @@ export type Endpoint = {
   id: string;
   url: string;
   name: string;
+  mode: Mode;
   enabled: boolean;
   secretPrefix: string;
   dateCreated: Date;
@@ -39,6 +40,7 @@ export const serializeEndpoint = (endpoint: Endpoint): WebhookEndpointData => ({
   id: endpoint.id,
   url: endpoint.url,
   name: endpoint.name,
+  mode: endpoint.mode,
   enabled: endpoint.enabled,
   secretPrefix: endpoint.secretPrefix,
   dateCreated: endpoint.dateCreated.toISOString(),

@@ -61,7 +61,11 @@ export const receiveLinks =
     const destinationsByUser = Map.groupBy(destinations, ({ userId }) => userId);
     const deliveries = pendingEvents.flatMap((event) =>
       (destinationsByUser.get(event.data.link.userId) ?? [])
-        .filter(({ dateCreated }) => isDueToEndpoint(dateCreated, event, storedLinks))
+        .filter(
+          ({ dateCreated, mode }) =>
+            mode === (event.data.link.mode ?? "live") &&
+            isDueToEndpoint(dateCreated, event, storedLinks),
+        )
         .map(({ endpointId }) => createDelivery(event, endpointId, dependencies.clock.now())),
     );
     // Omits links that have a newer stored state. Their deliveries wait in the queue, and read that
@@ -183,6 +187,7 @@ const toAccountEvent = (
   const { data, envelope, eventType } = event;
   return {
     userId: data.link.userId,
+    mode: data.link.mode ?? "live",
     eventId: envelope.id,
     linkId: data.link.id,
     eventType,

@@ -1,4 +1,4 @@
-import { type WebhookType, createDeterministicId } from "@payment-links/contracts";
+import { type Mode, type WebhookType, createDeterministicId } from "@payment-links/contracts";
 import type { Transaction } from "@payment-links/postgres";
 import type { StoredTransaction } from "../domain/attempt.ts";
 import {
@@ -11,6 +11,7 @@ import {
 /** An event of an account, before it is addressed to a receiver. */
 export type AccountEvent = {
   userId: string;
+  mode: Mode;
   eventId: string;
   linkId: string;
   eventType: WebhookType;
@@ -45,10 +46,10 @@ export const storeListenerEvents = async (
 
 const addressEvents = (
   events: readonly AccountEvent[],
-  { id: listenerId, userId, dateCreated, lastNumber }: LockedListener,
+  { id: listenerId, userId, mode, dateCreated, lastNumber }: LockedListener,
 ): NewListenerEvent[] =>
   events
-    .filter((event) => event.userId === userId && event.isDueTo(dateCreated))
+    .filter((event) => event.userId === userId && event.mode === mode && event.isDueTo(dateCreated))
     .map((event, index) => ({
       ...event,
       listenerId,

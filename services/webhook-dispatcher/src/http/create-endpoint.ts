@@ -17,7 +17,7 @@ import { insertEndpoint, lockEndpoints } from "../store/endpoints.ts";
 export const createEndpoint =
   ({ pool, clock, rules, resolve, secretKeys, wakeRelay }: Dependencies) =>
   async (req: Request, res: Response, { account, credential }: Caller): Promise<void> => {
-    const { url: urlText, name } = await readJsonBody(req, CreateEndpointBody);
+    const { mode, name, url: urlText } = await readJsonBody(req, CreateEndpointBody);
     const url = await validateWebhookUrl(urlText, { rules, resolve });
     if (typeof url === "string") throw createWebhookUrlError(url);
     const id = newId("whe");
@@ -28,6 +28,7 @@ export const createEndpoint =
       userId: account.id,
       url: url.href,
       name,
+      mode: mode ?? ("live" as const),
       secretPrefix: secretPrefixOf(secret),
       ...sealSecret(secretKeys, secret, id),
       dateCreated: now,
@@ -43,7 +44,7 @@ export const createEndpoint =
       };
       // The path and the query can contain a secret token of the receiver, so the audit log
       // contains only the origin.
-      const detail = { origin: url.origin, name };
+      const detail = { origin: url.origin, name, mode: newEndpoint.mode };
       await publish(tx, [
         createAuditEvent({ ...auditFields, action: "webhook_endpoint.added", detail }),
         createAuditEvent({ ...auditFields, action: "webhook_endpoint.secret_shown" }),

@@ -10,19 +10,20 @@ import { lockEndpoints } from "../store/endpoints.ts";
 import { insertListener } from "../store/listeners.ts";
 
 /**
- * POST /command/webhook-listeners: creates a listener of the account's webhooks and returns its
+ * POST /command/webhook-listeners: creates a listener of the account's webhooks in the mode of the key, and returns its
  * secret, which is shown only once (rule HOOK-22).
  */
 export const createListener =
   ({ pool, clock, headerPrefix, secretKeys }: Dependencies) =>
-  async (_req: Request, res: Response, { account }: Caller): Promise<void> => {
+  async (_req: Request, res: Response, { account, credential }: Caller): Promise<void> => {
+    const { mode = "live" } = credential;
     const id = newId("whl");
     const secret = generateSecret();
     const sealed = sealSecret(secretKeys, secret, id);
     await transact(pool, async (tx) => {
       await lockEndpoints(tx, account.id);
       const dateCreated = clock.now();
-      await insertListener(tx, { id, userId: account.id, ...sealed, dateCreated });
+      await insertListener(tx, { id, userId: account.id, mode, ...sealed, dateCreated });
     });
     sendJson(res, 201, { id, secret, headerPrefix });
   };

@@ -8,9 +8,10 @@ import { parseListenerId } from "./parse-listener-id.ts";
 /** DELETE /command/webhook-listeners/{id}: ends a listener and deletes its events. */
 export const deleteListener =
   ({ pool, listenerStreams }: Dependencies) =>
-  async (req: Request, res: Response, { account }: Caller): Promise<void> => {
+  async (req: Request, res: Response, { account, credential }: Caller): Promise<void> => {
+    const { mode = "live" } = credential;
     const id = parseListenerId(req);
-    const wasDeleted = await deleteStored(pool, { id, userId: account.id });
+    const wasDeleted = await deleteStored(pool, { id, mode, userId: account.id });
     if (!wasDeleted) throw createApiError("NOT_FOUND");
     listenerStreams.wake();
     res.status(204).end();

@@ -16,7 +16,8 @@ const retryAfterSeconds = 10;
  */
 export const followListener =
   ({ pool, clock, listenerStreams, secretKeys }: Dependencies) =>
-  async (req: Request, res: Response, { account }: Caller): Promise<void> => {
+  async (req: Request, res: Response, { account, credential }: Caller): Promise<void> => {
+    const { mode = "live" } = credential;
     const id = parseListenerId(req);
     if (listenerStreams.isFull()) {
       res.setHeader("Retry-After", String(retryAfterSeconds));
@@ -24,7 +25,7 @@ export const followListener =
     }
     const lastNumber = parseLastEventId(req.get("last-event-id"));
     const listener = await transact(pool, (tx) =>
-      connectListener(tx, { id, userId: account.id, lastNumber }, clock.now()),
+      connectListener(tx, { id, mode, userId: account.id, lastNumber }, clock.now()),
     );
     // If its key was removed from the configuration, the client creates another listener.
     if (listener === null || !secretKeys.byName.has(listener.keyName))

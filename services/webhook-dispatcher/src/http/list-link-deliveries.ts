@@ -13,8 +13,8 @@ import { listLinkDeliveries as findDeliveries } from "../store/logged-deliveries
 export const listLinkDeliveries =
   ({ deepPages, pool }: Dependencies) =>
   async (req: Request, res: Response, { account }: Caller): Promise<void> => {
-    const { linkId, offset = 0 } = parseQuery(req, LinkDeliveriesQuery);
-    const pageQuery = { userId: account.id, linkId, offset };
+    const { linkId, mode = "live", offset = 0 } = parseQuery(req, LinkDeliveriesQuery);
+    const pageQuery = { userId: account.id, mode, linkId, offset };
     const deliveries = isId("plink", linkId)
       ? await deepPages.read(res, { accountId: account.id, offset }, () =>
           findDeliveries(pool, pageQuery),

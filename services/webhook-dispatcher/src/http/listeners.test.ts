@@ -93,6 +93,7 @@ const storeEvents = (link: PaymentLinkState, eventIds: readonly string[]) => {
   const listEvents = () =>
     eventIds.map((eventId) => ({
       userId,
+      mode: "live" as const,
       eventId,
       linkId,
       eventType: "payment_link.completed" as const,
@@ -274,6 +275,30 @@ describe("webhook listeners", () => {
     const nextStream = await follow(key, listener, "1");
     await request(key, "DELETE", `${listenersPath}/${listener.id}`);
     await waitUntil("the stream of the deleted listener ends", () => nextStream.isEnded);
+  });
+
+  test("receive only the webhooks of their key's mode, and only keys of this mode can use them (rule MODE-5)", async () => {
+    const person = rig.signIn();
+    const keys = { live: rig.createKey(person), test: rig.createKey(person, "test") };
+    const listeners = {
+      live: await createListener(keys.live),
+      test: await createListener(keys.test),
+    };
+    const stream = await follow(keys.test, listeners.test);
+    const liveStream = await follow(keys.live, listeners.live);
+    const [liveLink, testLink] = [sampleLink(), sampleLink({ mode: "test" })];
+    await rig.publishCompleted(person, { ...liveLink, userId: person.userId });
+    await rig.publishCompleted(person, { ...testLink, userId: person.userId });
+    await waitUntil("both events arrive", () =>
+      [stream, liveStream].every(({ events }) => events.length > 0),
+    );
+    const listBodies = ({ events }: typeof stream) => events.map(({ data }) => data["body"]);
+    expect(listBodies(stream)).toEqual([expect.stringContaining(testLink.id)]);
+    expect(listBodies(liveStream)).toEqual([expect.stringContaining(liveLink.id)]);
+    const path = `${listenersPath}/${listeners.test.id}`;
+    expect((await request(keys.live, "GET", `${path}/events`)).status).toBe(404);
+    expect((await request(keys.live, "DELETE", path)).status).toBe(404);
+    await Promise.all([stream.close(), liveStream.close()]);
   });
 
   test("store their secret only sealed (rule HOOK-22)", async () => {

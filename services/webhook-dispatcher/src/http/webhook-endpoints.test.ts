@@ -86,6 +86,7 @@ describe("POST /console/api/webhook-endpoints", () => {
       id: expect.stringMatching(/^whe_/),
       url: "https://shop.com/hook",
       name: "Shop",
+      mode: "live",
       enabled: true,
       secret: expect.stringMatching(/^whsec_[0-9a-f]{64}$/),
       secretPrefix: json.secret.slice(0, 10),
@@ -520,7 +521,7 @@ describe("the audit log", () => {
     await rig.call(person, "DELETE", path);
     const auditEvents = await readAuditEvents(person);
     expect(auditEvents.map(({ action, detail }) => [action, detail])).toEqual([
-      ["webhook_endpoint.added", { origin: "https://shop.com", name: "Shop" }],
+      ["webhook_endpoint.added", { origin: "https://shop.com", name: "Shop", mode: "live" }],
       ["webhook_endpoint.secret_shown", {}],
       ["webhook_endpoint.changed", { enabled: false }],
       ["webhook_endpoint.changed", { name: "Other" }],

@@ -273,7 +273,7 @@ describe("with the same number of deliveries in the day's log", () => {
       ["many", pageSize + 1],
     ] as const) {
       const { length, rows } = await countPageReads((tx) =>
-        listLinkDeliveries(tx, { userId, linkId, offset: 0 }),
+        listLinkDeliveries(tx, { userId, mode: "live", linkId, offset: 0 }),
       );
       expect(length).toBe(count);
       expect(rows).toBeLessThanOrEqual(30);

@@ -1,7 +1,7 @@
 import { type Db, type Transaction, defineTable, sqlVoid } from "@payment-links/postgres";
 import { sql } from "slonik";
 import * as z from "zod";
-import { createApiError } from "@payment-links/contracts";
+import { Mode, createApiError } from "@payment-links/contracts";
 import { type Endpoint, type EndpointOutcome, endpointsMax } from "../domain/endpoint.ts";
 import type { EndpointHour } from "../domain/endpoint-hour.ts";
 import type { SealedSecret } from "../domain/secret-keys.ts";
@@ -10,6 +10,7 @@ const EndpointRow = z.object({
   id: z.string(),
   url: z.string(),
   name: z.string(),
+  mode: Mode,
   enabled: z.boolean(),
   secretPrefix: z.string(),
   dateCreated: z.date(),
@@ -49,37 +50,41 @@ export const endpointsShareLock = (userIds: readonly string[]) => sql.fragment`
   ) AS shared
 `;
 
-export type NewEndpoint = Pick<Endpoint, "id" | "url" | "name" | "secretPrefix" | "dateCreated"> &
+export type NewEndpoint = Pick<
+  Endpoint,
+  "id" | "url" | "name" | "mode" | "secretPrefix" | "dateCreated"
+> &
   SealedSecret & { userId: string };
 
 /**
  * Adds an endpoint. Requires {@link lockEndpoints}. Rejects it if the account already has the
- * maximum number.
+ * maximum number in the endpoint's mode.
  */
 export const insertEndpoint = async (tx: Transaction, endpoint: NewEndpoint): Promise<Endpoint> => {
   const { count } = await tx.one(countRow`
     SELECT count(*)::int AS count FROM endpoints
-    WHERE user_id = ${endpoint.userId} AND deleted_at IS NULL
+    WHERE user_id = ${endpoint.userId} AND mode = ${endpoint.mode} AND deleted_at IS NULL
   `);
   if (count >= endpointsMax) throw createApiError("WEBHOOK_ENDPOINT_LIMIT");
   return tx.one(endpointRow`
     INSERT INTO endpoints
-      (id, user_id, url, name, enabled, secret_prefix, sealed_secret, secret_key_name, date_created)
+      (id, user_id, url, name, mode, enabled, secret_prefix, sealed_secret, secret_key_name,
+       date_created)
     VALUES
-      (${endpoint.id}, ${endpoint.userId}, ${endpoint.url}, ${endpoint.name}, true,
+      (${endpoint.id}, ${endpoint.userId}, ${endpoint.url}, ${endpoint.name}, ${endpoint.mode}, true,
        ${endpoint.secretPrefix}, ${sql.binary(endpoint.sealed)}, ${endpoint.keyName},
        ${sql.timestamp(endpoint.dateCreated)})
     RETURNING ${endpointColumns}
   `);
 };
 
-/** Lists the account's endpoints without deleted ones, newest first. */
+/** Lists the account's endpoints of both modes without deleted ones, newest first. */
 export const listEndpoints = (pool: Db, userId: string): Promise<readonly Endpoint[]> =>
   pool.any(endpointRow`
     SELECT ${endpointColumns} FROM endpoints
     WHERE user_id = ${userId} AND deleted_at IS NULL
     ORDER BY date_created DESC, id DESC
-    LIMIT ${endpointsMax}
+    LIMIT ${2 * endpointsMax}
   `);
 
 type OwnedEndpointKey = { userId: string; id: string };
@@ -125,6 +130,7 @@ export const hadEndpoint = (pool: Db, { userId, id }: OwnedEndpointKey): Promise
 const EnabledEndpointRow = z.object({
   endpointId: z.string(),
   userId: z.string(),
+  mode: Mode,
   origin: z.string(),
   dateCreated: z.date(),
 });
@@ -237,13 +243,13 @@ const NewlyFailingRow = z.object({
   name: z.string(),
 });
 
-/** An enabled endpoint that had no failure since its last success, and now has one. */
+/** An enabled live endpoint that had no failure since its last success, and now has one. */
 export type NewlyFailingEndpoint = z.output<typeof NewlyFailingRow>;
 
 /**
  * Records the results of the latest attempts per endpoint, and adds them to the hourly counts. Does
- * not update the endpoint's row if a success follows a success. Returns the endpoints that started
- * to fail.
+ * not update the endpoint's row if a success follows a success. Returns the live endpoints that
+ * started to fail.
  */
 export const recordOutcomes = async (
   tx: Transaction,
@@ -289,7 +295,7 @@ export const recordOutcomes = async (
       FROM run, locked
       WHERE endpoints.id = run.endpoint_id AND endpoints.id = locked.id
       RETURNING endpoints.id, user_id, name,
-        enabled AND deleted_at IS NULL AND run.failures > 0
+        mode = 'live' AND enabled AND deleted_at IS NULL AND run.failures > 0
           AND endpoints.consecutive_failures = run.failures AS is_newly_failing
     )
     SELECT id AS "endpointId", user_id AS "accountId", name FROM updated WHERE is_newly_failing

@@ -6,7 +6,7 @@ import {
   defineTable,
   sqlVoid,
 } from "@payment-links/postgres";
-import { createApiError, webhookTypes } from "@payment-links/contracts";
+import { Mode, createApiError, webhookTypes } from "@payment-links/contracts";
 import { sql } from "slonik";
 import * as z from "zod";
 import { StoredTransaction } from "../domain/attempt.ts";
@@ -21,25 +21,28 @@ import type { SealedSecret } from "../domain/secret-keys.ts";
 const idRow = sql.type(z.object({ id: z.string() }));
 const countRow = sql.type(z.object({ count: z.int() }));
 
-export type NewListener = SealedSecret & { id: string; userId: string; dateCreated: Date };
+/** A listener as the API key of its account and mode names it. */
+type OwnListener = { id: string; userId: string; mode: Mode };
+
+export type NewListener = SealedSecret & OwnListener & { dateCreated: Date };
 
 /**
  * Adds a listener. Requires `lockEndpoints`, so that no event is missed and the limit holds under
- * concurrency. Rejects it if the account already has the maximum number.
+ * concurrency. Rejects it if the account already has the maximum number in its mode.
  */
 export const insertListener = async (tx: Transaction, listener: NewListener): Promise<void> => {
-  const { dateCreated: now, userId } = listener;
+  const { dateCreated: now, mode, userId } = listener;
   const since = sql.timestamp(getListenersSince(now));
   const { count } = await tx.one(countRow`
     SELECT count(*)::int AS count FROM listeners
-    WHERE user_id = ${userId} AND last_contact_at > ${since}
+    WHERE user_id = ${userId} AND mode = ${mode} AND last_contact_at > ${since}
   `);
   if (count >= listenersMax) throw createApiError("WEBHOOK_LISTENER_LIMIT");
   await tx.query(sqlVoid`
     INSERT INTO listeners
-      (id, user_id, sealed_secret, secret_key_name, date_created, last_contact_at)
+      (id, user_id, mode, sealed_secret, secret_key_name, date_created, last_contact_at)
     VALUES
-      (${listener.id}, ${userId}, ${sql.binary(listener.sealed)}, ${listener.keyName},
+      (${listener.id}, ${userId}, ${mode}, ${sql.binary(listener.sealed)}, ${listener.keyName},
        ${sql.timestamp(now)}, ${sql.timestamp(now)})
   `);
 };
@@ -47,10 +50,10 @@ export const insertListener = async (tx: Transaction, listener: NewListener): Pr
 /** Deletes a listener with its events. Returns whether it existed. */
 export const deleteListener = async (
   pool: Db,
-  { id, userId }: { id: string; userId: string },
+  { id, mode, userId }: OwnListener,
 ): Promise<boolean> => {
   const deletedRow = await pool.maybeOne(idRow`
-    DELETE FROM listeners WHERE id = ${id} AND user_id = ${userId} RETURNING id
+    DELETE FROM listeners WHERE id = ${id} AND user_id = ${userId} AND mode = ${mode} RETURNING id
   `);
   return deletedRow !== null;
 };
@@ -82,14 +85,14 @@ const connectedRow = sql.type(ConnectedRow);
  */
 export const connectListener = async (
   tx: Transaction,
-  { id, userId, lastNumber }: { id: string; userId: string; lastNumber: number },
+  { id, mode, userId, lastNumber }: OwnListener & { lastNumber: number },
   now: Date,
 ): Promise<z.output<typeof ConnectedRow> | null> => {
   const listener = await tx.maybeOne(connectedRow`
     UPDATE listeners
     SET last_contact_at = ${sql.timestamp(now)},
         acknowledged_number = greatest(acknowledged_number, least(${lastNumber}::bigint, last_number))
-    WHERE id = ${id} AND user_id = ${userId}
+    WHERE id = ${id} AND user_id = ${userId} AND mode = ${mode}
       AND last_contact_at > ${sql.timestamp(getListenersSince(now))}
     RETURNING acknowledged_number AS "acknowledgedNumber", sealed_secret AS sealed,
       secret_key_name AS "keyName"
@@ -105,6 +108,7 @@ export const connectListener = async (
 const LockedListenerRow = z.object({
   id: z.string(),
   userId: z.string(),
+  mode: Mode,
   dateCreated: z.date(),
   lastNumber: Int8,
 });

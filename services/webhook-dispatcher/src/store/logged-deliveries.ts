@@ -2,6 +2,7 @@ import { type Db, defineTable } from "@payment-links/postgres";
 import { sql } from "slonik";
 import * as z from "zod";
 import {
+  type Mode,
   type WebhookType,
   deliveryStatuses,
   pageSize,
@@ -99,16 +100,16 @@ export const listDeliveries = (
 };
 
 /** The owner of the link, and the page of its deliveries. */
-type LinkDeliveriesPage = { userId: string; linkId: string; offset: number };
+type LinkDeliveriesPage = { userId: string; mode: Mode; linkId: string; offset: number };
 
 /**
  * Lists a page of the deliveries of an account's link, newest first. The result has one extra entry
- * if there are more. All deliveries of a link belong to its owner, so the page is empty for another
- * account.
+ * if there are more. All deliveries of a link belong to its owner and are in its mode, so the page is
+ * empty for another account or mode.
  */
 export const listLinkDeliveries = (
   pool: Db,
-  { userId, linkId, offset }: LinkDeliveriesPage,
+  { userId, mode, linkId, offset }: LinkDeliveriesPage,
 ): Promise<readonly LinkDelivery[]> =>
   pool.any(linkRow`
     SELECT entry.*, endpoints.name AS "endpointName"
@@ -124,6 +125,7 @@ export const listLinkDeliveries = (
       LIMIT ${pageSize + 1} OFFSET ${offset}
     ) AS entry
     JOIN endpoints ON endpoints.id = entry."endpointId" AND user_id = ${userId}
+      AND mode = ${mode}
     ORDER BY "dateCreated" DESC, entry.id DESC
   `);
 

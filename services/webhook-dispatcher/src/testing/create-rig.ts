@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { createOutgoingEvent, type OutgoingEvent } from "@payment-links/bus";
 import {
+  type Mode,
   type PaymentLinkState,
   generateApiKey,
   hashSecret,
@@ -108,9 +109,9 @@ export const createRig = async ({ environment = {}, outside = {} }: RigOptions =
       return person;
     },
     /** Creates an API key of the user that can read links. */
-    createKey: ({ userId }: { userId: string }): string => {
-      const key = generateApiKey("live");
-      people.set(hashSecret(key).toString("hex"), { userId, provenAt: endOfTime });
+    createKey: ({ userId }: { userId: string }, mode: Mode = "live"): string => {
+      const key = generateApiKey(mode);
+      people.set(hashSecret(key).toString("hex"), { userId, provenAt: endOfTime, mode });
       return key;
     },
     call,
@@ -150,7 +151,7 @@ export type Rig = Awaited<ReturnType<typeof createRig>>;
 
 export const endpointsPath = "/console/api/webhook-endpoints";
 
-type SignedInPerson = { userId: string; provenAt: Date };
+type SignedInPerson = { userId: string; provenAt: Date; mode?: Mode };
 
 const endOfTime = new Date(8.64e15);
 
@@ -159,7 +160,7 @@ const createIntrospect =
   ({ hash, kind }) => {
     const person = people.get(hash);
     if (person === undefined) return Promise.resolve({ found: false });
-    const { userId, provenAt } = person;
+    const { userId, provenAt, mode } = person;
     const id = newId("sess");
     return Promise.resolve({
       found: true,
@@ -169,6 +170,7 @@ const createIntrospect =
         bucketId: id,
         scopes: kind === "api-key" ? ["payment_link:read"] : [],
         expiresAt: null,
+        ...(mode === undefined ? {} : { mode }),
         method: "passkey",
         presence: { provenAt, methods: ["link", "siwe"] },
       },

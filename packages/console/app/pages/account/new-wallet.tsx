@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from "react";
 import { flushSync } from "react-dom";
 import type { CatalogueEntry } from "../../api/operations.ts";
 import { useOperationQuery, useOperationMutation } from "../../api/query.ts";
+import { isOfMode } from "../../mode.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Checkbox, Field } from "../../ui/field.tsx";
@@ -36,7 +37,7 @@ export const NewWalletDialog = ({ onClose }: { onClose: () => void }) => {
       <QueryView query={tokens}>
         {({ data }) => (
           <WalletForm
-            tokens={data}
+            tokens={data.filter(isOfMode)}
             isChecking={isChecking}
             setChecking={setChecking}
             onClose={onClose}

@@ -2,6 +2,7 @@ import { useState } from "react";
 import { useLocation, useNavigate } from "react-router";
 import type { NotificationSettings } from "../../api/operations.ts";
 import { useOperationMutation, useOperationQuery } from "../../api/query.ts";
+import { mode } from "../../mode.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Checkbox, Field } from "../../ui/field.tsx";
 import { AsyncButton, Form } from "../../ui/form.tsx";
@@ -21,6 +22,7 @@ const Notifications = () => {
       {(data) =>
         data.isAvailable ? (
           <>
+            {mode === "test" && <Notice>{texts.noTestEmails}</Notice>}
             <Address settings={data} />
             <Kinds settings={data} />
           </>

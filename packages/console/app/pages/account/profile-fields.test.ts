@@ -19,6 +19,8 @@ const account: OwnAccount = {
   returnUrl: "https://shop.example/",
   dateCreated: "2026-11-21T10:00:00.000Z",
   isReady: true,
+  isTestReady: false,
+  testModeAvailable: true,
 };
 
 test("an unchanged profile has no changes", () => {

@@ -87,7 +87,13 @@ export const PictureField = ({ onChoose, ...portraitProps }: PictureFieldProps) 
         />
         <Button onPress={() => input.current?.click()}>{texts.choosePicture}</Button>
         {(chosenPicture !== undefined || imageUrl !== "") && (
-          <Button variant="quiet" onPress={() => onChoose(undefined)}>
+          <Button
+            variant="quiet"
+            onPress={() => {
+              setFileError(undefined);
+              onChoose(undefined);
+            }}
+          >
             {texts.removePicture}
           </Button>
         )}

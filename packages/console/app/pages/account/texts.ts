@@ -46,6 +46,9 @@ export const texts = pickTranslation({
     },
     wallets: {
       intro: "New links use your default wallet. Payments go straight to it.",
+      introTest:
+        "New test links use your default test wallet. Its address is on a test network, where money has no value.",
+      emptyTest: "Your test wallets will appear here. Add one to create test links.",
       emptyTitle: "No wallets",
       empty: "Your wallets will appear here. Add one to receive payments.",
       address: "Address",
@@ -262,6 +265,10 @@ export const texts = pickTranslation({
     },
     wallets: {
       intro: "Neue Links verwenden Ihre Standard-Wallet. Zahlungen gehen direkt dorthin.",
+      introTest:
+        "Neue Testlinks verwenden Ihre Standard-Test-Wallet. Ihre Adresse liegt in einem Testnetz, in dem Geld keinen Wert hat.",
+      emptyTest:
+        "Hier erscheinen Ihre Test-Wallets. Fügen Sie eine hinzu, um Testlinks zu erstellen.",
       emptyTitle: "Keine Wallets",
       empty: "Hier erscheinen Ihre Wallets. Fügen Sie eine hinzu, um Zahlungen zu erhalten.",
       address: "Adresse",

@@ -2,6 +2,7 @@ import { plus, wallet as walletIcon } from "@payment-links/design/icons";
 import { useState } from "react";
 import type { OwnWallet } from "../../api/operations.ts";
 import { useOperationQuery, useOperationMutation } from "../../api/query.ts";
+import { isOfMode, mode } from "../../mode.ts";
 import { ActionMenu } from "../../ui/action-menu.tsx";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -32,17 +33,18 @@ const Wallets = () => {
   return (
     <>
       <Card title={allTexts.sections.wallets} actions={addButton}>
-        <p className={styles["quiet"]}>{texts.intro}</p>
+        <p className={styles["quiet"]}>{mode === "test" ? texts.introTest : texts.intro}</p>
         <QueryView query={wallets} placeholder={<SkeletonTable rows={2} />}>
-          {({ data }) =>
-            data.length === 0 ? (
+          {(list) => {
+            const data = list.data.filter(isOfMode);
+            return data.length === 0 ? (
               <EmptyState icon={walletIcon} title={texts.emptyTitle} action={addButton}>
-                {texts.empty}
+                {mode === "test" ? texts.emptyTest : texts.empty}
               </EmptyState>
             ) : (
               <WalletTable wallets={data} />
-            )
-          }
+            );
+          }}
         </QueryView>
       </Card>
       {isAdding && <NewWalletDialog onClose={() => setAdding(false)} />}

@@ -2,6 +2,7 @@ import { useState } from "react";
 import { callOperation } from "../../api/call.ts";
 import type { PendingCommandSignIn } from "../../api/operations.ts";
 import { useOperationMutation } from "../../api/query.ts";
+import { mode } from "../../mode.ts";
 import { Checkbox } from "../../ui/field.tsx";
 import { AsyncButton, Form } from "../../ui/form.tsx";
 import { formatDateTime } from "../../ui/format.ts";
@@ -28,7 +29,7 @@ export const Approval = ({ code, signIn, onResult }: Props) => {
     const selectedScopes = scopes.filter((scope) => formData.getAll("scope").includes(scope));
     setNoScope(selectedScopes.length === 0);
     if (selectedScopes.length === 0) return;
-    await allowSignIn.mutateAsync({ path, body: { scopes: selectedScopes } });
+    await allowSignIn.mutateAsync({ path, body: { scopes: selectedScopes, mode } });
     onResult("allowed");
   };
   const deny = async (): Promise<void> => {

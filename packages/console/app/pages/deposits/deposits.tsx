@@ -4,6 +4,7 @@ import { Link, useSearchParams } from "react-router";
 import { buildOperationUrl } from "../../api/call.ts";
 import type { DepositData } from "../../api/operations.ts";
 import { useOperationQuery, useOperationMutation } from "../../api/query.ts";
+import { mode } from "../../mode.ts";
 import { Badge, type Tone } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { ConfirmDialog } from "../../ui/dialog.tsx";
@@ -38,7 +39,7 @@ const Deposits = () => {
   const offset = useOffset();
   const deposits = useOperationQuery(
     "listDeposits",
-    { query: { decision, offset } },
+    { query: { decision, mode, offset } },
     { refetchIntervalMs },
   );
   return (
@@ -64,7 +65,10 @@ const Deposits = () => {
       </Card>
       {/* It appears with the data, so that the data does not move it. */}
       {deposits.data !== undefined && (
-        <DownloadButton label={texts.downloadCsv} href={buildOperationUrl("exportDeposits")} />
+        <DownloadButton
+          label={texts.downloadCsv}
+          href={buildOperationUrl("exportDeposits", { query: { mode } })}
+        />
       )}
     </Page>
   );

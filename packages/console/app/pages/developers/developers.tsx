@@ -2,6 +2,7 @@ import { type IconNode, bookOpen, code, keyRound, webhook } from "@payment-links
 import { useEffect } from "react";
 import { Link, useLocation } from "react-router";
 import { useOperationQuery } from "../../api/query.ts";
+import { mode } from "../../mode.ts";
 import { Copyable } from "../../ui/copyable.tsx";
 import { Icon } from "../../ui/icon.tsx";
 import { Card, Page } from "../../ui/page.tsx";
@@ -24,7 +25,9 @@ const Developers = () => {
     <Page title={texts.title}>
       <Guides />
       <Card title={texts.createLink}>
-        <p className={uiStyles["quiet"]}>{texts.createLinkText}</p>
+        <p className={uiStyles["quiet"]}>
+          {mode === "test" ? texts.createLinkTextTest : texts.createLinkText}
+        </p>
         <dl className={uiStyles["facts"]}>
           <dt>{texts.baseUrl}</dt>
           <dd>

@@ -14,6 +14,8 @@ export const texts = pickTranslation({
     webhooksText: "Receive an event for each payment, and see past deliveries.",
     createLink: "Create a payment link",
     createLinkText: "Store an API key in the environment variable API_KEY, then run this code.",
+    createLinkTextTest:
+      "Store a test key in the environment variable API_KEY, then run this code. It creates a test link.",
     baseUrl: "Base URL",
     copyBaseUrl: "Copy base URL",
     language: "Language",
@@ -44,6 +46,8 @@ export const texts = pickTranslation({
     createLink: "Zahlungslink erstellen",
     createLinkText:
       "Speichern Sie einen API-Schlüssel in der Umgebungsvariablen API_KEY und führen Sie diesen Code aus.",
+    createLinkTextTest:
+      "Speichern Sie einen Testschlüssel in der Umgebungsvariablen API_KEY und führen Sie diesen Code aus. Er erstellt einen Testlink.",
     baseUrl: "Basis-URL",
     copyBaseUrl: "Basis-URL kopieren",
     language: "Sprache",

@@ -4,6 +4,7 @@ import { Link } from "react-router";
 import { createDuplicateGuard } from "../../api/duplicate-guard.ts";
 import type { ApiKeyData, IgnoredFields } from "../../api/operations.ts";
 import { useOperationQuery } from "../../api/query.ts";
+import { isOfMode, mode } from "../../mode.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
@@ -22,7 +23,7 @@ import { texts } from "./texts.ts";
 /** The API keys with their scopes and usage. The secret of a new key is shown once. */
 const Keys = () => {
   const keys = useOperationQuery("listApiKeys", {});
-  const ignoredFields = useOperationQuery("listIgnoredFields", {});
+  const ignoredFields = useOperationQuery("listIgnoredFields", { query: { mode } });
   const [isCreating, setCreating] = useState(false);
   // It outlives the dialog, because its user may close it after a lost response.
   const [duplicateGuard] = useState(createDuplicateGuard);
@@ -35,14 +36,16 @@ const Keys = () => {
   return (
     <Page title={texts.title} actions={createButton}>
       <p className={styles["quiet"]}>
-        {texts.intro} <Link to="/developers">{texts.viewSamples}</Link>
+        {mode === "test" ? texts.introTest : texts.intro}{" "}
+        <Link to="/developers">{texts.viewSamples}</Link>
       </p>
       <Card>
         <QueryView query={keys} placeholder={<SkeletonTable rows={3} />}>
-          {({ data }) =>
-            data.length === 0 ? (
+          {(list) => {
+            const data = list.data.filter(isOfMode);
+            return data.length === 0 ? (
               <EmptyState icon={keyRound} title={texts.emptyTitle} action={createButton}>
-                {texts.empty}
+                {mode === "test" ? texts.emptyTest : texts.empty}
               </EmptyState>
             ) : (
               <KeyTable
@@ -51,8 +54,8 @@ const Keys = () => {
                 now={keys.dataUpdatedAt}
                 onSecret={showSecret}
               />
-            )
-          }
+            );
+          }}
         </QueryView>
       </Card>
       {isCreating && (

@@ -2,6 +2,7 @@ import { useState } from "react";
 import { callOperation } from "../../api/call.ts";
 import type { createDuplicateGuard } from "../../api/duplicate-guard.ts";
 import { useGuardedCreate } from "../../api/use-guarded-create.ts";
+import { mode } from "../../mode.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Checkbox, Field, Select } from "../../ui/field.tsx";
@@ -31,6 +32,7 @@ export const NewKeyDialog = ({ duplicateGuard, onSecret, onClose }: Props) => {
     const name = fields["name"] ?? "";
     const body = {
       name,
+      mode,
       scopes: selectedScopes,
       expiresAt: toExpiresAt(fields["expiry"]),
       cidrs: fields["cidrs"]?.split(/[\s,]+/).filter((part) => part !== "") ?? null,

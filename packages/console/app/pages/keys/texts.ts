@@ -5,9 +5,12 @@ export const texts = pickTranslation({
   en: {
     title: "API keys",
     intro: "Your software uses API keys to create and read links. A key can't move money.",
+    introTest:
+      "Test keys begin with plk_test_. They create and read test links only, and can simulate payments.",
     viewSamples: "View code samples",
     emptyTitle: "No API keys",
     empty: "Your API keys will appear here. Create one to connect your software.",
+    emptyTest: "Your test keys will appear here. Create one to try your software.",
     name: "Name",
     scopes: "Permissions",
     scopeNames: {
@@ -63,10 +66,14 @@ export const texts = pickTranslation({
     title: "API-Schlüssel",
     intro:
       "Ihre Software erstellt und liest Links mit API-Schlüsseln. Ein Schlüssel kann kein Geld bewegen.",
+    introTest:
+      "Testschlüssel beginnen mit plk_test_. Sie erstellen und lesen nur Testlinks und können Zahlungen simulieren.",
     viewSamples: "Codebeispiele ansehen",
     emptyTitle: "Keine API-Schlüssel",
     empty:
       "Hier erscheinen Ihre API-Schlüssel. Erstellen Sie einen, um Ihre Software zu verbinden.",
+    emptyTest:
+      "Hier erscheinen Ihre Testschlüssel. Erstellen Sie einen, um Ihre Software auszuprobieren.",
     name: "Name",
     scopes: "Berechtigungen",
     scopeNames: {

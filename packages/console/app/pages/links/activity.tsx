@@ -21,6 +21,7 @@ import type {
   StoryEntry,
   TokenData,
 } from "../../api/operations.ts";
+import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Copyable } from "../../ui/copyable.tsx";
 import { DownloadButton } from "../../ui/download-button.tsx";
@@ -49,7 +50,7 @@ const RefundDialog = createLazyComponent(() => import("./refund/refund-dialog.ts
 export const Activity = ({ link }: { link: OwnPaymentLink }) => {
   const { id } = link;
   const [refunding, setRefunding] = useState<{ payment: PaymentData; token: TokenData }>();
-  const { items, timeline, deliveries, hasMore, loadMore } = useActivity(id);
+  const { items, timeline, deliveries, hasMore, loadMore } = useActivity(link);
   const hasPayment = items.some(
     (item) => item.source === "timeline" && item.entry.payment !== null,
   );
@@ -87,7 +88,7 @@ export const Activity = ({ link }: { link: OwnPaymentLink }) => {
       {hasPayment && (
         <DownloadButton
           label={texts.downloadPaymentsCsv}
-          href={buildOperationUrl("exportOwnPayments", { query: { link: id } })}
+          href={buildOperationUrl("exportOwnPayments", { query: { link: id, mode: link.mode } })}
         />
       )}
       {refunding !== undefined && (
@@ -136,7 +137,15 @@ const TimelineItem = ({ entry, link, onRefund }: TimelineItemProps) => {
         <Icon node={icons[entryKind]} />
       </span>
       <span className={styles["event"]}>
-        <strong>{texts.timelineEntryKinds[entryKind]}</strong>
+        <span>
+          <strong>{texts.timelineEntryKinds[entryKind]}</strong>
+          {payment?.simulated === true && kind !== "completed" && (
+            <>
+              {" "}
+              <Badge tone="quiet">{texts.simulated}</Badge>
+            </>
+          )}
+        </span>
         {by !== null && (
           <span className={uiStyles["quiet"]}>
             {by.kind === "api_key" ? texts.createdByApiKey : texts.createdInConsole}

@@ -1,6 +1,7 @@
 import { download } from "@payment-links/design/icons";
 import { useId, useRef } from "react";
 import { buildOperationUrl } from "../../api/call.ts";
+import { mode } from "../../mode.ts";
 import { DownloadButton } from "../../ui/download-button.tsx";
 import { Icon } from "../../ui/icon.tsx";
 import uiStyles from "../../ui/ui.module.css";
@@ -45,11 +46,11 @@ export const ExportPanel = ({ filter }: { filter: ReturnType<typeof parseLinkFil
       >
         <DownloadButton
           label={texts.downloadLinksCsv}
-          href={buildOperationUrl("exportOwnPaymentLinks", { query: filter })}
+          href={buildOperationUrl("exportOwnPaymentLinks", { query: { ...filter, mode } })}
         />
         <DownloadButton
           label={texts.downloadPaymentsCsv}
-          href={buildOperationUrl("exportOwnPayments", { query: { from, to } })}
+          href={buildOperationUrl("exportOwnPayments", { query: { from, to, mode } })}
         />
       </div>
     </>

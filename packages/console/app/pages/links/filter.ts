@@ -8,7 +8,7 @@ export type LinkFilterParameter = "status" | "q" | "token" | "from" | "to";
 
 type LinkFilter = Omit<
   NonNullable<Operations["listOwnPaymentLinks"]["input"]["query"]>,
-  "before" | "offset"
+  "mode" | "before" | "offset"
 >;
 
 const stateFilters: Readonly<Record<LinkState, LinkFilter>> = {

@@ -3,6 +3,7 @@ import { useState } from "react";
 import { useLocation, useParams } from "react-router";
 import type { OwnPaymentLink } from "../../api/operations.ts";
 import { useOperationMutation, useOperationQuery } from "../../api/query.ts";
+import { useModeOf } from "../../frame/use-mode-of.ts";
 import { ActionMenu } from "../../ui/action-menu.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { ConfirmDialog } from "../../ui/dialog.tsx";
@@ -27,11 +28,14 @@ const LinkDetails = () => {
   const link = useOperationQuery("getOwnPaymentLink", { path: { id } }, { refetchIntervalMs });
   return (
     <QueryView query={link} pageTitle={texts.linkTitle}>
-      {(data) => <LinkView link={data} />}
+      {(data) => <LinkInItsMode link={data} />}
     </QueryView>
   );
 };
 export default LinkDetails;
+
+const LinkInItsMode = ({ link }: { link: OwnPaymentLink }) =>
+  useModeOf(link) ? <LinkView link={link} /> : <Page title={texts.linkTitle}>{null}</Page>;
 
 const LinkView = ({ link }: { link: OwnPaymentLink }) => {
   const [isConfirming, setConfirming] = useState(false);

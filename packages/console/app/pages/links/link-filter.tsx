@@ -2,6 +2,7 @@ import { search } from "@payment-links/design/icons";
 import { useEffect, useRef, useState } from "react";
 import { useNavigate, useSearchParams } from "react-router";
 import { useOperationQuery } from "../../api/query.ts";
+import { isOfMode, mode } from "../../mode.ts";
 import { ButtonLink } from "../../ui/button.tsx";
 import { Icon } from "../../ui/icon.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
@@ -100,7 +101,9 @@ const SearchField = () => {
 
 const TokenFilter = () => {
   const [tokenId, setTokenId] = useParameter("token");
-  const tokens = useOperationQuery("listTokens", {}).data?.data ?? [];
+  const allTokens = useOperationQuery("listTokens", {}).data?.data ?? [];
+  // Live links from before modes existed can be on test networks.
+  const tokens = mode === "test" ? allTokens.filter(isOfMode) : allTokens;
   return (
     <label className={styles["chip"]} data-set={tokenId !== ""}>
       {texts.token}

@@ -9,6 +9,7 @@ import { Link, useLocation, useSearchParams } from "react-router";
 import { hasApiErrorCode } from "../../api/api-error.ts";
 import type { OwnPaymentLinkData } from "../../api/operations.ts";
 import { useOperationQuery } from "../../api/query.ts";
+import { mode } from "../../mode.ts";
 import { ButtonLink } from "../../ui/button.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { formatDateTime } from "../../ui/format.ts";
@@ -37,7 +38,7 @@ const Links = () => {
   const [searchParams] = useSearchParams();
   const filter = parseLinkFilter(searchParams);
   const before = searchParams.get("before") ?? undefined;
-  const links = useOperationQuery("listOwnPaymentLinks", { query: { ...filter, before } });
+  const links = useOperationQuery("listOwnPaymentLinks", { query: { ...filter, mode, before } });
   const actions = (
     <>
       <ExportPanel filter={filter} />
@@ -109,7 +110,7 @@ const NoLinks = ({ isFiltered }: { isFiltered: boolean }) =>
         </ButtonLink>
       }
     >
-      {texts.empty}
+      {mode === "test" ? texts.emptyTest : texts.empty}
     </EmptyState>
   );
 
@@ -163,7 +164,7 @@ const NotReady = () => (
           </ButtonLink>
         }
       >
-        {texts.accountNotReady}
+        {mode === "test" ? texts.accountNotReadyTest : texts.accountNotReady}
       </EmptyState>
     </Card>
   </Page>

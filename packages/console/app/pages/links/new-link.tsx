@@ -5,6 +5,7 @@ import { callOperation } from "../../api/call.ts";
 import { createIdempotencyKeys } from "../../api/idempotency-keys.ts";
 import type { NewPaymentLink, OwnWallet } from "../../api/operations.ts";
 import { invalidateOperations, useOperationQuery } from "../../api/query.ts";
+import { isOfMode, mode } from "../../mode.ts";
 import { ButtonLink } from "../../ui/button.tsx";
 import { Field, Select } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
@@ -15,7 +16,7 @@ import { QueryView } from "../../ui/query-view.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { CheckoutPreview } from "./checkout-preview.tsx";
 import styles from "./links.module.css";
-import { parseAmount } from "./parse-amount.ts";
+import { formatAmountInput, parseAmount } from "./parse-amount.ts";
 import {
   type NewLinkError,
   expiryOptions,
@@ -36,16 +37,17 @@ const expiryTexts: Readonly<Record<(typeof expiryOptions)[number], string>> = {
 
 /** The form for a new link, next to a preview. It is prefilled when the user duplicates a link. */
 const NewLink = () => {
-  const wallets = useOperationQuery("listWallets", {});
+  const walletList = useOperationQuery("listWallets", {});
   return (
     <Page title={texts.newTitle} back={{ to: "/links", label: texts.title }}>
-      <QueryView query={wallets} placeholder={<Skeleton height="28rem" />}>
+      <QueryView query={walletList} placeholder={<Skeleton height="28rem" />}>
         {({ data }) => {
-          const wallet = data.find(({ isDefault }) => isDefault);
+          const wallets = data.filter(isOfMode);
+          const wallet = wallets.find(({ isDefault }) => isDefault);
           return wallet === undefined ? (
             <NoWallet />
           ) : (
-            <NewLinkForm wallet={wallet} wallets={data} />
+            <NewLinkForm wallet={wallet} wallets={wallets} />
           );
         }}
       </QueryView>
@@ -56,7 +58,7 @@ export default NewLink;
 
 const NoWallet = () => (
   <Card>
-    <p>{texts.accountNotReady}</p>
+    <p>{mode === "test" ? texts.accountNotReadyTest : texts.accountNotReady}</p>
     <div>
       <ButtonLink to="/" variant="primary">
         {texts.continueSetup}
@@ -69,10 +71,12 @@ type WalletProps = { wallet: OwnWallet; wallets: readonly OwnWallet[] };
 
 const NewLinkForm = ({ wallet, wallets }: WalletProps) => {
   const initialValues = (useLocation().state ?? {}) as Partial<NewPaymentLink>;
-  const [amountInput, setAmountInput] = useState(String(initialValues.toAmount ?? ""));
   const [description, setDescription] = useState(initialValues.description ?? "");
   const { create, formError, clearError } = useCreateLink(wallet);
   const { symbol } = wallet.token.token;
+  const [amountInput, setAmountInput] = useState(() =>
+    formatAmountInput(String(initialValues.toAmount ?? ""), symbol),
+  );
   const amount = parseAmount(amountInput, symbol);
   const isReformatted = amount !== undefined && amount !== amountInput.trim();
   return (
@@ -136,7 +140,11 @@ const useCreateLink = (wallet: OwnWallet) => {
     }
     const { newLink } = submitted.current;
     const header = { "Idempotency-Key": idempotencyKeys.current.keyFor(newLink) };
-    const { id } = await callOperation("createOwnPaymentLink", { header, body: newLink });
+    const { id } = await callOperation("createOwnPaymentLink", {
+      query: { mode },
+      header,
+      body: newLink,
+    });
     await invalidateOperations(client, ["listOwnPaymentLinks"]);
     await navigate(`/links/${id}`, { replace: true, state: { isNew: true } });
   };

@@ -1,5 +1,5 @@
 import { expect, test } from "@jest/globals";
-import { parseAmount } from "./parse-amount.ts";
+import { formatAmountInput, parseAmount } from "./parse-amount.ts";
 
 test.each([
   ["en-US", "25.50", "25.50"],
@@ -44,4 +44,15 @@ test.each([
   ["en-US", ""],
 ])("in %s, %j is not accepted as an amount", (locale, input) => {
   expect(parseAmount(input, "USDC", locale)).toBeUndefined();
+});
+
+test.each([
+  ["en-US", "1.234", "1.234"],
+  ["de-DE", "1.234", "1,234"],
+  ["de-DE", "1000", "1000"],
+  ["fr-FR", "1234567.5", "1234567,5"],
+  ["ar-EG", "25.5", "25.5"],
+])("in %s, the amount %s is entered as %s", (locale, amount, input) => {
+  expect(formatAmountInput(amount, "USDC", locale)).toBe(input);
+  expect(parseAmount(input, "USDC", locale)).toBe(amount);
 });

@@ -1,3 +1,5 @@
+import { formatAmount } from "../../ui/format.ts";
+
 /**
  * Parses an amount as people write it: with the group and decimal separators of a locale, and with
  * a currency sign or the token's symbol. Returns the decimal with a point, or undefined if the
@@ -17,6 +19,16 @@ export const parseAmount = (input: string, symbol: string, locale?: string): str
       ? number.replace(decimal, ".")
       : [grouped[1]?.replaceAll(group, ""), grouped[2] ?? []].flat().join(".");
   return decimalPattern.test(amount) && /[1-9]/.test(amount) ? amount : undefined;
+};
+
+/**
+ * Formats a decimal with a point as a user of the locale would enter it. Returns the decimal itself
+ * if {@link parseAmount} would read the formatted text differently.
+ */
+export const formatAmountInput = (amount: string, symbol: string, locale?: string): string => {
+  const format = new Intl.NumberFormat(locale, { maximumFractionDigits: 100, useGrouping: false });
+  const input = formatAmount(amount, format);
+  return parseAmount(input, symbol, locale) === amount ? input : amount;
 };
 
 const decimalPattern = /^(\d+(\.\d*)?|\.\d+)$/;

@@ -1,4 +1,5 @@
 import { download, externalLink, printer, share2 } from "@payment-links/design/icons";
+import { mode } from "../../mode.ts";
 import { Button } from "../../ui/button.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { Icon } from "../../ui/icon.tsx";
@@ -18,7 +19,15 @@ export const ShareCard = ({ url, amount }: { url: string; amount: string }) => (
         <p className={styles["printedAmount"]}>{amount}</p>
       </div>
       <div className={uiStyles["stack"]}>
-        <p className={uiStyles["quiet"]}>{texts.shareHint}</p>
+        <p className={uiStyles["quiet"]}>
+          {mode === "test" ? (
+            <>
+              {texts.simulateHint} <a href="/docs/testing">{texts.readTestingGuide}</a>
+            </>
+          ) : (
+            texts.shareHint
+          )}
+        </p>
         <code className={styles["url"]}>{url}</code>
         <div className={uiStyles["row"]}>
           <CopyButton text={url} label={texts.copyLink} variant="primary" hasVisibleLabel />

@@ -1,5 +1,6 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { callOperation } from "../../api/call.ts";
+import type { OwnPaymentLink } from "../../api/operations.ts";
 import { mergeActivity } from "./merge-activity.ts";
 
 const refetchIntervalMs = 5_000;
@@ -8,7 +9,7 @@ const refetchIntervalMs = 5_000;
  * Returns a link's timeline merged with its webhook deliveries, newest first. `loadMore` loads the
  * next page of the source that has the next entry.
  */
-export const useActivity = (linkId: string) => {
+export const useActivity = ({ id: linkId, mode }: Pick<OwnPaymentLink, "id" | "mode">) => {
   const timeline = useInfiniteQuery({
     queryKey: ["getPaymentLinkStory", linkId],
     queryFn: ({ pageParam }) =>
@@ -23,7 +24,7 @@ export const useActivity = (linkId: string) => {
   const deliveries = useInfiniteQuery({
     queryKey: ["listLinkDeliveries", linkId],
     queryFn: ({ pageParam }) =>
-      callOperation("listLinkDeliveries", { query: { linkId, offset: pageParam } }),
+      callOperation("listLinkDeliveries", { query: { linkId, mode, offset: pageParam } }),
     initialPageParam: 0,
     getNextPageParam: ({ nextOffset }) => nextOffset ?? undefined,
     refetchInterval: refetchIntervalMs,

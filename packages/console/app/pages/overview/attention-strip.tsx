@@ -2,6 +2,7 @@ import { triangleAlert } from "@payment-links/design/icons";
 import { Link } from "react-router";
 import type { Overview, OwnPaymentData } from "../../api/operations.ts";
 import { texts as frameTexts } from "../../frame/texts.ts";
+import { mode } from "../../mode.ts";
 import { Button } from "../../ui/button.tsx";
 import { formatAmount, formatCount, formatDateTime } from "../../ui/format.ts";
 import { Icon } from "../../ui/icon.tsx";
@@ -98,7 +99,7 @@ const Item = ({ item }: { item: AttentionItem }) => {
 const Unapplied = ({ unapplied }: Pick<Overview, "unapplied">) => (
   <details>
     <summary>{texts.unapplied(formatBoundedCount(unapplied))}</summary>
-    <p>{texts.unappliedText}</p>
+    <p>{mode === "test" ? texts.unappliedTestText : texts.unappliedText}</p>
     <Table
       rows={unapplied.payments}
       columns={[

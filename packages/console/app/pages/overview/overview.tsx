@@ -3,7 +3,8 @@ import { Link } from "react-router";
 import type { Overview as OverviewData } from "../../api/operations.ts";
 import { isFirstLoad, useOperationQuery } from "../../api/query.ts";
 import { useMissingPasskey } from "../../ceremonies/missing-passkey.ts";
-import { useAccount } from "../../frame/session.ts";
+import { useIsReady } from "../../frame/session.ts";
+import { isOfMode, mode } from "../../mode.ts";
 import { ButtonLink } from "../../ui/button.tsx";
 import { Card, Page } from "../../ui/page.tsx";
 import { QueryView } from "../../ui/query-view.tsx";
@@ -25,7 +26,7 @@ const queriedDayCount = 2 * Math.max(...dayCounts);
 
 /** The account's overview: what needs attention, received amounts, payments and setup steps. */
 const Overview = () => {
-  const account = useAccount();
+  const isReady = useIsReady();
   const setup = useSetup();
   const { overview, ...data } = useOverviewData();
   const newLinkButton = (
@@ -34,7 +35,7 @@ const Overview = () => {
     </ButtonLink>
   );
   return (
-    <Page title={texts.title} {...(account.isReady ? { actions: newLinkButton } : {})}>
+    <Page title={texts.title} {...(isReady ? { actions: newLinkButton } : {})}>
       {/* Nothing is shown until all of it is known, so that nothing moves down later. */}
       {data.isFirstLoad || setup.isFirstLoad ? (
         <Skeleton height="30rem" />
@@ -42,7 +43,7 @@ const Overview = () => {
         <>
           <AttentionStrip items={data.attentionItems} setup={setup} />
           <Setup setup={setup} />
-          {account.isReady && (
+          {isReady && (
             <QueryView query={overview}>
               {(figures) => <Figures data={figures} now={overview.dataUpdatedAt} />}
             </QueryView>
@@ -56,19 +57,19 @@ const Overview = () => {
 export default Overview;
 
 const useOverviewData = () => {
-  const { isReady } = useAccount();
+  const isReady = useIsReady();
   const options = { isEnabled: isReady, refetchIntervalMs };
-  const query = { days: queriedDayCount };
+  const query = { days: queriedDayCount, mode };
   const overview = useOperationQuery("getOverview", { query }, options);
-  const deposits = useOperationQuery("listDeposits", { query: {} }, options);
+  const deposits = useOperationQuery("listDeposits", { query: { mode } }, options);
   const endpoints = useOperationQuery("listWebhookEndpoints", {}, { refetchIntervalMs });
   const keys = useOperationQuery("listApiKeys", {});
   const passkey = useMissingPasskey();
   const attentionItems = listAttention({
     unapplied: overview.data?.unapplied,
     deposits: deposits.data,
-    endpoints: endpoints.data?.data,
-    keys: keys.data?.data,
+    endpoints: endpoints.data?.data.filter(isOfMode),
+    keys: keys.data?.data.filter(isOfMode),
     isPasskeyMissing: passkey.isMissing,
     now: keys.dataUpdatedAt,
   });

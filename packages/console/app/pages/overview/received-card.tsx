@@ -2,6 +2,7 @@ import { plus, receipt } from "@payment-links/design/icons";
 import { useState } from "react";
 import { useSearchParams } from "react-router";
 import type { Overview } from "../../api/operations.ts";
+import { mode } from "../../mode.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { ButtonLink } from "../../ui/button.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
@@ -110,6 +111,6 @@ const NothingReceived = ({ hasEarlier }: { hasEarlier: boolean }) =>
         </ButtonLink>
       }
     >
-      {texts.noPaymentsHint}
+      {mode === "test" ? texts.noTestPaymentsHint : texts.noPaymentsHint}
     </EmptyState>
   );

@@ -1,7 +1,8 @@
 import { arrowRight, check } from "@payment-links/design/icons";
 import { useState } from "react";
 import { isFirstLoad, useOperationQuery } from "../../api/query.ts";
-import { useAccount } from "../../frame/session.ts";
+import { useAccount, useIsReady } from "../../frame/session.ts";
+import { buildModeUrl, isOfMode, mode } from "../../mode.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Icon } from "../../ui/icon.tsx";
 import { Card } from "../../ui/page.tsx";
@@ -11,7 +12,9 @@ import { type SetupStep, type SetupSteps, listSetupSteps } from "./setup-steps.t
 import { texts } from "./texts.ts";
 
 /** All accounts in this browser share this key, so that it does not reveal who signs in here. */
-const hiddenKey = "set-up hidden";
+const hiddenKey = mode === "test" ? "set-up of test mode hidden" : "set-up hidden";
+
+const stepTexts = mode === "test" ? { ...texts.steps, ...texts.testSteps } : texts.steps;
 
 /** The state of the setup. `steps` is undefined until it is known. */
 export type SetupState = {
@@ -24,28 +27,29 @@ export type SetupState = {
 /** Returns the setup steps of the account, and whether the user has hidden them. */
 export const useSetup = (): SetupState => {
   const account = useAccount();
+  const isReady = useIsReady();
   const [isHidden, setHidden] = useState(localStorage.getItem(hiddenKey) !== null);
   const wallets = useOperationQuery("listWallets", {});
   const keys = useOperationQuery("listApiKeys", {});
   const endpoints = useOperationQuery("listWebhookEndpoints", {});
   const links = useOperationQuery(
     "listOwnPaymentLinks",
-    { query: {} },
-    { isEnabled: account.isReady },
+    { query: { mode } },
+    { isEnabled: isReady },
   );
   const toggleHidden = (): void => {
     if (isHidden) localStorage.removeItem(hiddenKey);
     else localStorage.setItem(hiddenKey, "1");
     setHidden(!isHidden);
   };
-  const queries = account.isReady ? [wallets, keys, endpoints, links] : [wallets, keys, endpoints];
+  const queries = isReady ? [wallets, keys, endpoints, links] : [wallets, keys, endpoints];
   const isLoaded = queries.every(({ data }) => data !== undefined);
   const steps = listSetupSteps({
     handle: account.handle !== null,
-    wallet: wallets.data?.data.some(({ isDefault }) => isDefault) ?? false,
+    wallet: wallets.data?.data.filter(isOfMode).some(({ isDefault }) => isDefault) ?? false,
     link: (links.data?.data.length ?? 0) > 0,
-    key: (keys.data?.data.length ?? 0) > 0,
-    endpoint: (endpoints.data?.data.length ?? 0) > 0,
+    key: keys.data?.data.some(isOfMode) ?? false,
+    endpoint: endpoints.data?.data.some(isOfMode) ?? false,
   });
   return {
     steps: isLoaded ? steps : undefined,
@@ -59,6 +63,7 @@ type SetupProps = { setup: SetupState };
 
 /** The setup steps of a shop. They are shown until all are done, or the user hides them. */
 export const Setup = ({ setup: { steps, isHidden, toggleHidden } }: SetupProps) => {
+  const { testModeAvailable, isTestReady } = useAccount();
   if (steps === undefined || steps.isShopDone || isHidden) return null;
   return (
     <Card title={texts.setup} actions={<HideButton onPress={toggleHidden} />}>
@@ -78,6 +83,12 @@ export const Setup = ({ setup: { steps, isHidden, toggleHidden } }: SetupProps) 
           <StepItem key={step.name} step={step} hasButton={step.isNext} />
         ))}
       </ol>
+      {mode === "live" && testModeAvailable && (
+        <p className={uiStyles["quiet"]}>
+          {isTestReady ? texts.testModeIsReady : texts.testModeHint}{" "}
+          <a href={buildModeUrl("test", "/")}>{texts.openTestMode}</a>
+        </p>
+      )}
     </Card>
   );
 };
@@ -116,14 +127,12 @@ const StepItem = ({
       {isDone && <Icon node={check} size={14} />}
     </span>
     <span className={styles["stepText"]}>
-      <strong>{texts.steps[name].title}</strong>
-      <span className={uiStyles["quiet"]}>
-        {isDone ? texts.done : texts.steps[name].description}
-      </span>
+      <strong>{stepTexts[name].title}</strong>
+      <span className={uiStyles["quiet"]}>{isDone ? texts.done : stepTexts[name].description}</span>
     </span>
     {hasButton && (
       <ButtonLink to={to} variant={isNext ? "primary" : "plain"}>
-        {texts.steps[name].action}
+        {stepTexts[name].action}
         <Icon node={arrowRight} />
       </ButtonLink>
     )}

@@ -41,9 +41,30 @@ export const texts = pickTranslation({
         action: "Add endpoint",
       },
     },
+    testSteps: {
+      wallet: {
+        title: "Add a test wallet",
+        description: "Its address is on a test network. It receives no real money.",
+        action: "Add wallet",
+      },
+      link: {
+        title: "Create your first test link",
+        description: "Pay it on its test network, or simulate a payment.",
+        action: "Create link",
+      },
+      key: {
+        title: "Test API key",
+        description: "Create test links and simulate payments from your own software.",
+        action: "Create API key",
+      },
+    },
+    testModeHint: "You can try everything without real money first.",
+    testModeIsReady: "This account is already set up for test mode.",
+    openTestMode: "Use test mode",
     attention: "Needs attention",
     unapplied: (count: string) => `Payments not applied to their link: ${count}`,
     unappliedText: "The money is in your wallet. Contact the payer or refund the payment.",
+    unappliedTestText: "No real money was paid. In live mode, it would be in your wallet.",
     moreThan: (count: number) => `more than ${count}`,
     failingEndpoint: (name: string, count: number) =>
       count === 1
@@ -77,6 +98,7 @@ export const texts = pickTranslation({
     paymentCount: (count: number) => (count === 1 ? "1 payment" : `${count} payments`),
     noPayments: "No payments yet",
     noPaymentsHint: "What your customers pay will appear here.",
+    noTestPaymentsHint: "What you pay on test links will appear here.",
     nothingReceived: "No payments in this period.",
     chart: (days: number, amount: string) => `${amount} in the last ${days} days, by day`,
     viewData: "View data",
@@ -127,10 +149,31 @@ export const texts = pickTranslation({
         action: "Endpunkt hinzufügen",
       },
     },
+    testSteps: {
+      wallet: {
+        title: "Test-Wallet hinzufügen",
+        description: "Ihre Adresse liegt in einem Testnetz. Sie empfängt kein echtes Geld.",
+        action: "Wallet hinzufügen",
+      },
+      link: {
+        title: "Ersten Testlink erstellen",
+        description: "Bezahlen Sie ihn in seinem Testnetz oder simulieren Sie eine Zahlung.",
+        action: "Link erstellen",
+      },
+      key: {
+        title: "Test-API-Schlüssel",
+        description: "Erstellen Sie Testlinks und simulieren Sie Zahlungen aus eigener Software.",
+        action: "API-Schlüssel erstellen",
+      },
+    },
+    testModeHint: "Sie können zuerst alles ohne echtes Geld ausprobieren.",
+    testModeIsReady: "Dieses Konto ist für den Testmodus bereits eingerichtet.",
+    openTestMode: "Testmodus verwenden",
     attention: "Braucht Aufmerksamkeit",
     unapplied: (count: string) => `Zahlungen, die ihrem Link nicht gutgeschrieben wurden: ${count}`,
     unappliedText:
       "Das Geld ist in Ihrer Wallet. Sprechen Sie mit dem Absender oder erstatten Sie es.",
+    unappliedTestText: "Es wurde kein echtes Geld gezahlt. Im Live-Modus wäre es in Ihrer Wallet.",
     moreThan: (count: number) => `mehr als ${count}`,
     failingEndpoint: (name: string, count: number) =>
       count === 1
@@ -164,6 +207,7 @@ export const texts = pickTranslation({
     paymentCount: (count: number) => (count === 1 ? "1 Zahlung" : `${count} Zahlungen`),
     noPayments: "Noch keine Zahlungen",
     noPaymentsHint: "Hier erscheint, was Ihre Kunden zahlen.",
+    noTestPaymentsHint: "Hier erscheint, was Sie auf Testlinks zahlen.",
     nothingReceived: "Keine Zahlungen in diesem Zeitraum.",
     chart: (days: number, amount: string) => `${amount} in den letzten ${days} Tagen, nach Tagen`,
     viewData: "Daten ansehen",

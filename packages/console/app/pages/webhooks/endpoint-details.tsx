@@ -1,6 +1,7 @@
 import { useNavigate, useParams } from "react-router";
-import type { WebhookEndpointData } from "../../api/operations.ts";
+import type { ListedWebhookEndpoint, WebhookEndpointData } from "../../api/operations.ts";
 import { useOperationQuery } from "../../api/query.ts";
+import { useModeOf } from "../../frame/use-mode-of.ts";
 import { Copyable } from "../../ui/copyable.tsx";
 import { formatDateTime } from "../../ui/format.ts";
 import { Notice } from "../../ui/notice.tsx";
@@ -18,7 +19,6 @@ const back = { to: "/webhooks", label: texts.title };
 const EndpointDetails = () => {
   const { id = "" } = useParams();
   const endpoints = useOperationQuery("listWebhookEndpoints", {});
-  const navigate = useNavigate();
   return (
     <QueryView query={endpoints} pageTitle={texts.deliveryLog}>
       {({ data }) => {
@@ -31,24 +31,30 @@ const EndpointDetails = () => {
             </Page>
           );
         }
-        return (
-          <Page
-            title={endpoint.name}
-            back={back}
-            status={<EndpointState endpoint={endpoint} />}
-            actions={<EndpointMenu endpoint={endpoint} onDeleted={() => navigate("/webhooks")} />}
-          >
-            <Card>
-              <EndpointProperties endpoint={endpoint} />
-            </Card>
-            <DeliveryLog endpointId={id} />
-          </Page>
-        );
+        return <EndpointView endpoint={endpoint} />;
       }}
     </QueryView>
   );
 };
 export default EndpointDetails;
+
+const EndpointView = ({ endpoint }: { endpoint: ListedWebhookEndpoint }) => {
+  const navigate = useNavigate();
+  if (!useModeOf(endpoint)) return <Page title={texts.deliveryLog}>{null}</Page>;
+  return (
+    <Page
+      title={endpoint.name}
+      back={back}
+      status={<EndpointState endpoint={endpoint} />}
+      actions={<EndpointMenu endpoint={endpoint} onDeleted={() => navigate("/webhooks")} />}
+    >
+      <Card>
+        <EndpointProperties endpoint={endpoint} />
+      </Card>
+      <DeliveryLog endpointId={endpoint.id} />
+    </Page>
+  );
+};
 
 const EndpointProperties = ({ endpoint }: { endpoint: WebhookEndpointData }) => (
   <dl className={styles["facts"]}>

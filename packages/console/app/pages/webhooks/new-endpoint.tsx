@@ -1,6 +1,7 @@
 import { callOperation } from "../../api/call.ts";
 import type { createDuplicateGuard } from "../../api/duplicate-guard.ts";
 import { useGuardedCreate } from "../../api/use-guarded-create.ts";
+import { mode } from "../../mode.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Field } from "../../ui/field.tsx";
@@ -19,7 +20,7 @@ export const NewEndpointDialog = ({ duplicateGuard, onSecret, onClose }: Props) 
   const createOnce = useGuardedCreate(duplicateGuard, "listWebhookEndpoints");
   const create = async ({ url = "", name = "" }): Promise<void> => {
     const { secret } = await createOnce(name, () =>
-      callOperation("createWebhookEndpoint", { body: { url, name } }),
+      callOperation("createWebhookEndpoint", { body: { url, name, mode } }),
     );
     onSecret(secret);
     onClose();

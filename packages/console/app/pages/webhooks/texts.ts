@@ -6,8 +6,11 @@ export const texts = pickTranslation({
     title: "Webhooks",
     intro:
       "Your server receives a signed event for each payment and each completed link, retried up to six times.",
+    introTest:
+      "Your server receives a signed event for each test payment and each completed test link, retried up to six times.",
     emptyTitle: "No endpoints",
     empty: "Your webhook endpoints will appear here. Add one to receive events.",
+    emptyTest: "Your test endpoints will appear here. Add one to receive the events of test links.",
     name: "Name",
     url: "URL",
     state: "Status",
@@ -78,9 +81,13 @@ export const texts = pickTranslation({
     title: "Webhooks",
     intro:
       "Ihr Server erhält ein signiertes Ereignis für jede Zahlung und jeden abgeschlossenen Link, in bis zu sechs Versuchen.",
+    introTest:
+      "Ihr Server erhält ein signiertes Ereignis für jede Testzahlung und jeden abgeschlossenen Testlink, in bis zu sechs Versuchen.",
     emptyTitle: "Keine Endpunkte",
     empty:
       "Hier erscheinen Ihre Webhook-Endpunkte. Fügen Sie einen hinzu, um Ereignisse zu erhalten.",
+    emptyTest:
+      "Hier erscheinen Ihre Test-Endpunkte. Fügen Sie einen hinzu, um Ereignisse von Testlinks zu empfangen.",
     name: "Name",
     url: "URL",
     state: "Status",

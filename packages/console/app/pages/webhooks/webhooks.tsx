@@ -4,6 +4,7 @@ import { Link } from "react-router";
 import { createDuplicateGuard } from "../../api/duplicate-guard.ts";
 import type { ListedWebhookEndpoint } from "../../api/operations.ts";
 import { useOperationQuery } from "../../api/query.ts";
+import { isOfMode, mode } from "../../mode.ts";
 import { Button } from "../../ui/button.tsx";
 import { Copyable } from "../../ui/copyable.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
@@ -36,19 +37,21 @@ const Webhooks = () => {
   return (
     <Page title={texts.title} actions={createButton}>
       <p className={styles["quiet"]}>
-        {texts.intro} <Link to="/developers#webhooks">{texts.verifySignatures}</Link>
+        {mode === "test" ? texts.introTest : texts.intro}{" "}
+        <Link to="/developers#webhooks">{texts.verifySignatures}</Link>
       </p>
       <Card>
         <QueryView query={endpoints} placeholder={<SkeletonTable rows={2} />}>
-          {({ data }) =>
-            data.length === 0 ? (
+          {(list) => {
+            const data = list.data.filter(isOfMode);
+            return data.length === 0 ? (
               <EmptyState icon={webhook} title={texts.emptyTitle} action={createButton}>
-                {texts.empty}
+                {mode === "test" ? texts.emptyTest : texts.empty}
               </EmptyState>
             ) : (
               <EndpointTable endpoints={data} />
-            )
-          }
+            );
+          }}
         </QueryView>
       </Card>
       {isCreating && (

@@ -38,8 +38,8 @@ import {
   readAllowance,
   readBalance,
   readTransactionResult,
-  requestChainSwitch,
   signTransaction,
+  switchToChain,
 } from "@payment-links/chains/browser-wallets/tron-wallets.js";
 import { WalletError } from "@payment-links/chains/browser-wallets/wallet-errors.js";
 
@@ -71,20 +71,6 @@ const applyChainState = async (payment) => {
 };
 
 // Paying.
-
-/** Switches the wallet to the page's chain and returns its `tronWeb`. */
-const requireChain = async (wallet, tronWeb) => {
-  if (await isOnChain(tronWeb, chainId)) return tronWeb;
-  await requestChainSwitch(wallet, chainId).catch((error) => {
-    if (error.kind === "rejected" || error.kind === "busy") throw error;
-  });
-  // The wallet provides a different `tronWeb` for each chain.
-  const switchedTronWeb = getTronWeb(wallet);
-  if (switchedTronWeb !== undefined && (await isOnChain(switchedTronWeb, chainId))) {
-    return switchedTronWeb;
-  }
-  throw createUserFacingError(texts.wrongNetwork);
-};
 
 const checkFunds = async (tronWeb, from, instructions) => {
   showMessage(texts.checking);
@@ -197,7 +183,9 @@ const sendPayment = async (tronWeb, transaction, from) => {
 
 const pay = async (wallet) => {
   showMessage(texts.connecting);
-  const tronWeb = await requireChain(wallet, await connectWallet(wallet));
+  await connectWallet(wallet);
+  const tronWeb = await switchToChain(wallet, chainId);
+  if (tronWeb === undefined) throw createUserFacingError(texts.wrongNetwork);
   const from = tronWeb.defaultAddress.base58;
   const instructions = await fetchInstructions();
   await checkFunds(tronWeb, from, instructions);

@@ -36,6 +36,7 @@ export const german: Texts = {
       destination_not_payable:
         "Der Verkäufer könnte Geld an dieser Adresse auf {chain} nicht ausgeben. Bitten Sie ihn um einen Link mit einer anderen Adresse. Senden Sie nichts an diese.",
     },
+    testMode: "Testmodus. Kein echtes Geld.",
     testNetwork: "{chain} ist ein Testnetz ohne echtes Geld.",
     unverified:
       "Der Betreiber dieser Website hat diesen Verkäufer nicht geprüft. Zahlen Sie nur, wenn Sie ihn kennen und ihm vertrauen.",

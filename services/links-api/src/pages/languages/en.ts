@@ -43,6 +43,7 @@ export const english = {
       destination_not_payable:
         "The seller could not spend money at this address on {chain}. Ask the seller for a link with another address. Do not send anything to this one.",
     } satisfies Partial<Record<NoInstructionsReason, string>>,
+    testMode: "Test mode. No real money.",
     testNetwork: "{chain} is a test network without real money.",
     unverified:
       "The operator of this site has not verified this seller. Pay only if you know and trust them.",

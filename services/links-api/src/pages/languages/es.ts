@@ -36,6 +36,7 @@ export const spanish: Texts = {
       destination_not_payable:
         "El vendedor no podría gastar el dinero en esta dirección de {chain}. Pídele un enlace con otra dirección. No envíes nada a esta.",
     },
+    testMode: "Modo de prueba. Sin dinero real.",
     testNetwork: "{chain} es una red de pruebas sin dinero real.",
     unverified:
       "El operador de este sitio no ha verificado a este vendedor. Paga solo si lo conoces y confías en él.",

@@ -36,6 +36,7 @@ export const french: Texts = {
       destination_not_payable:
         "Le vendeur ne pourrait pas dépenser l’argent reçu à cette adresse sur {chain}. Demandez-lui un lien avec une autre adresse. N’envoyez rien à celle-ci.",
     },
+    testMode: "Mode test. Pas d’argent réel.",
     testNetwork: "{chain} est un réseau de test sans argent réel.",
     unverified:
       "L’opérateur de ce site n’a pas vérifié ce vendeur. Ne payez que si vous le connaissez et lui faites confiance.",

@@ -36,6 +36,7 @@ export const italian: Texts = {
       destination_not_payable:
         "Il venditore non potrebbe spendere il denaro a questo indirizzo su {chain}. Chiedigli un link con un altro indirizzo. Non inviare nulla a questo.",
     },
+    testMode: "Modalità di test. Nessun denaro reale.",
     testNetwork: "{chain} è una rete di test senza denaro reale.",
     unverified:
       "Il gestore di questo sito non ha verificato questo venditore. Paga solo se lo conosci e ti fidi.",

@@ -36,6 +36,7 @@ export const portuguese: Texts = {
       destination_not_payable:
         "O vendedor não conseguiria gastar o dinheiro neste endereço na {chain}. Peça um link com outro endereço. Não envie nada a este.",
     },
+    testMode: "Modo de teste. Sem dinheiro real.",
     testNetwork: "{chain} é uma rede de teste sem dinheiro real.",
     unverified:
       "O operador deste site não verificou este vendedor. Pague somente se você o conhece e confia nele.",

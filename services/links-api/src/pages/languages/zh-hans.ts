@@ -35,6 +35,7 @@ export const chinese: Texts = {
       destination_not_payable:
         "商家无法动用 {chain} 上此地址中的资金。请向商家索取使用其他地址的链接。请勿向此地址转账。",
     },
+    testMode: "测试模式，不涉及真实资金。",
     testNetwork: "{chain} 是测试网络，不涉及真实资金。",
     unverified: "本网站的运营方尚未验证此商家。请仅在您认识并信任对方时付款。",
     seen: "已检测到 {amount} {symbol} 的付款。请勿重复付款。",

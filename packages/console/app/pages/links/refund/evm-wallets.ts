@@ -11,7 +11,7 @@ import type { RefundWallet, WalletSource } from "./refund-wallet.ts";
 
 /** The wallets that send a refund on an EVM chain (EIP-1193, announced by EIP-6963). */
 export const createEvmWallets = ({ name, symbol }: TokenData["chain"]): WalletSource => ({
-  onWalletAnnounced,
+  discoverWallets: () => onWalletAnnounced(() => undefined),
   listWallets: () =>
     listWallets().map((wallet): RefundWallet => ({
       id: String(wallet.info.uuid ?? ""),

@@ -2,12 +2,14 @@ import type { OwnPaymentLink, PaymentData, TokenData } from "../../../api/operat
 
 /**
  * Returns the token in which a payment can be refunded. Returns undefined if there is nothing to
- * refund: the money has not arrived, is gone, belongs to another payment, or is in an unknown token.
+ * refund: the payment is simulated, or the money has not arrived, is gone, belongs to another
+ * payment, or is in an unknown token.
  */
 export const findRefundToken = (
   link: Pick<OwnPaymentLink, "token">,
-  { duplicateOf, orphaned, reason, status, token }: PaymentData,
+  { duplicateOf, orphaned, reason, simulated, status, token }: PaymentData,
 ): TokenData | undefined => {
-  if (status !== "settled" || orphaned === true || duplicateOf !== undefined) return undefined;
+  if (status !== "settled" || orphaned === true || simulated === true) return undefined;
+  if (duplicateOf !== undefined) return undefined;
   return reason === "wrong_token" ? token : link.token;
 };

@@ -58,6 +58,11 @@ describe("a refund suggests", () => {
       ),
       "5",
     ],
+    [
+      "no excess that was refunded for a payment beyond those of the link",
+      createLink([["a", "30", true]], [["old", "5"]]),
+      undefined,
+    ],
     ["nothing after a larger refund", createLink([["a", "30", true]], [["a", "6"]]), undefined],
   ])("%s", (_what, link, expected) => {
     const [payment] = link.payments;
@@ -92,6 +97,7 @@ describe("a payment can be refunded", () => {
     ["but not if it failed", { status: "failed" }, undefined],
     ["but not if its chain reversed it", { orphaned: true }, undefined],
     ["but not if it reports another payment", { duplicateOf: "tx_1" }, undefined],
+    ["but not if it is simulated", { simulated: true }, undefined],
   ])("%s", (_what, overrides, expected) => {
     expect(find(overrides)).toBe(expected);
   });

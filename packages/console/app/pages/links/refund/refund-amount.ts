@@ -19,10 +19,11 @@ export const suggestRefundAmount = (
   const refundable = isExcess
     ? minUnits(toUnits(excessAmount), toUnits(payment.amount))
     : toUnits(payment.amount);
-  // The excess belongs to all applied payments together.
-  const appliedIds = new Set(link.payments.flatMap(({ applied, id }) => (applied ? id : [])));
+  // The excess belongs to all applied payments together. The link contains only its newest payments,
+  // so the refund of a payment that is missing counts as well.
+  const unappliedIds = new Set(link.payments.flatMap(({ applied, id }) => (applied ? [] : id)));
   const refunded = sumRefunds(link, (paymentId) =>
-    isExcess ? appliedIds.has(paymentId) : paymentId === payment.id,
+    isExcess ? !unappliedIds.has(paymentId) : paymentId === payment.id,
   );
   return refundable > refunded ? fromUnits(refundable - refunded) : undefined;
 };

@@ -1,3 +1,4 @@
+import { useState } from "react";
 import type { TokenData } from "../../../api/operations.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Field } from "../../../ui/field.tsx";
@@ -7,6 +8,8 @@ import { Notice } from "../../../ui/notice.tsx";
 import { texts as uiTexts } from "../../../ui/texts.ts";
 import { formatTokenAmount } from "../../../ui/token-amount.ts";
 import uiStyles from "../../../ui/ui.module.css";
+import { formatAmountInput, parseAmount } from "../parse-amount.ts";
+import { texts as linkTexts } from "../texts.ts";
 import type { RefundWallet } from "./refund-wallet.ts";
 import type { SentRefund } from "./send-refund.ts";
 import { texts } from "./texts.ts";
@@ -38,52 +41,58 @@ export const SendRefundForm = ({
   onRecordManually,
   onClose,
   ...fieldsProps
-}: SendProps) => (
-  <>
-    {refunded !== undefined && (
-      <Notice tone="warn">
-        {texts.alreadyRefunded(formatTokenAmount(refunded, fieldsProps.token))}
-      </Notice>
-    )}
-    <Form
-      submitLabel={texts.openWallet}
-      cancelButton={<Button onPress={onClose}>{uiTexts.cancel}</Button>}
-      onSubmit={({ amount = "", walletAddress = "" }) =>
-        onSubmit({ amount, destinationAddress: walletAddress })
-      }
-    >
-      <Fields {...fieldsProps} />
-      <Notice tone="warn">{texts.confirmAddress}</Notice>
-      {walletFault !== undefined && <Notice tone="bad">{walletFault}</Notice>}
-    </Form>
-    <div>
-      <Button variant="quiet" onPress={onRecordManually}>
-        {texts.recordManually}
-      </Button>
-    </div>
-  </>
-);
+}: SendProps) => {
+  const { isBadAmount, submit } = useParsedAmount(fieldsProps.token);
+  return (
+    <>
+      {refunded !== undefined && (
+        <Notice tone="warn">
+          {texts.alreadyRefunded(formatTokenAmount(refunded, fieldsProps.token))}
+        </Notice>
+      )}
+      <Form
+        submitLabel={texts.openWallet}
+        cancelButton={<Button onPress={onClose}>{uiTexts.cancel}</Button>}
+        onSubmit={submit(({ amount, walletAddress = "" }) =>
+          onSubmit({ amount, destinationAddress: walletAddress }),
+        )}
+      >
+        <Fields {...fieldsProps} isBadAmount={isBadAmount} />
+        <Notice tone="warn">{texts.confirmAddress}</Notice>
+        {walletFault !== undefined && <Notice tone="bad">{walletFault}</Notice>}
+      </Form>
+      <div>
+        <Button variant="quiet" onPress={onRecordManually}>
+          {texts.recordManually}
+        </Button>
+      </div>
+    </>
+  );
+};
 
 /** The form that records a refund that another wallet has sent. */
 export const ManualRefundForm = ({
   onBack,
   onSubmit,
   ...fieldsProps
-}: FieldsProps & { onBack: () => void; onSubmit: (refund: SentRefund) => Promise<void> }) => (
-  <>
-    <p>{texts.recordText}</p>
-    <Form
-      submitLabel={texts.record}
-      cancelButton={<Button onPress={onBack}>{texts.back}</Button>}
-      onSubmit={({ amount = "", walletAddress = "", transactionId = "" }) =>
-        onSubmit({ amount, destinationAddress: walletAddress, transactionId })
-      }
-    >
-      <Fields {...fieldsProps} />
-      <Field name="transactionId" label={texts.transactionId} isRequired maxLength={200} />
-    </Form>
-  </>
-);
+}: FieldsProps & { onBack: () => void; onSubmit: (refund: SentRefund) => Promise<void> }) => {
+  const { isBadAmount, submit } = useParsedAmount(fieldsProps.token);
+  return (
+    <>
+      <p>{texts.recordText}</p>
+      <Form
+        submitLabel={texts.record}
+        cancelButton={<Button onPress={onBack}>{texts.back}</Button>}
+        onSubmit={submit(({ amount, walletAddress = "", transactionId = "" }) =>
+          onSubmit({ amount, destinationAddress: walletAddress, transactionId }),
+        )}
+      >
+        <Fields {...fieldsProps} isBadAmount={isBadAmount} />
+        <Field name="transactionId" label={texts.transactionId} isRequired maxLength={200} />
+      </Form>
+    </>
+  );
+};
 
 /** The wallets in this browser, if there are several. */
 export const WalletChoice = ({
@@ -107,13 +116,29 @@ export const WalletChoice = ({
   </>
 );
 
-const Fields = ({ fields, sender, token }: FieldsProps) => (
+type ParsedFields = Readonly<Record<string, string>> & { amount: string };
+
+/** Parses the amount before a form is submitted. An invalid amount is shown at its field instead. */
+const useParsedAmount = ({ symbol }: TokenData) => {
+  const [isBadAmount, setBadAmount] = useState(false);
+  const submit =
+    (onSubmit: (fields: ParsedFields) => Promise<void>) =>
+    async (fields: Readonly<Record<string, string>>): Promise<void> => {
+      const amount = parseAmount(fields["amount"] ?? "", symbol);
+      setBadAmount(amount === undefined);
+      if (amount !== undefined) await onSubmit({ ...fields, amount });
+    };
+  return { isBadAmount, submit };
+};
+
+const Fields = ({ fields, isBadAmount, sender, token }: FieldsProps & { isBadAmount: boolean }) => (
   <>
     <p className={uiStyles["quiet"]}>{texts.tokenOnNetwork(token.symbol, token.chain.name)}</p>
     <Field
       name="amount"
       label={texts.amount}
-      defaultValue={fields.amount}
+      defaultValue={formatAmountInput(fields.amount, token.symbol)}
+      errorMessage={isBadAmount ? linkTexts.badAmount : undefined}
       unit={token.symbol}
       isRequired
       inputProps={{ inputMode: "decimal" }}

@@ -16,8 +16,9 @@ export type RefundWallet = {
   ) => Promise<{ candidateId?: string; send: () => Promise<string> }>;
 };
 
-/** Lists the wallets of one interface. Calls back when another one is announced. */
+/** Lists the wallets of one interface. */
 export type WalletSource = {
   listWallets: () => readonly RefundWallet[];
-  onWalletAnnounced: (listener: () => void) => void;
+  /** Asks the wallets to announce themselves, which they do before this returns. */
+  discoverWallets: () => void;
 };

@@ -18,9 +18,9 @@ import type { RefundWallet } from "./refund-wallet.ts";
 export type RefundTarget = { linkId: string; paymentId: string };
 
 /**
- * Asks a wallet to send a refund, and returns it with its transaction id. Stores the request before it asks, so that no
- * reload, tab or click can ask again (rule CALLER-44). If it is certain that nothing was sent, the
- * stored request is removed.
+ * Asks a wallet to send a refund, and returns it with its transaction id. Stores the request before
+ * it asks, so that no reload, tab or click can ask again (rule CALLER-44). If it is certain that
+ * nothing was sent, the stored request is removed.
  */
 export const sendRefund = async (
   { linkId, paymentId }: RefundTarget,

@@ -26,10 +26,9 @@ const sendFeature = "solana:signAndSendTransaction";
 
 /** The wallets that send a refund on Solana (Wallet Standard). */
 export const createSolanaWallets = (chain: string): WalletSource => ({
-  onWalletAnnounced: (listener) => {
+  discoverWallets: () => {
     const register = (...wallets: readonly StandardWallet[]): void => {
       for (const wallet of wallets) registeredWallets.add(wallet);
-      listener();
     };
     const api = Object.freeze({ register });
     window.addEventListener("wallet-standard:register-wallet", (event) =>

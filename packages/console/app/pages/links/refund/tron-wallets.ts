@@ -4,32 +4,26 @@ import {
   buildTransaction,
   connectWallet,
   getTronWeb,
-  isOnChain,
   listWallets,
   onWalletAnnounced,
-  requestChainSwitch,
   signTransaction,
+  switchToChain,
 } from "@payment-links/chains/browser-wallets/tron-wallets.js";
 import { WalletError } from "@payment-links/chains/browser-wallets/wallet-errors.js";
 import type { RefundWallet, WalletSource } from "./refund-wallet.ts";
 
 /** The wallets that send a refund on Tron (TIP-1193, announced by TIP-6963, or TronLink's own). */
 export const tronWallets: WalletSource = {
-  onWalletAnnounced,
+  discoverWallets: () => onWalletAnnounced(() => undefined),
   listWallets: () =>
     listWallets().map((wallet): RefundWallet => ({
       id: String(wallet.info.uuid ?? ""),
       name: String(wallet.info.name),
       connect: async ({ chain }) => {
-        const tronWeb = await connectWallet(wallet);
-        const chainId = BigInt(chain ?? 0);
-        if (!(await isOnChain(tronWeb, chainId))) {
-          await requestChainSwitch(wallet, chainId);
-          const switchedTronWeb: unknown = getTronWeb(wallet);
-          if (switchedTronWeb === undefined || !(await isOnChain(switchedTronWeb, chainId)))
-            throw new WalletError("wrongNetwork");
-        }
-        return String(getTronWeb(wallet)?.defaultAddress.base58);
+        await connectWallet(wallet);
+        const tronWeb = await switchToChain(wallet, BigInt(chain ?? 0));
+        if (tronWeb === undefined) throw new WalletError("wrongNetwork");
+        return String(tronWeb.defaultAddress.base58);
       },
       prepare: async ({ call }, account) => {
         const tronWeb = getTronWeb(wallet);

@@ -13,15 +13,12 @@ const loadWalletSource = async (
   return undefined;
 };
 
-/**
- * Returns the wallets in this browser that can send a refund. Wallets announce themselves while the
- * event of the request is dispatched.
- */
+/** Returns the wallets in this browser that can send a refund. */
 export const findRefundWallets = async (
   instructions: RefundInstructions,
   token: TokenData,
 ): Promise<readonly RefundWallet[]> => {
   const source = await loadWalletSource(instructions, token);
-  source?.onWalletAnnounced(() => undefined);
+  source?.discoverWallets();
   return source?.listWallets() ?? [];
 };

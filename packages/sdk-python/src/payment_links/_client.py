@@ -1,0 +1,279 @@
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from types import TracebackType
+from typing import Any, cast
+
+import httpx
+
+from ._changes import BEFORE_ALL_LINKS, PaymentLinkChanges
+from ._errors import NoAnswerError, PaymentLinksError
+from ._requests import (
+    ApiRequest,
+    ClientSettings,
+    build_headers,
+    create_request,
+    format_instant,
+    list_request,
+    parse_settings,
+    retrieve_request,
+)
+from ._responses import (
+    Failure,
+    Success,
+    get_wait_seconds,
+    is_temporary_error,
+    no_answer,
+    no_response_within,
+    read_response,
+)
+from ._runtime import system_runtime
+from ._seen_ids import SeenIds
+from ._waiting import Wait
+from ._warnings import FieldWarnings, warn
+from .shapes import (
+    NewPaymentLink,
+    PaymentLinkCreationData,
+    PaymentLinkData,
+    PaymentLinkPage,
+    PaymentLinkStatus,
+    RetrievedPaymentLink,
+)
+
+
+class PaymentLinks:
+    """A client of the public API.
+
+    It has the operations of `/v1/openapi.json`, and methods that combine several calls. They raise
+    a `PaymentLinksError` for an error response and a `NoAnswerError` if no response arrives. The
+    client holds connections, so use it in a `with` statement, or close it. Threads can share it.
+
+    Args:
+        url: The service's origin, such as `https://pay.example.com`.
+        api_key: An API key. It is not required for retrieving a single link.
+        timeout_seconds: The timeout of one attempt, and of each wait for the network within it.
+        tries_max: The maximum number of attempts per call, from 1 to 100. A call is retried if no
+            response arrives or if the response reports a temporary error. The delays are 1, 2, 4,
+            8 s and so on, plus jitter, up to one minute. A delay is never shorter than
+            `Retry-After`.
+        http_client: The client that sends requests, for example with a proxy. The caller closes it.
+        on_warning: Called with a text when the service ignores a field of a link, for example
+            because it is misspelled. Called once per field name. Default: `warnings.warn`.
+
+    Raises:
+        ValueError: An argument is invalid.
+    """
+
+    _runtime = system_runtime
+
+    def __init__(
+        self,
+        url: str,
+        api_key: str | None = None,
+        *,
+        timeout_seconds: float = 10,
+        tries_max: int = 5,
+        http_client: httpx.Client | None = None,
+        on_warning: Callable[[str], None] = warn,
+    ) -> None:
+        self._settings = parse_settings(url, api_key, timeout_seconds, tries_max)
+        self._field_warnings = FieldWarnings(on_warning)
+        self._owns_http = http_client is None
+        self._http = httpx.Client() if http_client is None else http_client
+
+    def __repr__(self) -> str:
+        return f"PaymentLinks({self._settings.origin!r})"
+
+    def __enter__(self) -> PaymentLinks:
+        return self
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc_value: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections."""
+        if self._owns_http:
+            self._http.close()
+
+    def create_payment_link(
+        self, link: NewPaymentLink, *, idempotency_key: str | None = None
+    ) -> PaymentLinkCreationData:
+        """Create a link. Requires the scope `payment_link:create`.
+
+        Send the payer to the `url` in the response.
+
+        Args:
+            link: Its fields. `toAmount` is in whole tokens, as a `str` or a `Decimal`.
+            idempotency_key: 1 to 255 printable ASCII characters without leading or trailing spaces,
+                unique for each link. For 24 hours, another create with the same key and with the
+                same fields, values and field order returns the same link. The default is random and
+                covers only the attempts of this call. If you pass the order number, a crash before
+                the response arrives cannot lead to a second link either.
+
+        Raises:
+            PaymentLinksError: The response is an error.
+            NoAnswerError: No response arrived.
+            TypeError: The amount is not a `str` or a `Decimal`.
+            ValueError: An argument is invalid.
+        """
+        request = create_request(link, idempotency_key, self._runtime.new_idempotency_key)
+        return cast(PaymentLinkCreationData, self._send(request))
+
+    def list_payment_links(
+        self,
+        *,
+        status: PaymentLinkStatus | None = None,
+        updated_after: str | datetime | None = None,
+        offset: int | None = None,
+    ) -> PaymentLinkPage:
+        """Return one page of ten links. Requires the scope `payment_link:read`.
+
+        The newest link is first or, with `updated_after`, the link with the latest change.
+
+        Args:
+            status: Only links with this status. Default: all links.
+            updated_after: Only links that changed at or after this instant.
+            offset: The number of entries to skip: `nextOffset` of the previous page.
+
+        Raises:
+            PaymentLinksError: The response is an error.
+            NoAnswerError: No response arrived.
+        """
+        request = list_request({"status": status, "updatedAfter": updated_after, "offset": offset})
+        return cast(PaymentLinkPage, self._send(request))
+
+    def retrieve_payment_link(self, id: str) -> RetrievedPaymentLink:
+        """Return one link with its owner's public profile. Does not require an API key.
+
+        Raises:
+            PaymentLinksError: The response is an error.
+            NoAnswerError: No response arrived.
+            ValueError: The id is empty.
+        """
+        return cast(RetrievedPaymentLink, self._send(retrieve_request(id)))
+
+    def each_payment_link(
+        self,
+        *,
+        status: PaymentLinkStatus | None = None,
+        updated_after: str | datetime | None = None,
+    ) -> Iterator[PaymentLinkData]:
+        """Yield every link of the list, newest first, and request pages as the loop needs them.
+
+        Links that are created during the loop may be missing. No link is yielded twice. If a link
+        stops matching the `status` during the loop, another link may be skipped. If you need every
+        link, omit the status.
+
+        Raises:
+            PaymentLinksError: A response is an error.
+            NoAnswerError: No response arrived.
+        """
+        seen_ids = SeenIds()
+        offset: int | None = 0
+        while offset is not None:
+            page = self.list_payment_links(
+                status=status, updated_after=updated_after, offset=offset
+            )
+            yield from seen_ids.select_new(page["data"])
+            offset = page["nextOffset"]
+
+    def reconcile_payment_links(self, *, since: str | datetime | None = None) -> PaymentLinkChanges:
+        """List the links that changed since the previous run.
+
+        They were created, got a payment, changed their status or expired. A link that changed in
+        the last five minutes before the previous run is listed again, so handle a repeated link
+        like a new one. Together, the runs miss no change. Requires the scope `payment_link:read`.
+
+        Args:
+            since: The `next_since` of the previous run. Default: all links are listed.
+
+        Raises:
+            PaymentLinksError: A response is an error.
+            NoAnswerError: No response arrived.
+            RuntimeError: The version of the service is too old.
+        """
+        updated_after = BEFORE_ALL_LINKS if since is None else format_instant(since, "since")
+        return PaymentLinkChanges(
+            lambda offset: self.list_payment_links(updated_after=updated_after, offset=offset)
+        )
+
+    def wait_for_payment_link(
+        self,
+        id: str,
+        *,
+        until: Callable[[RetrievedPaymentLink], bool] | None = None,
+        timeout_seconds: float = 600,
+    ) -> RetrievedPaymentLink:
+        """Return the link as soon as it is completed or no longer active.
+
+        Polls it, at first every second and later every 15 seconds. A delay is never shorter than
+        `Retry-After`, and temporary errors do not end the wait. Does not require an API key.
+
+        Args:
+            id: The id of the link.
+            until: Also ends the wait as soon as it returns true, for example at the first payment.
+            timeout_seconds: The maximum duration of the wait, at most 86,400 s.
+
+        Raises:
+            WaitTimeoutError: The time is over.
+            PaymentLinksError: The response is an error that is not temporary.
+            ValueError: An argument is invalid.
+        """
+        request = retrieve_request(id)
+        wait = Wait(self._runtime, until, timeout_seconds)
+        while True:
+            failure: PaymentLinksError | NoAnswerError | None = None
+            try:
+                link = self._send(request, wait.limit_attempt(self._settings))
+            except (PaymentLinksError, NoAnswerError) as error:
+                if not is_temporary_error(error):
+                    raise
+                failure = error
+            else:
+                if wait.is_over(link):
+                    return cast(RetrievedPaymentLink, link)
+            self._runtime.sleep(wait.get_delay_seconds(failure))
+
+    def _send(self, request: ApiRequest, settings: ClientSettings | None = None) -> Any:
+        """Send a call until it gets a final response or reaches `tries_max`.
+
+        Every call can be repeated safely, because reads do not change anything and writes have an
+        idempotency key.
+        """
+        settings = settings or self._settings
+        attempt_number = 0
+        while True:
+            attempt_number += 1
+            result = self._attempt(settings, request)
+            if isinstance(result, Success):
+                self._field_warnings.report(result.ignored_fields)
+                return result.body
+            self._runtime.sleep(get_wait_seconds(settings, result, attempt_number, self._runtime))
+
+    def _attempt(self, settings: ClientSettings, request: ApiRequest) -> Success | Failure:
+        deadline = time.monotonic() + settings.timeout_seconds
+        try:
+            with self._http.stream(
+                request.method,
+                f"{settings.origin}{request.path}",
+                headers=build_headers(settings, request),
+                content=request.body,
+                timeout=settings.timeout_seconds,
+                # A redirect would send the API key to another address.
+                follow_redirects=False,
+            ) as response:
+                body = bytearray()
+                for chunk in response.iter_bytes():
+                    body += chunk
+                    if time.monotonic() > deadline:
+                        return no_answer(settings, request, no_response_within(settings))
+        except httpx.HTTPError as cause:
+            return no_answer(settings, request, cause)
+        return read_response(settings, request, response, bytes(body), self._runtime.now())

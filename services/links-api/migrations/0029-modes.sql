@@ -1,0 +1,97 @@
+-- One installation serves live and test mode. Existing rows are live, even on a test network, so that nothing changes
+-- for them. Every list of an owner is a list of one mode, so the mode is part of its index.
+ALTER TABLE links ADD COLUMN mode text COLLATE "C" NOT NULL DEFAULT 'live' CHECK (mode IN ('live', 'test'));
+DROP INDEX links_by_owner, links_ended_by_owner, links_lasting_by_owner, links_expiring_by_owner;
+CREATE INDEX links_by_owner ON links (user_id, mode, created_at DESC, seq DESC);
+CREATE INDEX links_ended_by_owner ON links (user_id, mode, status, created_at DESC, seq DESC)
+  WHERE status <> 'active';
+CREATE INDEX links_lasting_by_owner ON links (user_id, mode, created_at DESC, seq DESC)
+  WHERE status = 'active' AND expires_at IS NULL;
+CREATE INDEX links_expiring_by_owner ON links (user_id, mode, expires_at)
+  WHERE status = 'active' AND expires_at IS NOT NULL;
+CREATE INDEX links_by_update ON links (user_id, mode, updated_at DESC, seq DESC);
+
+-- What the overview shows, by mode.
+ALTER TABLE received_by_day
+  ADD COLUMN mode text COLLATE "C" NOT NULL DEFAULT 'live',
+  DROP CONSTRAINT received_by_day_pkey,
+  ADD PRIMARY KEY (user_id, mode, day, token_id, share);
+ALTER TABLE unapplied_payments
+  ADD COLUMN mode text COLLATE "C" NOT NULL DEFAULT 'live',
+  DROP CONSTRAINT unapplied_payments_pkey,
+  ADD PRIMARY KEY (user_id, mode, first_seen_at, payment_id);
+
+CREATE OR REPLACE FUNCTION keep_overview() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+DECLARE
+  applied_ids text[];
+  listed_ids text[];
+  unlisted_ids text[];
+BEGIN
+  -- A duplicate does not need attention, because the same money is applied already.
+  IF TG_OP = 'INSERT' THEN
+    SELECT array_agg(id) FILTER (WHERE is_applied),
+      array_agg(id) FILTER (WHERE NOT is_applied AND reason <> 'duplicate')
+    INTO applied_ids, listed_ids FROM told WHERE status = 'settled';
+  ELSE
+    WITH changed AS (
+      SELECT id, told.is_applied AND NOT known.is_applied AS is_applied_now,
+        told.status = 'settled' AND NOT told.is_applied AND told.reason <> 'duplicate' AS is_listed,
+        known.status = 'settled' AND NOT known.is_applied AND known.reason <> 'duplicate' AS was_listed
+      FROM told JOIN known USING (id)
+    )
+    SELECT array_agg(id) FILTER (WHERE is_applied_now),
+      array_agg(id) FILTER (WHERE is_listed AND NOT was_listed),
+      array_agg(id) FILTER (WHERE was_listed AND NOT is_listed)
+    INTO applied_ids, listed_ids, unlisted_ids FROM changed;
+  END IF;
+  IF unlisted_ids IS NOT NULL THEN
+    DELETE FROM unapplied_payments USING payments, links
+    WHERE payments.id = ANY (unlisted_ids) AND links.id = payments.link_id
+      AND unapplied_payments.user_id = links.user_id
+      AND unapplied_payments.mode = links.mode
+      AND unapplied_payments.first_seen_at = payments.first_seen_at
+      AND unapplied_payments.payment_id = payments.id;
+  END IF;
+  IF listed_ids IS NOT NULL THEN
+    INSERT INTO unapplied_payments (user_id, mode, first_seen_at, payment_id)
+    SELECT user_id, mode, first_seen_at, payments.id
+    FROM unnest(listed_ids) AS listed_id
+    JOIN payments ON payments.id = listed_id
+    JOIN links ON links.id = payments.link_id;
+  END IF;
+  IF applied_ids IS NOT NULL THEN
+    -- In a fixed order, so that two transactions that add to the same shares never deadlock. A statement can insert
+    -- and update: each adds to its own shares, one after the other.
+    INSERT INTO received_by_day AS kept (user_id, mode, day, token_id, share, amount, payment_count)
+    SELECT user_id, mode, (applied_at AT TIME ZONE 'UTC')::date, token_id,
+      abs(hashtext(applied_ids[1]) % 8) + CASE TG_OP WHEN 'INSERT' THEN 0 ELSE 8 END,
+      sum(amount), count(*)
+    FROM unnest(applied_ids) AS applied_id
+    JOIN payments ON payments.id = applied_id
+    JOIN links ON links.id = payments.link_id
+    GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4
+    ON CONFLICT (user_id, mode, day, token_id, share) DO UPDATE SET
+      amount = kept.amount + excluded.amount,
+      payment_count = kept.payment_count + excluded.payment_count;
+  END IF;
+  RETURN NULL;
+END
+$$;
+
+-- A deposit is in the mode of the first link at its address.
+ALTER TABLE paid_addresses ADD COLUMN mode text COLLATE "C" NOT NULL DEFAULT 'live';
+ALTER TABLE deposits ADD COLUMN mode text COLLATE "C" NOT NULL DEFAULT 'live';
+DROP INDEX deposits_by_decision, deposits_by_owner;
+CREATE INDEX deposits_by_decision ON deposits (user_id, mode, decision, first_seen_at DESC, id DESC);
+CREATE INDEX deposits_by_owner ON deposits (user_id, mode, first_seen_at DESC, id DESC);
+CREATE OR REPLACE FUNCTION keep_paid_addresses() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+BEGIN
+  INSERT INTO paid_addresses (chain_id, address, user_id, since, mode)
+  SELECT chain_id, destination_address, user_id, min(created_at), min(mode) FROM added
+  GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
+  ON CONFLICT DO NOTHING;
+  RETURN NULL;
+END
+$$;
+
+ALTER TABLE ignored_fields ADD COLUMN mode text COLLATE "C" NOT NULL DEFAULT 'live';
