@@ -110,6 +110,45 @@ describe("payment-links links", () => {
   });
 });
 
+describe("payment-links pay and expire", () => {
+  const post = (path: string, body: object) =>
+    call(`${system.baseUrl}/console/api/${path}`, {
+      method: "POST",
+      headers: { cookie: merchant.cookie },
+      body,
+    });
+
+  test("simulate payments on a test link, and only with a test key (rule MODE-7)", async () => {
+    const walletAddress = "0x52908400098527886E0F7030069857D2E4169EE7";
+    await post("wallets", { walletAddress, tokenId: "usdc-sepolia", isDefault: true });
+    const scopes = ["payment_link:create", "payment_link:read"];
+    const { body } = await post("api-keys", { name: "test", scopes, mode: "test" });
+    const env = { PAYMENT_LINKS_API_KEY: String(body["key"]) };
+    const createTestLink = async (): Promise<string> => {
+      const { lines } = await run(["links", "create", "--amount", "25"], env);
+      return lines[0]?.split("\n")[0] ?? "";
+    };
+    const id = await createTestLink();
+    const partial = await run(["pay", id, "--amount", "10"], env);
+    expect(partial.lines).toEqual([expect.stringMatching(/^tx_\w+ {2}settled {2}10$/)]);
+    const late = await run(["pay", await createTestLink(), "--outcome", "late"], env);
+    expect(late.lines).toEqual([expect.stringMatching(/^tx_\w+ {2}settled {2}25 {2}expired$/)]);
+    await run(["pay", id], env);
+    const watched = await run(["links", "watch", id], env);
+    expect([watched.exitCode, watched.lines]).toEqual([
+      0,
+      [expect.stringContaining("completed  25 of 25 USDC")],
+    ]);
+    const expired = await run(["expire", await createTestLink()], env);
+    expect(expired.lines).toEqual([expect.stringContaining("inactive")]);
+    const live = await run(["pay", await createLink()]);
+    expect([live.exitCode, live.notes]).toEqual([
+      1,
+      [expect.stringContaining("TEST_KEY_REQUIRED")],
+    ]);
+  });
+});
+
 describe("payment-links doctor", () => {
   const check = async (env: Record<string, string> = {}, now = () => new Date()) => {
     const recorded = createTerminal({

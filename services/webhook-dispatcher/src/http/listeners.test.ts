@@ -263,7 +263,7 @@ describe("webhook listeners", () => {
     const stream = await follow(key, listener);
     const link = sampleLink();
     await rig.publishCompleted(link, link);
-    await storeEvents({ ...link, userId: person.userId, mode: "live" }, ["evt_elsewhere"]);
+    await storeEvents({ ...link, userId: person.userId }, ["evt_elsewhere"]);
     await waitUntil("the event arrives", () => {
       rig.clock.advance(500);
       return stream.events.length === 1;
