@@ -66,6 +66,7 @@ describe("an attacker with a stolen session without proof of presence for 10 min
       ["DELETE", `wallets/${firstWalletId}`],
       ["POST", "api-keys", keyBody],
       ["POST", `api-keys/${apiKeyId}/rotate`, { overlapSeconds: 0 }],
+      ["POST", "api-keys/sign-ins/BCDF-GHJK/allow", { scopes: ["payment_link:read"] }],
       ["PATCH", `api-keys/${apiKeyId}`, { active: true }],
       ["POST", "identities", { siwe: { message: "", signature: "" } }],
       ["DELETE", "identities/idn_00000000000000000000000000"],
