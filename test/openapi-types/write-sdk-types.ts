@@ -44,6 +44,9 @@ export const publicOperationIds = (): readonly string[] => {
   );
 };
 
+/** The schemas that only the operations of test mode use. The SDK has no methods for these. */
+const testModeSchemas = new Set(["SimulatedPayment", "SimulatedPaymentRequest"]);
+
 /**
  * Writes TypeScript for the data that an integrator sends and receives, from the public OpenAPI
  * document: each schema with its field descriptions, the list filter, and the webhooks by type.
@@ -65,9 +68,9 @@ export const writeSdkTypes = (): string => {
   );
   return [
     "// Made by `npm run generate` from the public OpenAPI document. Change nothing here.",
-    ...Object.entries(components.schemas).map(
-      ([name, schema]) => `export type ${name} = ${writeType(schema)};`,
-    ),
+    ...Object.entries(components.schemas)
+      .filter(([name]) => !testModeSchemas.has(name))
+      .map(([name, schema]) => `export type ${name} = ${writeType(schema)};`),
     "/** Which links a list has. */",
     `export type PaymentLinksFilter = ${writeDocumentedObject(filterFields)};`,
     "/** The bodies of webhooks by their type, as far as this version knows types. */",

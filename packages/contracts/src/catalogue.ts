@@ -3,6 +3,7 @@ import * as z from "zod";
 import { getFamily } from "@payment-links/chains";
 import { type CatalogueChain, CatalogueData } from "./catalogue-data.ts";
 import { seed } from "./catalogue-seed.ts";
+import type { Mode } from "./mode.ts";
 import type { TokenData } from "./payment-link.ts";
 
 /** A token with its chain. */
@@ -153,6 +154,14 @@ const isCanonical = (chain: CatalogueChain, address: string): boolean => {
 
 const addressKey = (chain: CatalogueChain, address: string): string =>
   `${chain.id}/${getFamily(chain.chainType).foldAddress(address)}`;
+
+/** Returns the mode of a new wallet on a chain. */
+export const getChainMode = ({ isTestNetwork }: Pick<CatalogueChain, "isTestNetwork">): Mode =>
+  isTestNetwork === true ? "test" : "live";
+
+/** Returns whether the catalogue has a token on a test network, which test mode needs. */
+export const isTestModeAvailable = ({ tokens }: Pick<Catalogue, "tokens">): boolean =>
+  tokens.some(({ chain }) => getChainMode(chain) === "test");
 
 /** Serializes a catalogue token for API responses (rules API-7 and API-8). */
 export const serializeToken = (token: CatalogueToken, checkoutUrl: string): TokenData => ({

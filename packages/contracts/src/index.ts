@@ -137,6 +137,8 @@ export {
   type Catalogue,
   type CatalogueToken,
   createCatalogue,
+  getChainMode,
+  isTestModeAvailable,
   loadCatalogue,
   serializeToken,
 } from "./catalogue.ts";
@@ -216,7 +218,7 @@ export {
 export { type RpcUrls, chainIdPattern, parseHosts, parseRpcUrls } from "./rpc-urls.ts";
 export { parseJson } from "./json.ts";
 export { LinkTexts, pickLinkTexts } from "./link-texts.ts";
-export { Mode, getChainMode, isTestModeAvailable } from "./mode.ts";
+export { Mode } from "./mode.ts";
 export {
   Amount,
   Decimal,

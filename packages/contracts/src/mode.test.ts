@@ -1,10 +1,9 @@
 import { describe, expect, test } from "@jest/globals";
 import * as z from "zod";
 import { type Wallet, findDefaultWallet } from "./account.ts";
-import { loadCatalogue } from "./catalogue.ts";
+import { getChainMode, isTestModeAvailable, loadCatalogue } from "./catalogue.ts";
 import { accountUpdated, linkCreated } from "./events.ts";
 import { IntrospectionResponse } from "./introspection.ts";
-import { getChainMode, isTestModeAvailable } from "./mode.ts";
 import { pickLinkTexts } from "./link-texts.ts";
 import { createSampleAccount } from "./testing/sample-account.ts";
 

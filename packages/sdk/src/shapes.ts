@@ -9,16 +9,6 @@ export type NewPaymentLink = {
   /** Must be in the future. UTC if it has no offset. Null means that the link never expires. */
   expirationDate?: string | null | undefined;
 };
-export type SimulatedPaymentRequest = {
-  /** In the link's token. Defaults to the amount that is missing, or to the link's amount if none is. */
-  amount?: string | number | null | undefined;
-  /** What happens to the payment. Defaults to `succeeded`. `late` means that it arrives after the link has expired, which expires the link if it has not. `processing` leaves it unconfirmed. */
-  outcome?: "succeeded" | "late" | "wrong_token" | "wrong_destination" | "wrong_amount" | "orphaned" | "processing" | "failed" | null | undefined;
-  /** The address of the sender. Defaults to an unknown sender. */
-  payer?: string | null | undefined;
-  /** The simulated payment with the outcome `processing` that now gets its `outcome`, with its first amount and payer. */
-  paymentId?: string | null | undefined;
-};
 export type TransactionSucceededWebhook = {
   /** The id of the event, as in the header. Use it to detect repeated webhooks. */
   id: string;
@@ -312,28 +302,6 @@ export type UserWalletData = {
   isChainDefault: boolean;
   /** The provider of the wallet, if known. */
   provider: string | null;
-};
-export type SimulatedPayment = {
-  /** The id of the payment, `tx_…`. */
-  id: string;
-  /** `processing`, `settled` or `failed`. A payment counts when it is settled. */
-  status: "processing" | "settled" | "failed";
-  /** Whether the payment counts on the link. */
-  applied: boolean;
-  /** Why a settled payment does not count. Null if it counts or has not settled. */
-  reason: "duplicate" | "conflict" | "wrong_token" | "wrong_destination" | "wrong_amount" | "completed" | "expired" | "inactive" | null;
-  /** A plain decimal in whole tokens, such as `25` or `0.1`. */
-  amount: string;
-  /** The address of the received token. */
-  tokenAddress: string;
-  /** The id of the link's chain. */
-  chainId: string;
-  /** A random transaction hash. No such transaction exists. */
-  sourceTransaction: string | null;
-  /** When the payment was simulated. */
-  dateCreated: string;
-  /** The id of the link, `plink_…`. */
-  paymentLinkId: string;
 };
 /** Which links a list has. */
 export type PaymentLinksFilter = {

@@ -14,7 +14,7 @@ import { paymentIdParser } from "./refunds.ts";
  * - `processing`: it is detected, but not final yet
  * - `failed`: it is detected, but never becomes final
  */
-export const simulatedOutcomes = [
+const simulatedOutcomes = [
   "succeeded",
   "late",
   "wrong_token",

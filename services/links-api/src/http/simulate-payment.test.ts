@@ -90,7 +90,7 @@ describe("POST /v1/test/payment-link/:id/pay (rule MODE-7)", () => {
     ["BVM", "btc-testnet4", generateDescriptor("bitcoin-testnet4")],
   ] as const)("simulates every outcome on %s", async (chainType, tokenId, walletAddress) => {
     const account = sampleModeAccount();
-    const [testWallet] = account.wallets.filter(({ mode }) => mode === "test");
+    const testWallet = account.wallets.find(({ mode }) => mode === "test");
     if (testWallet === undefined) throw new Error("no test wallet");
     const wallets = [{ ...testWallet, chainType, tokenId, walletAddress }];
     const headers = rig.createKeyHeaders({ ...account, wallets }, { mode: "test" });

@@ -57,11 +57,11 @@ describe("the mode of a webhook endpoint", () => {
     }
     const readLinkIds = async ({ id }: { id: string }) => {
       const entries = await rig.readLog(person, { path: `${endpointsPath}/${id}` });
-      return entries.map(({ linkId }) => String(linkId)).toSorted();
+      return new Set(entries.map(({ linkId }) => String(linkId)));
     };
-    const [liveLinkId, testLinkId, oldLinkId] = linkIds;
-    expect(await readLinkIds(endpoints.live)).toEqual([liveLinkId, oldLinkId].toSorted());
-    expect(await readLinkIds(endpoints.test)).toEqual([testLinkId]);
+    const [liveLinkId = "", testLinkId = "", oldLinkId = ""] = linkIds;
+    expect(await readLinkIds(endpoints.live)).toEqual(new Set([liveLinkId, oldLinkId]));
+    expect(await readLinkIds(endpoints.test)).toEqual(new Set([testLinkId]));
     const listByLink = async (query: string) =>
       (await rig.call(person, "GET", `/console/api/webhook-deliveries?linkId=${query}`)).json.data;
     expect(await listByLink(`${testLinkId}&mode=test`)).toHaveLength(1);
