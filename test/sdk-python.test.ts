@@ -1,4 +1,5 @@
 import { type ChildProcess, execFile, execFileSync, spawn } from "node:child_process";
+import { createHmac } from "node:crypto";
 import { once } from "node:events";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
@@ -17,13 +18,23 @@ import { pythonTypesFile, writePythonTypes } from "./openapi-types/write-python-
 import { publicOperationIds } from "./openapi-types/write-sdk-types.ts";
 import { startAllInOneSystem } from "./rig/all-in-one-system.ts";
 import { projectRoot } from "./rig/child.ts";
-import { type Merchant, createMerchant, sendNotice } from "./rig/client.ts";
+import { type Merchant, call, createMerchant, sendNotice } from "./rig/client.ts";
 import { findFreePorts } from "./rig/free-port.ts";
 import { type PythonTools, findPython, preparePython } from "./rig/prepare-python.ts";
-import { readBlocks } from "./rig/read-blocks.ts";
+import { readAllBlocks, readBlocks } from "./rig/read-blocks.ts";
 import { registerEndpoint } from "./rig/register-endpoint.ts";
 import { acmeProvider, buildShopEnv } from "./rig/shop-env.ts";
 import type { System } from "./rig/system.ts";
+
+const signWebhook = (secret: string, body: string) => {
+  const seconds = String(Math.floor(Date.now() / 1_000));
+  const digest = createHmac("sha256", secret).update(`${seconds}.${body}`).digest("hex");
+  return {
+    "Content-Type": "application/json",
+    "Service-Timestamp": seconds,
+    "Service-Signature": `v1=${digest}`,
+  };
+};
 
 const packageFolder = join(projectRoot, "packages/sdk-python");
 const run = promisify(execFile);
@@ -114,10 +125,12 @@ describeWithPython("the Python SDK", () => {
     let receiverOutput = "";
     let env: Record<string, string>;
 
-    const runPython = (...args: string[]): string =>
+    const runPython = (...args: string[]): string => runPythonAs(merchant, ...args);
+
+    const runPythonAs = ({ apiKey }: Merchant, ...args: string[]): string =>
       execFileSync(join(shop, ".venv/bin/python"), args, {
         cwd: shop,
-        env,
+        env: { ...env, KEY: apiKey, API_KEY: apiKey },
         encoding: "utf8",
         timeout: commandMsMax,
       });
@@ -154,14 +167,15 @@ describeWithPython("the Python SDK", () => {
         HOME: process.env["HOME"] ?? shop,
         SHOP: shop,
         URL: system.baseUrl,
-        KEY: merchant.apiKey,
+        // The name in the docs.
+        BASE_URL: system.baseUrl,
         SECRET: secret,
       };
       // The code is unchanged except for the port, because another test can use the same port.
-      for (const heading of ["Request a payment", "Receive a payment"]) {
-        const [program] = readBlocks(readme, heading);
-        const [, name = ""] = /^# (\S+)\n/.exec(program?.text ?? "") ?? [];
-        await writeFile(join(shop, name), program?.text.replace("9000", String(port)) ?? "");
+      for (const { language, text } of readAllBlocks(readme)) {
+        const [, name] = /^# (\S+)\n/.exec(text) ?? [];
+        if (language === "python" && name !== undefined)
+          await writeFile(join(shop, name), text.replace("9000", String(port)));
       }
       const [installBlock] = readBlocks(readme, "Install");
       execFileSync("bash", ["-c", `set -eu\n${installBlock?.text}`], {
@@ -179,14 +193,15 @@ describeWithPython("the Python SDK", () => {
       await rm(shop, { recursive: true, force: true });
     });
 
-    test("creates a payment link and receives its webhook with the README's own code", async () => {
+    test("creates a payment link, receives its webhook and catches up with the README's own code (rule API-44)", async () => {
       const [createOutput = "", listOutput = ""] = runPython("ask.py").split("\n");
       const [, url = "", id = ""] =
         /^Send the payer to (\S+\/(plink_\w+))$/.exec(createOutput) ?? [];
       expect(url).toBe(`${system.baseUrl}/@alice/pay/${id}`);
       expect(listOutput).toBe("Order 1001: 0 of 25");
-      // Repeating the order returns the same link.
-      expect(runPython("ask.py").split("\n")).toEqual([createOutput, listOutput, ""]);
+      // Repeating the order returns the same link, also from the asynchronous client.
+      for (const program of ["ask.py", "ask_async.py"])
+        expect(runPython(program).split("\n")).toEqual([createOutput, listOutput, ""]);
 
       // An unrelated request that breaks off in the middle must not crash the receiver.
       await waitUntil("the receiver listens", sendPartialRequest);
@@ -195,56 +210,79 @@ describeWithPython("the Python SDK", () => {
       expect(await sendNotice(system.baseUrl, acmeProvider, notice)).toBe(202);
       await waitUntil("the webhook arrives", () => receiverOutput.includes("\n"));
       expect(receiverOutput).toBe("Order 1001 is paid: 25 of 25\n");
+
+      expect(runPython("wait.py", id)).toBe("completed: 25 received\n");
+      // The second run starts where the first one ended, and repeats the last five minutes.
+      for (let runNumber = 1; runNumber <= 2; runNumber += 1)
+        expect(runPython("catch_up.py")).toBe("Order 1001 is completed: 25 received\n");
+      expect(Date.parse(await readFile(join(shop, "since.txt"), "utf8"))).not.toBeNaN();
     });
 
-    test("lists what changed since the previous run with the README's own code (rule API-44)", async () => {
-      const readme = await readFile(join(packageFolder, "README.md"), "utf8");
-      const [program] = readBlocks(readme, "Find missed payments");
-      await writeFile(join(shop, "reconcile.py"), program?.text ?? "");
-      const create = `
-import os, sys
-from payment_links import PaymentLinks
-with PaymentLinks(os.environ["URL"], os.environ["KEY"]) as payment_links:
-    payment_links.create_payment_link({"toAmount": "7", "description": sys.argv[1]})
-`;
-      for (const description of ["Order 2001", "Order 2002"]) {
-        runPython("-c", create, description);
-        expect(runPython("reconcile.py")).toContain(`${description}: active, 0 received\n`);
+    /** Writes the last Python program of a section of the docs to the shop. */
+    const writeDocsProgram = async (page: string, heading: string, file: string): Promise<void> => {
+      const text = await readFile(join(projectRoot, `packages/docs/content/${page}.md`), "utf8");
+      const programs = readBlocks(text, heading).filter(({ language }) => language === "python");
+      const program = programs.at(-1)?.text ?? "";
+      await writeFile(join(shop, file), program.replace("https://pay.example.com", system.baseUrl));
+    };
+
+    test("creates a link with the docs' own code (rule DOCS-3)", async () => {
+      await writeDocsProgram("api", "The SDKs", "order.py");
+      const dave = await createMerchant(system, "dave");
+      runPythonAs(dave, "order.py");
+      const { body } = await call(`${system.baseUrl}/v1/payment-link`, {
+        headers: { "x-api-key": dave.apiKey },
+      });
+      expect(body["data"]).toMatchObject([{ description: "Order 1001", toAmount: "25" }]);
+    });
+
+    test("lists the changed links with the docs' own code (rule DOCS-3)", async () => {
+      await writeDocsProgram("orders", "Reconcile", "reconcile.py");
+      const bob = await createMerchant(system, "bob");
+      for (const toAmount of ["0.71", "0.72"]) {
+        const { body } = await call(`${system.baseUrl}/v1/payment-link`, {
+          method: "POST",
+          headers: { "x-api-key": bob.apiKey },
+          body: { toAmount },
+        });
+        const [firstLine] = runPythonAs(bob, "reconcile.py").split("\n");
+        expect(firstLine).toBe(`${String(body["id"])} active 0 of ${toAmount}`);
       }
-      expect(await readFile(join(shop, "since.txt"), "utf8")).toMatch(/^\d{4}-.*Z$/);
     });
 
-    test("waits until a link is paid", async () => {
-      const waitProgram = `
-import os
-from payment_links import PaymentLinks
-with PaymentLinks(os.environ["URL"], os.environ["KEY"]) as payment_links:
-    id = payment_links.create_payment_link({"toAmount": "3"})["id"]
-    print(id, flush=True)
-    link = payment_links.wait_for_payment_link(id)
-    print(link["status"], link["receivedAmount"])
-`;
-      const child = spawn(join(shop, ".venv/bin/python"), ["-c", waitProgram], { cwd: shop, env });
-      let output = "";
-      child.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()));
-      const exited = once(child, "exit");
-      await waitUntil("the link exists", () => output.includes("\n"));
-      const paymentLinkId = output.trim();
-      const status = "settled" as const;
-      const notice = { id: "payment-2", paymentLinkId, amount: "3", status };
-      expect(await sendNotice(system.baseUrl, acmeProvider, notice)).toBe(202);
-      await exited;
-      expect(output).toBe(`${paymentLinkId}\ncompleted 3\n`);
+    test("receives a webhook with the docs' own code for Flask (rule DOCS-3)", async () => {
+      await writeDocsProgram("webhooks", "Receivers", "flask_receiver.py");
+      runPython("-m", "pip", "install", "--quiet", "flask");
+      const [port = 0] = await findFreePorts(1);
+      const args = ["-m", "flask", "--app", "flask_receiver", "run", "--port", String(port)];
+      const docsReceiver = spawn(join(shop, ".venv/bin/python"), args, { cwd: shop, env });
+      try {
+        let output = "";
+        docsReceiver.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()));
+        const data = { paymentLinkId: "plink_1" };
+        const body = JSON.stringify({ id: "evt_1", type: "payment_link.completed", data });
+        const url = `http://127.0.0.1:${port}/webhooks`;
+        const send = (secret: string): Promise<number | undefined> =>
+          fetch(url, { method: "POST", headers: signWebhook(secret, body), body })
+            .then(({ status }) => status)
+            .catch(() => undefined);
+        await waitUntil("the receiver listens", async () => (await send("whsec_a")) === 401);
+        expect(await send(env["SECRET"] ?? "")).toBe(204);
+        await waitUntil("the receiver prints the link", () => output.includes("plink_1\n"));
+      } finally {
+        await stopChild(docsReceiver);
+      }
     });
 
     test("gets links, pages and errors exactly as the service returns them", async () => {
       await writeFile(join(shop, "read.py"), readProgram);
-      const result = JSON.parse(runPython("read.py")) as Record<string, unknown>;
+      const carol = await createMerchant(system, "carol");
+      const result = JSON.parse(runPythonAs(carol, "read.py")) as Record<string, unknown>;
       const amounts = Array.from({ length: 12 }, (_, index) => `0.${12 - index}1`);
       const expected = {
         each: amounts,
         page: { limit: 10, offset: 10, nextOffset: null },
-        link: { toAmount: "0.21", status: "active", user: { handle: "alice" } },
+        link: { toAmount: "0.21", status: "active", user: { handle: "carol" } },
         refusals: [
           { code: "CANNOT_FIND_PAYMENT_LINK", count: 1, isNamed: true, status: 404 },
           { code: "greater_than", count: 2, isNamed: true, status: 422 },
@@ -297,8 +335,7 @@ def read():
     with PaymentLinks(URL, KEY) as payment_links, PaymentLinks(URL) as public, PaymentLinks(URL, "unknown") as other:
         for n in range(1, 13):
             payment_links.create_payment_link({"toAmount": f"0.{n}1"}, idempotency_key=f"read-{n}")
-        links = payment_links.each_payment_link(status="active")
-        each = [link["toAmount"] for link in links if link["description"] is None]
+        each = [link["toAmount"] for link in payment_links.each_payment_link(status="active")]
         page = payment_links.list_payment_links(status="active", offset=10)
         link = public.retrieve_payment_link(page["data"][0]["id"])
         refusals = [
@@ -318,8 +355,7 @@ async def read_async():
     async with AsyncPaymentLinks(URL, KEY) as payment_links, AsyncPaymentLinks(URL) as public, AsyncPaymentLinks(URL, "unknown") as other:
         for n in range(1, 13):
             await payment_links.create_payment_link({"toAmount": f"0.{n}1"}, idempotency_key=f"read-{n}")
-        links = payment_links.each_payment_link(status="active")
-        each = [link["toAmount"] async for link in links if link["description"] is None]
+        each = [link["toAmount"] async for link in payment_links.each_payment_link(status="active")]
         page = await payment_links.list_payment_links(status="active", offset=10)
         link = await public.retrieve_payment_link(page["data"][0]["id"])
         refusals = [

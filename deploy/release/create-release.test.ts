@@ -13,6 +13,7 @@ import { type Release, createRelease } from "./create-release.ts";
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const registry = "registry.example.com/shop";
 const services = Object.values(serviceBlocks);
+const pythonFiles = ["payment_links_sdk-1.0.0-py3-none-any.whl", "payment_links_sdk-1.0.0.tar.gz"];
 const sha256 = (content: string | Buffer): string =>
   createHash("sha256").update(content).digest("hex");
 const createDigest = (name: string): string => `sha256:${sha256(name)}`;
@@ -48,6 +49,10 @@ const createFakeMachine = ({ missingProgram = "" }: { missingProgram?: string } 
         "sdk",
       );
       return "payment-links-sdk-1.0.0.tgz\n";
+    }
+    if (args.includes("build") && args.includes("--outdir")) {
+      for (const file of pythonFiles)
+        writeFileSync(join(getFlagValue(args, "--outdir"), file), "python");
     }
     if (program === "helm") {
       const [, chartCopy = ""] = args;
@@ -116,7 +121,7 @@ describe("a release", () => {
       createdRelease,
     );
     const checksumLines = readFileSync(join(outputFolder, "SHA256SUMS"), "utf8").trim().split("\n");
-    expect(checksumLines).toHaveLength(2 * services.length + 3);
+    expect(checksumLines).toHaveLength(2 * services.length + 5);
     expect(
       checksumLines.filter((commandLine) => commandLine.endsWith("  payment-links-sdk-1.0.0.tgz")),
     ).toHaveLength(1);
@@ -128,11 +133,14 @@ describe("a release", () => {
 
   test("packs and checks the integrators' packages before it pushes anything", () => {
     const { commandLines, releaseOnMachine } = createFakeMachine();
-    expect(releaseOnMachine().packages).toEqual(["payment-links-sdk-1.0.0.tgz"]);
+    expect(releaseOnMachine().packages).toEqual(["payment-links-sdk-1.0.0.tgz", ...pythonFiles]);
     expect(commandLines[0]).toContain("pack --silent --workspace=packages/sdk");
     expect(commandLines[1]).toMatch(/\/publint .*payment-links-sdk-1\.0\.0\.tgz --strict$/);
+    expect(commandLines[3]).toContain("-m pip install --quiet --require-hashes");
+    expect(commandLines[4]).toContain("-m build --no-isolation");
+    expect(commandLines[5]).toMatch(/-m twine check --strict \S+\.whl \S+\.tar\.gz$/);
     expect(commandLines.findIndex((commandLine) => commandLine.includes("--push"))).toBeGreaterThan(
-      1,
+      5,
     );
   });
 

@@ -5,6 +5,7 @@ import { join, resolve } from "node:path";
 import { type Document, parseDocument } from "yaml";
 import { serviceBlocks } from "../chart/service-blocks.ts";
 import { type RunProgram, buildImage } from "../images/build-image.ts";
+import { packPythonSdk } from "./pack-python-sdk.ts";
 
 type ReleaseOptions = {
   root: string;
@@ -44,7 +45,7 @@ export const createRelease = (options: ReleaseOptions): Release => {
   const chartMetadata = readYaml(join(chart, "Chart.yaml"));
   const version = String(chartMetadata.get("version"));
   mkdirSync(outputFolder, { recursive: true });
-  const packageFiles = integratorPackages.map((pack) => pack(options));
+  const packageFiles = integratorPackages.flatMap((pack) => pack(options));
   const images = Object.values(serviceBlocks).map((service) => {
     const name = `${registry}/payment-links/${service}`;
     const tag = `${name}:${String(chartMetadata.get("appVersion"))}`;
@@ -89,16 +90,19 @@ export const createRelease = (options: ReleaseOptions): Release => {
  * Packs the TypeScript SDK, checks the package with publint, and returns its file name. A package
  * that a bundler or Node cannot resolve ends the release.
  */
-const packSdk = ({ root, outputFolder, runProgram }: ReleaseOptions): string => {
+const packSdk = ({ root, outputFolder, runProgram }: ReleaseOptions): string[] => {
   const packArgs = ["--workspace=packages/sdk", "--pack-destination", resolve(outputFolder)];
   const file = runProgram("npm", ["--prefix", root, "pack", "--silent", ...packArgs]).trim();
   const publint = join(root, "node_modules/.bin/publint");
   runProgram(publint, [join(outputFolder, file), "--strict"]);
-  return file;
+  return [file];
 };
 
-/** Each packs a package that integrators install, and returns its file name. */
-const integratorPackages: readonly ((options: ReleaseOptions) => string)[] = [packSdk];
+/** Each packs a package that integrators install, and returns its file names. */
+const integratorPackages: readonly ((options: ReleaseOptions) => string[])[] = [
+  packSdk,
+  packPythonSdk,
+];
 
 const signImage = (
   { outputFolder, runProgram, signingKey = "" }: ReleaseOptions,

@@ -121,7 +121,10 @@ describe("a user without a mouse", () => {
     const menuButton = tab.page.getByRole("button", { name: "Actions: till" });
     await menuButton.focus();
     await tab.page.keyboard.press("Enter");
-    await tab.page.getByRole("menuitem", { name: "Rename" }).waitFor();
+    // Before it has the focus, the key would close the menu.
+    const entry = tab.page.getByRole("menuitem", { name: "Rename" });
+    const isEntryFocused = () => entry.evaluate((element) => element.matches(":focus"));
+    await waitUntil("the first entry has the focus", isEntryFocused);
     await tab.page.keyboard.press("Enter");
     await tab.page.getByRole("dialog").waitFor();
     expect(await walkByKeyboard(tab.page)).toEqual([]);

@@ -75,7 +75,9 @@ describe("a CSV of links", () => {
   test("matches the server's file byte for byte and shows its number of rows", async () => {
     const user = await signUpWithLinks("alma", 1_000);
     const { context, files, tab } = user;
-    const response = await context.request.get(`${system.origin}/console/api/payment-links.csv`);
+    const response = await context.request.get(
+      `${system.origin}/console/api/payment-links.csv?mode=live`,
+    );
     expect(await downloadFile(user)).toBe(await response.text());
     await tab.waitForText("Download complete. Rows: 1,001.");
     expect(files).toEqual(["payment-links.csv"]);
@@ -133,7 +135,7 @@ describeSoak("a CSV of links", () => {
       (text: string) => text.split("\r\n").slice(0, 3).join("\r\n").concat("\r\n"),
       (text: string) => text.slice(0, -4),
     ];
-    await context.route("**/console/api/payment-links.csv", async (route) => {
+    await context.route("**/console/api/payment-links.csv?mode=live", async (route) => {
       const response = await route.fetch();
       const [truncate = (text: string) => text] = truncations.splice(0, 1);
       await route.fulfill({ response, body: truncate(await response.text()) });
@@ -149,7 +151,7 @@ describeSoak("a CSV of links", () => {
 
   test("that is rejected or gets no response shows the reason", async () => {
     const { context, files, tab } = await signUpWithLinks("elsa");
-    const path = "**/console/api/payment-links.csv";
+    const path = "**/console/api/payment-links.csv?mode=live";
     const headers = { "content-type": "application/json", "retry-after": "10" };
     for (const [status, expectedText] of [
       [429, "Try again in 10 s."],
@@ -177,7 +179,9 @@ describeSoak("a CSV of links", () => {
     await tab.page.getByRole("link", { name: "Large file? Download with the browser" }).waitFor();
     const downloadPromise = tab.page.waitForEvent("download");
     await tab.page.getByRole("link", { name: "Large file? Download with the browser" }).click();
-    expect((await downloadPromise).url()).toBe(`${system.origin}/console/api/payment-links.csv`);
+    expect((await downloadPromise).url()).toBe(
+      `${system.origin}/console/api/payment-links.csv?mode=live`,
+    );
     await tab.waitForText("Downloading…");
   });
 });

@@ -83,7 +83,7 @@ const createOverview = (): Overview => ({
 /** These tests do not process events, so they mock the services' responses about payments. */
 const openOverview = async (user: ConsoleUser, overview = createOverview()): Promise<void> => {
   await user.addDefaultWallet();
-  await user.context.route("**/console/api/overview?days=180", (route) =>
+  await user.context.route("**/console/api/overview?days=180&mode=live", (route) =>
     route.fulfill({ json: overview }),
   );
   await user.goTo("", "Received in the last 30 days");
@@ -141,7 +141,7 @@ describe("the overview", () => {
     expect(await findLayoutFaults(tab.page)).toEqual([]);
     const { unapplied, ...overview } = createOverview();
     const quietOverview = { ...overview, unapplied: { ...unapplied, count: 0, payments: [] } };
-    await user.context.route("**/console/api/overview?days=180", (route) =>
+    await user.context.route("**/console/api/overview?days=180&mode=live", (route) =>
       route.fulfill({ json: quietOverview }),
     );
     // Otherwise, the account could have a passkey, which it lacks.

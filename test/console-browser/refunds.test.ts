@@ -123,7 +123,9 @@ describe("a refund (rule CALLER-44)", () => {
     const wallet = createWallet({ nodeUrl: chain.url, account, chainId: "1" });
     const user = await system.signUp(handle, { wallets: [wallet] });
     await user.call("post", "wallets", { walletAddress: owner, tokenId: "usdc", isDefault: true });
-    const { id: linkId } = await user.call("post", "payment-links", { toAmount: "25" });
+    const { id: linkId } = await user.call("post", "payment-links?mode=test", {
+      toAmount: "25",
+    });
     const hash = await chain.transferToken({ to: owner, amount: 30_000_000n, payer: 0 });
     await insertPayment(linkId, { amount: "30", hash, payer: customer });
     const readRefunds = async () =>
@@ -132,7 +134,7 @@ describe("a refund (rule CALLER-44)", () => {
   };
 
   const openDialog = async ({ user: { goTo, tab }, linkId }: Overpaid) => {
-    await goTo(`/links/${linkId}`, "30.00 of 25.00 USDC, 5.00 over");
+    await goTo(`/test/links/${linkId}`, "30.00 of 25.00 USDC, 5.00 over");
     await tab.page.getByRole("button", { name: "Refund…" }).click();
     return tab.page.getByRole("dialog");
   };

@@ -120,7 +120,7 @@ describe("a user of the console", () => {
     await tab.page.getByText("More options").click();
     await tab.page.getByLabel("Expiry").selectOption("3");
     let isResponseLost = false;
-    await context.route("**/console/api/payment-links", async (route) => {
+    await context.route("**/console/api/payment-links?mode=live", async (route) => {
       if (route.request().method() !== "POST" || isResponseLost) return route.continue();
       isResponseLost = true;
       await route.fetch();

@@ -7,9 +7,14 @@ export const readBlocks = (page: string, heading: string): Block[] => {
   return readAllBlocks(text);
 };
 
-/** Returns all fenced code blocks of a text, in order, each with its language. */
+/**
+ * Returns all fenced code blocks of a text, in order, each with its language. `tab=<label>` after the
+ * language makes a block one of several alternatives.
+ */
 export const readAllBlocks = (text: string): Block[] =>
-  [...text.matchAll(/^```(\w*)\n(.*?)^```$/gms)].map(([, language = "", block = ""]) => ({
-    language,
-    text: block,
-  }));
+  [...text.matchAll(/^```(\w*)(?: tab=\S+)?\n(.*?)^```$/gms)].map(
+    ([, language = "", block = ""]) => ({
+      language,
+      text: block,
+    }),
+  );

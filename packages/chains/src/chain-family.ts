@@ -25,6 +25,8 @@ export type ChainFamily = {
    * it differently.
    */
   transactionHashPattern: RegExp;
+  /** Encodes 64 bytes as a transaction hash. Families with shorter hashes use the first bytes. */
+  encodeTransactionHash: (bytes: Uint8Array) => string;
 
   /** Whether the chain's symbol stands for the address of its coin in the catalogue. */
   isCoinNamedBySymbol: boolean;

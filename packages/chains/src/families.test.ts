@@ -31,6 +31,14 @@ describe("parseAddress", () => {
   });
 });
 
+test.each(chainTypes)("%s: an encoded transaction hash has the family's form", (chainType) => {
+  const { encodeTransactionHash, transactionHashPattern } = getFamily(chainType);
+  for (const byte of [0, 1, 255]) {
+    const hash = encodeTransactionHash(new Uint8Array(64).fill(byte));
+    expect(transactionHashPattern.exec(hash)?.[1]).toBe(hash);
+  }
+});
+
 describe("isSameAddress (rule API-24)", () => {
   const evmAddress = validAddresses.EVM.address;
   test.each([

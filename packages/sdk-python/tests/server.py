@@ -1,8 +1,11 @@
+import contextlib
 import json
+import sys
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,11 @@ class Server(ThreadingHTTPServer):
     def respond_with(self, *responders: Responder) -> None:
         self.responders = list(responders)
 
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        # A client that stops waiting closes its connection.
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
+
     def close(self) -> None:
         self.closed.set()
         self.shutdown()
@@ -88,14 +96,18 @@ def never_respond(handler: Handler, _: RecordedRequest) -> None:
     handler.server.closed.wait()
 
 
-def drip(handler: Handler, _: RecordedRequest) -> None:
-    """Send a body that never ends, one byte at a time."""
-    handler.send_response(200)
-    handler.send_header("Content-Length", "1000000")
-    handler.end_headers()
-    handler.close_connection = True
-    try:
-        while not handler.server.closed.wait(0.01):
-            handler.wfile.write(b" ")
-    except OSError:
-        pass
+def drip(body: object) -> Responder:
+    """Send a body one byte at a time, which takes three seconds."""
+    content = json.dumps(body).encode().rjust(300)
+
+    def send(handler: Handler, _: RecordedRequest) -> None:
+        handler.send_response(200)
+        handler.send_header("Content-Length", str(len(content)))
+        handler.end_headers()
+        handler.close_connection = True
+        with contextlib.suppress(OSError):
+            for byte in content:
+                handler.server.closed.wait(0.01)
+                handler.wfile.write(bytes([byte]))
+
+    return send

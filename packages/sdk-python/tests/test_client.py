@@ -310,7 +310,7 @@ class TestRetries:
         assert len(server.requests) == 9
         assert time.waits == [1, 2, 4, 8, 16, 32, 60, 60]
 
-    @pytest.mark.parametrize("first_responder", [never_respond, drip])
+    @pytest.mark.parametrize("first_responder", [never_respond, drip(created_link)])
     def test_retries_after_a_timeout(
         self, server: Server, create_client: CreateClient, first_responder: Responder
     ) -> None:

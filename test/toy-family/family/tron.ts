@@ -10,6 +10,7 @@ export const tron: ChainFamily = {
   hasHexAddresses: false,
   addressForm: "a toy address",
   transactionHashPattern: /^(toytx[0-9]+)$/,
+  encodeTransactionHash: (bytes) => `toytx${bytes.join("")}`,
   isCoinNamedBySymbol: true,
   hasTokens: true,
   feeProxies: "none",

@@ -1,3 +1,4 @@
+import { bytesToHex } from "@noble/hashes/utils.js";
 import type { ChainFamily } from "../chain-family.ts";
 import {
   type BitcoinChainId,
@@ -36,6 +37,7 @@ export const bitcoin: ChainFamily = {
   hasHexAddresses: false,
   addressForm: "the chain's symbol, or the token is not the chain's coin",
   transactionHashPattern: /^([0-9a-f]{64})$/,
+  encodeTransactionHash: (bytes) => bytesToHex(bytes.subarray(0, 32)),
   isCoinNamedBySymbol: true,
   hasTokens: false,
   feeProxies: "none",

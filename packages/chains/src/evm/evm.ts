@@ -1,3 +1,4 @@
+import { bytesToHex } from "@noble/hashes/utils.js";
 import type { ChainFamily } from "../chain-family.ts";
 import { hashPaymentReference } from "../payment-reference.ts";
 import { parseEvmAddress } from "./address.ts";
@@ -16,6 +17,7 @@ export const evm: ChainFamily = {
   hasHexAddresses: true,
   addressForm: "an EIP-55 address",
   transactionHashPattern: /^(0x[0-9a-f]{64})$/i,
+  encodeTransactionHash: (bytes) => `0x${bytesToHex(bytes.subarray(0, 32))}`,
   isCoinNamedBySymbol: false,
   hasTokens: true,
   feeProxies: "tokens and coin",

@@ -1,3 +1,4 @@
+import { base58 } from "@scure/base";
 import type { ChainFamily } from "../chain-family.ts";
 import { hashPaymentReference } from "../payment-reference.ts";
 import { parseSolanaAddress } from "./address.ts";
@@ -10,7 +11,9 @@ export const solana: ChainFamily = {
   foldAddress: (address) => address,
   hasHexAddresses: false,
   addressForm: "a Solana address",
+  // The transaction's first signature.
   transactionHashPattern: /^([1-9A-HJ-NP-Za-km-z]{64,88})$/,
+  encodeTransactionHash: (bytes) => base58.encode(bytes),
   isCoinNamedBySymbol: true,
   hasTokens: true,
   feeProxies: "none",

@@ -1,3 +1,4 @@
+import { bytesToHex } from "@noble/hashes/utils.js";
 import type { ChainFamily } from "../chain-family.ts";
 import { hashPaymentReference } from "../payment-reference.ts";
 import { parseTronAddress } from "./address.ts";
@@ -12,6 +13,7 @@ export const tron: ChainFamily = {
   addressForm: "a Tron address",
   // Nodes prefix hashes with 0x in their Ethereum-compatible API, but explorers do not.
   transactionHashPattern: /^(?:0x)?([0-9a-f]{64})$/i,
+  encodeTransactionHash: (bytes) => bytesToHex(bytes.subarray(0, 32)),
   isCoinNamedBySymbol: true,
   hasTokens: true,
   feeProxies: "tokens",

@@ -91,6 +91,7 @@ describe("creating a link", () => {
     ).toEqual({
       id: "plink_1",
       userId,
+      mode: "live",
       status: "active",
       toAmount: body.toAmount,
       maxUsage: 3,

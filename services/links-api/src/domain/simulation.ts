@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { getFamily } from "@payment-links/chains";
 import {
   type CatalogueToken,
   Decimal,
@@ -8,6 +9,9 @@ import {
 } from "@payment-links/contracts";
 import type { Link } from "./link.ts";
 import { type Payment, simulationSource } from "./payment.ts";
+
+/** The most bytes that a transaction hash of any family has. */
+const transactionHashBytes = 64;
 
 type Simulation = {
   link: Link;
@@ -26,8 +30,8 @@ type Simulation = {
  */
 export const simulatePayment = (simulation: Simulation): SettlementState[] => {
   const { amount, link, now, outcome, payer, token } = simulation;
-  const isEvm = token.chain.chainType === "EVM";
-  const hash = `${isEvm ? "0x" : ""}${randomBytes(32).toString("hex")}`;
+  const { encodeTransactionHash } = getFamily(token.chain.chainType);
+  const hash = encodeTransactionHash(randomBytes(transactionHashBytes));
   const payment: SettlementState = {
     id: newId("tx"),
     version: 1,

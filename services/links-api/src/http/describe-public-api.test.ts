@@ -181,6 +181,7 @@ describe("GET /v1/openapi.json", () => {
     ]);
     expect(listOperation.parameters.map((parameter: Json) => parameter.name)).toEqual([
       "status",
+      "updatedAfter",
       "offset",
     ]);
     const text = JSON.stringify([
