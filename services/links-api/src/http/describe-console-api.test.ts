@@ -27,6 +27,12 @@ const getSessionScheme = (path: string): string => {
   return isLinksPath ? "sessionLinks" : "session";
 };
 
+/** Returns the expected requirement: none, a session, or an API key with the scope. */
+const getSecurity = (path: string, caller: string) => {
+  if (caller === "anyone") return [];
+  return caller === "session" ? [{ [getSessionScheme(path)]: [] }] : [{ apiKey: [caller] }];
+};
+
 describe("GET /console/api/openapi.json", () => {
   test("describes every console and checkout operation with its allowed callers", async () => {
     const { json } = await rig.call("/console/api/openapi.json");
@@ -36,8 +42,11 @@ describe("GET /console/api/openapi.json", () => {
     });
     for (const { caller, method, operationId, path, tag } of operations) {
       const describedOperation = json.paths[path.replaceAll(/:(\w+)/g, "{$1}")][method];
-      const security = caller === "session" ? [{ [getSessionScheme(path)]: [] }] : [];
-      expect(describedOperation).toMatchObject({ operationId, security, tags: [tag] });
+      expect(describedOperation).toMatchObject({
+        operationId,
+        security: getSecurity(path, caller),
+        tags: [tag],
+      });
     }
     const operationIds = operations.map(({ operationId }) => operationId);
     expect(new Set(operationIds).size).toBe(operationIds.length);
