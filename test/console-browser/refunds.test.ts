@@ -127,6 +127,11 @@ describe("a refund (rule CALLER-44)", () => {
       toAmount: "25",
     });
     const hash = await chain.transferToken({ to: owner, amount: 30_000_000n, payer: 0 });
+    // The node mines after it has responded. Tests compare balances from here on.
+    await waitUntil("the payment is mined", async () => {
+      const receipt = await chain.callRpc("eth_getTransactionReceipt", [hash]);
+      return receipt !== null;
+    });
     await insertPayment(linkId, { amount: "30", hash, payer: customer });
     const readRefunds = async () =>
       ((await user.call("get", `payment-links/${linkId}`)) as unknown as OwnPaymentLink).refunds;
