@@ -26,9 +26,8 @@ export const fixedSeeds: readonly FixedSeed[] = [
   { seed: 198, caughtFaults: ["credits-links-without-locks"] },
   { seed: 585, caughtFaults: ["never-fails-a-lost-payment"] },
   {
-    seed: 3010,
-    scenario:
-      "Solana: an operator resumes a halted watch, deep forks, a deposit that is lost permanently",
+    seed: 3338,
+    scenario: "Solana: an operator resumes a halted watch after deep forks",
   },
   { seed: 692, caughtFaults: ["uses-random-payment-ids"] },
   {
