@@ -4,7 +4,7 @@ import { linksApiMigration } from "../service.ts";
 
 test("the upgrade makes everything live, also on a test network, and later payments add up (rule MODE-1)", async () => {
   const rows = await queryAfterUpgrade(linksApiMigration, {
-    firstNewFile: "0029-modes.sql",
+    firstNewFile: "0029-link-modes.sql",
     insertSql: `
       INSERT INTO links (id, user_id, version, status, to_amount, created_at, wallet_id,
         destination_address, token_id, chain_id, token_address, payment_reference)

@@ -1,23 +1,10 @@
--- One installation serves live and test mode. Existing rows are live, even on a test network, so that nothing changes
--- for them. Every list of an owner is a list of one mode, so the mode is part of its index.
-ALTER TABLE links ADD COLUMN mode text COLLATE "C" NOT NULL DEFAULT 'live' CHECK (mode IN ('live', 'test'));
-DROP INDEX links_by_owner, links_ended_by_owner, links_lasting_by_owner, links_expiring_by_owner;
-CREATE INDEX links_by_owner ON links (user_id, mode, created_at DESC, seq DESC);
-CREATE INDEX links_ended_by_owner ON links (user_id, mode, status, created_at DESC, seq DESC)
-  WHERE status <> 'active';
-CREATE INDEX links_lasting_by_owner ON links (user_id, mode, created_at DESC, seq DESC)
-  WHERE status = 'active' AND expires_at IS NULL;
-CREATE INDEX links_expiring_by_owner ON links (user_id, mode, expires_at)
-  WHERE status = 'active' AND expires_at IS NOT NULL;
-CREATE INDEX links_by_update ON links (user_id, mode, updated_at DESC, seq DESC);
-
 -- What the overview shows, by mode.
 ALTER TABLE received_by_day
-  ADD COLUMN mode text COLLATE "C" NOT NULL DEFAULT 'live',
+  ADD COLUMN IF NOT EXISTS mode text COLLATE "C" NOT NULL DEFAULT 'live',
   DROP CONSTRAINT received_by_day_pkey,
   ADD PRIMARY KEY (user_id, mode, day, token_id, share);
 ALTER TABLE unapplied_payments
-  ADD COLUMN mode text COLLATE "C" NOT NULL DEFAULT 'live',
+  ADD COLUMN IF NOT EXISTS mode text COLLATE "C" NOT NULL DEFAULT 'live',
   DROP CONSTRAINT unapplied_payments_pkey,
   ADD PRIMARY KEY (user_id, mode, first_seen_at, payment_id);
 
@@ -77,21 +64,3 @@ BEGIN
   RETURN NULL;
 END
 $$;
-
--- A deposit is in the mode of the first link at its address.
-ALTER TABLE paid_addresses ADD COLUMN mode text COLLATE "C" NOT NULL DEFAULT 'live';
-ALTER TABLE deposits ADD COLUMN mode text COLLATE "C" NOT NULL DEFAULT 'live';
-DROP INDEX deposits_by_decision, deposits_by_owner;
-CREATE INDEX deposits_by_decision ON deposits (user_id, mode, decision, first_seen_at DESC, id DESC);
-CREATE INDEX deposits_by_owner ON deposits (user_id, mode, first_seen_at DESC, id DESC);
-CREATE OR REPLACE FUNCTION keep_paid_addresses() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
-BEGIN
-  INSERT INTO paid_addresses (chain_id, address, user_id, since, mode)
-  SELECT chain_id, destination_address, user_id, min(created_at), min(mode) FROM added
-  GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
-  ON CONFLICT DO NOTHING;
-  RETURN NULL;
-END
-$$;
-
-ALTER TABLE ignored_fields ADD COLUMN mode text COLLATE "C" NOT NULL DEFAULT 'live';
