@@ -14,7 +14,7 @@ import { paymentIdParser } from "./refunds.ts";
  * - `processing`: it is detected, but not final yet
  * - `failed`: it is detected, but never becomes final
  */
-const simulatedOutcomes = [
+export const simulatedOutcomes = [
   "succeeded",
   "late",
   "wrong_token",

@@ -17,7 +17,7 @@ import {
   createApiError,
   type Wallet,
   type Mode,
-  isTestModeAvailable,
+  requireMode,
 } from "@payment-links/contracts";
 import { isNeverPayable } from "./payable-amount.ts";
 
@@ -66,17 +66,16 @@ export type PayableAccount = {
 };
 
 /**
- * Returns how an account is paid in a mode. Throws a 409 error if the account does not have a handle
- * or a default wallet of this mode, if its default wallet is a single address although each link
- * needs its own, or if the installation has no test network for test mode.
+ * Returns how an account is paid in a mode. Throws a 409 error if the account does not have a
+ * handle or a default wallet of this mode, if its default wallet is a single address although each
+ * link needs its own, or if the installation has no test network for test mode.
  */
 export const requirePayableAccount = (
   account: Account,
   catalogue: Catalogue,
   mode: Mode,
 ): PayableAccount => {
-  if (mode === "test" && !isTestModeAvailable(catalogue))
-    throw createApiError("TEST_MODE_UNAVAILABLE");
+  requireMode(catalogue, mode);
   const wallet = findDefaultWallet(account, mode);
   const token = wallet === undefined ? undefined : catalogue.findToken(wallet.tokenId);
   if (account.handle === null || wallet === undefined || token === undefined) {
@@ -89,10 +88,10 @@ export const requirePayableAccount = (
 };
 
 /**
- * Builds a link from a request. The caller adds the destination, because a link's own address is not
- * allocated until the link is stored. Rejects an amount with too many decimals or digits for the
- * owner's token (rule API-14), and an amount that payments on the token's chain can never add up to
- * (rule API-36).
+ * Builds a link from a request. The caller adds the destination, because a link's own address is
+ * not allocated until the link is stored. Rejects an amount with too many decimals or digits for
+ * the owner's token (rule API-14), and an amount that payments on the token's chain can never add
+ * up to (rule API-36).
  */
 export const buildLink = (
   { toAmount, ...details }: CreateLinkBody,
@@ -154,7 +153,8 @@ export const deactivateLink = (link: Link, now: Date): Link => {
 };
 
 /**
- * Returns a link that expires now. Throws `PAYMENT_LINK_NOT_ACTIVE` if the link is no longer active.
+ * Returns a link that expires now. Throws `PAYMENT_LINK_NOT_ACTIVE` if the link is no longer
+ * active.
  */
 export const expireLink = (link: Link, now: Date): Link => {
   if (statusAt(link, now) !== "active") throw createApiError("PAYMENT_LINK_NOT_ACTIVE");

@@ -10,10 +10,8 @@ import {
 } from "@payment-links/contracts";
 import type { Link } from "./link.ts";
 
-/**
- * Returns whether a chain's own listener observed a payment, instead of a provider that reported it.
- */
-export const isObservedOn = (chainId: string, { source }: Pick<Payment, "source">): boolean =>
+/** Returns whether the listener of a payment's chain observed it. */
+export const isObserved = ({ chainId, source }: Pick<Payment, "chainId" | "source">): boolean =>
   source === getChainSource(chainId);
 
 /** Why a settled payment is not applied. */
@@ -53,8 +51,8 @@ export type Payment = {
   firstSeenAt: Date;
   appliedAt: Date | null;
   /**
-   * When it was published that the payment is not applied (rule HOOK-21). Null if it never was. Once
-   * set, it does not change.
+   * When it was published that the payment is not applied (rule HOOK-21). Null if it never was.
+   * Once set, it does not change.
    */
   unappliedAt: Date | null;
   /**

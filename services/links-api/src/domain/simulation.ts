@@ -52,14 +52,18 @@ export const simulatePayment = (simulation: Simulation): SettlementState[] => {
   return addOutcome({ ...payment, ...getMismatch(simulation, payment.amount) }, outcome);
 };
 
+const finalOutcomes = ["succeeded", "orphaned", "failed"] as const;
+type FinalOutcome = (typeof finalOutcomes)[number];
+
+/** Returns whether a processing payment can end with this outcome. */
+export const isFinalOutcome = (outcome: SimulatedOutcome): outcome is FinalOutcome =>
+  finalOutcomes.some((finalOutcome) => finalOutcome === outcome);
+
 /**
- * Builds the next states of a simulated payment that is processing. It was sent at its first time, so
- * it counts even if the link has expired since (rule STATE-8).
+ * Builds the next states of a simulated payment that is processing. It was sent at its first time,
+ * so it counts even if the link has expired since (rule STATE-8).
  */
-export const continueSimulation = (
-  payment: Payment,
-  outcome: "succeeded" | "orphaned" | "failed",
-): SettlementState[] => {
+export const continueSimulation = (payment: Payment, outcome: FinalOutcome): SettlementState[] => {
   const { linkId: paymentLinkId, payer, version } = payment;
   const settlement: SettlementState = {
     id: payment.id,

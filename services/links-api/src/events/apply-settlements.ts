@@ -159,10 +159,12 @@ const withStoredIdentity = (storedPayment: Payment, updatedPayment: Payment): Pa
   firstSeenAt: storedPayment.firstSeenAt,
 });
 
-/** Returns the own addresses of the links for which payments were seen. */
+/** Returns the own addresses of the links for which payments were seen on the chain. */
 const listLinkAddresses = (appliedSettlements: readonly AppliedSettlement[]): string[] =>
-  appliedSettlements.flatMap(({ linkBefore }) =>
-    needsAddressPerLink(linkBefore.chainId) ? [linkBefore.destinationAddress] : [],
+  appliedSettlements.flatMap(({ linkBefore, payment }) =>
+    needsAddressPerLink(linkBefore.chainId) && !isSimulated(payment)
+      ? [linkBefore.destinationAddress]
+      : [],
   );
 
 const createReportHook =

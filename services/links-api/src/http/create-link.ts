@@ -51,9 +51,9 @@ type CreateRequest = {
 
 /**
  * POST /v1/payment-link and POST /console/api/payment-links: creates a link whose payments go to
- * the owner's default wallet of its mode, which is the key's or the one in the query. This takes one statement, except with an idempotency key and for a
- * link that needs its own address. The audit log records links that a person creates, but not links
- * that are created with an API key.
+ * the owner's default wallet of its mode, which is the key's or the one in the query. This takes
+ * one statement, except with an idempotency key and for a link that needs its own address. The
+ * audit log records links that a person creates, but not links that are created with an API key.
  */
 export const createLink =
   (dependencies: Dependencies, callerKind: "key" | "person") =>
@@ -95,8 +95,8 @@ export const createLink =
 const utf8Decoder = new TextDecoder();
 
 /**
- * Creates at most one link for each owner, mode and idempotency key. Returns the first response for a
- * repeated request.
+ * Creates at most one link for each owner, mode and idempotency key. Returns the first response for
+ * a repeated request.
  */
 const createLinkOnce = (dependencies: Dependencies, request: CreateRequest, key: string) => {
   const { account, bodyBytes, mode } = request;

@@ -1,13 +1,13 @@
 import type { Request, Response } from "express";
-import { createOutgoingEvent, publish, publishAuditEvent } from "@payment-links/bus";
-import { linkDeactivated, createApiError } from "@payment-links/contracts";
+import { publishAuditEvent } from "@payment-links/bus";
+import { createApiError } from "@payment-links/contracts";
 import { sendJson, createSessionActor } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import { transact } from "@payment-links/postgres";
 import type { Dependencies } from "../dependencies.ts";
-import { deactivateLink, toLinkState } from "../domain/link.ts";
-import { lockLinks, updateLink } from "../store/links.ts";
+import { lockLinks } from "../store/links.ts";
 import { getOwnLink } from "./get-own-link.ts";
+import { saveEndedLink } from "./save-ended-link.ts";
 import { requireHandle, serializeLink } from "./serialize-link.ts";
 
 /**
@@ -22,14 +22,11 @@ export const deactivateOwnLink =
     await transact(dependencies.pool, async (tx) => {
       const lockedLink = (await lockLinks(tx, [id])).get(id);
       if (lockedLink === undefined) throw createApiError("NOT_FOUND");
-      const link = deactivateLink(lockedLink, now);
-      await updateLink(tx, link, now);
-      const data = { link: toLinkState(link, now) };
-      await publish(tx, [createOutgoingEvent(linkDeactivated, { key: id, occurredAt: now, data })]);
+      await saveEndedLink(tx, "deactivate", { link: lockedLink, now });
       await publishAuditEvent(tx, {
         ...createSessionActor(req, caller.credential),
         at: now,
-        accountId: link.userId,
+        accountId: lockedLink.userId,
         action: "payment_link.deactivated",
         targetId: id,
       });

@@ -13,9 +13,9 @@ import {
 type DocumentDependencies = Pick<Dependencies, "baseUrl" | "catalogue" | "clock">;
 
 /**
- * Describes the API of the console, the checkout and the command line as OpenAPI 3.1. This includes operations that
- * other services implement. All services take their routes and response schemas from the contracts
- * package, and so does this document.
+ * Describes the API of the console, the checkout and the command line as OpenAPI 3.1. This includes
+ * operations that other services implement. All services take their routes and response schemas
+ * from the contracts package, and so does this document.
  */
 export const describeConsoleApi = ({ baseUrl, catalogue, clock }: DocumentDependencies) =>
   createDocument(

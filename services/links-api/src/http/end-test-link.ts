@@ -5,12 +5,13 @@ import { transact } from "@payment-links/postgres";
 import type { Dependencies } from "../dependencies.ts";
 import { getInactiveReason } from "../domain/link.ts";
 import { getOwnLink } from "./get-own-link.ts";
-import { lockTestLink, requireTestKey, saveTestLink } from "./lock-test-link.ts";
+import { lockTestLink, requireTestKey } from "./lock-test-link.ts";
+import { saveEndedLink } from "./save-ended-link.ts";
 import { requireHandle, serializeLink } from "./serialize-link.ts";
 
 /**
- * POST /v1/test/payment-link/:id/expire and /deactivate: ends a test link now (rule MODE-7). If it has
- * already ended in this way, nothing changes.
+ * POST /v1/test/payment-link/:id/expire and /deactivate: ends a test link now (rule MODE-7). If it
+ * has already ended in this way, nothing changes.
  */
 export const endTestLink =
   (dependencies: Dependencies, end: "expire" | "deactivate") =>
@@ -21,7 +22,7 @@ export const endTestLink =
       const link = await lockTestLink(tx, req, caller);
       const reason = end === "expire" ? "expired" : "deactivated";
       if (getInactiveReason(link, now) === reason) return false;
-      await saveTestLink(tx, end, { link, now });
+      await saveEndedLink(tx, end, { link, now });
       return true;
     });
     if (hasChanged) {

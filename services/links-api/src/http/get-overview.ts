@@ -70,8 +70,8 @@ export const getOverview =
   };
 
 /**
- * Serializes the token of a payment, which can be one that is mistaken for a token of the catalogue.
- * Returns null for an unknown token.
+ * Serializes the token of a payment, which can be one that is mistaken for a token of the
+ * catalogue. Returns null for an unknown token.
  */
 const serializeTokenOf = (
   { catalogue, checkoutUrl }: Dependencies,

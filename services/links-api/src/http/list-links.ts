@@ -8,8 +8,8 @@ import { listUpdatedLinks, updateOverlapMs } from "../store/updated-links.ts";
 import { serializeListedLink } from "./serialize-link.ts";
 
 /**
- * GET /v1/payment-link: lists the links of the API key's owner in the key's mode, newest first. With
- * `updatedAfter`, lists those that changed since then (rule API-44).
+ * GET /v1/payment-link: lists the links of the API key's owner in the key's mode, newest first.
+ * With `updatedAfter`, lists those that changed since then (rule API-44).
  */
 export const listOwnLinks =
   (dependencies: Dependencies) =>

@@ -7,7 +7,7 @@ import { retentionMs } from "../domain/idempotency.ts";
 import { findStoredResponse, saveResponse, tryLockKey } from "../store/idempotency-keys.ts";
 
 type IdempotentRequest<Response extends z.ZodType<z.core.util.JSONType>> = {
-  /** What the key is unique in: an account, and for test mode also the operation. */
+  /** What the key is unique in: an account, or a part of it in test mode. */
   scope: string;
   key: string;
   bodyBytes: Buffer;

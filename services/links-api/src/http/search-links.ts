@@ -20,9 +20,8 @@ import {
 import { serializeListedLink } from "./serialize-link.ts";
 
 /**
- * GET /console/api/payment-links: lists all of the owner's links of a mode, or those that match
- * a search
- * (rule CALLER-24).
+ * GET /console/api/payment-links: lists all of the owner's links of a mode, or those that match a
+ * search (rule CALLER-24).
  */
 export const searchOwnLinks =
   (dependencies: Dependencies) =>

@@ -19,8 +19,8 @@ import { listLikelyLinks } from "../store/deposits.ts";
 import { listReports } from "../store/payment-reports.ts";
 
 /**
- * Creates a function that serializes deposits of a mode for their owner. Undecided deposits include the links
- * that they are likely meant for.
+ * Creates a function that serializes deposits of a mode for their owner. Undecided deposits include
+ * the links that they are likely meant for.
  */
 export const createDepositSerializer = async (
   dependencies: Dependencies,

@@ -7,7 +7,7 @@ import {
 } from "@payment-links/contracts";
 import type { Dependencies } from "../dependencies.ts";
 import { depositSource } from "../domain/deposit.ts";
-import { type Payment, isObservedOn, isSimulated } from "../domain/payment.ts";
+import { type Payment, isObserved, isSimulated } from "../domain/payment.ts";
 
 /**
  * Serializes the fields of a payment that both the link's owner and the payer are allowed to see.
@@ -74,6 +74,6 @@ const findTransactionUrl = (
 ): string | null => {
   const chain = catalogue.chains.find(({ id }) => id === chainId);
   if (chain === undefined || sourceTransaction === null) return null;
-  if (!isObservedOn(chain.id, { source }) && source !== depositSource) return null;
+  if (!isObserved({ chainId: chain.id, source }) && source !== depositSource) return null;
   return buildExplorerUrl(chain, sourceTransaction) ?? null;
 };

@@ -95,12 +95,37 @@ describe("POST /v1/test/payment-link/:id/pay (rule MODE-7)", () => {
     const wallets = [{ ...testWallet, chainType, tokenId, walletAddress }];
     const headers = rig.createKeyHeaders({ ...account, wallets }, { mode: "test" });
     const reasons = ["wrong_token", "wrong_destination", "wrong_amount"];
+    const gaps: number[] = [];
     for (const outcome of [...reasons, "processing", "failed", "succeeded", "orphaned"]) {
       const id = await rig.createLink(headers, { toAmount: "0.5" });
       const { json } = await post(`/v1/test/payment-link/${id}/pay`, headers, { outcome });
       expect([outcome, json.reason]).toEqual([outcome, reasons.includes(outcome) ? outcome : null]);
       expect((await rig.call(`/@${account.handle}/pay/${id}`)).status).toBe(200);
+      // The owner's wallet app sees no payment, so the address stays unused for it.
+      const session = {
+        ...rig.createSessionHeaders({ ...account, wallets }),
+        origin: "http://127.0.0.1",
+      };
+      const { json: link } = await rig.call(`/console/api/payment-links/${id}`, {
+        headers: session,
+      });
+      if (chainType === "BVM") gaps.push(link.addressGap);
     }
+    if (chainType === "BVM") expect(gaps).toEqual(gaps.map((_gap, index) => index + 1));
+  });
+
+  test("counts the expiry before a late payment as a change of status", async () => {
+    const countExpired = async (): Promise<number> => {
+      const text = await rig.context.metrics.getSingleMetricAsString(
+        "payment_links_transitions_total",
+      );
+      return Number(/from="active",to="inactive"[^}]*\} (\d+)/.exec(text)?.[1] ?? 0);
+    };
+    const countBefore = await countExpired();
+    const { act } = await createTestLink();
+    await act("pay", { outcome: "late" });
+    await act("pay", { outcome: "late" });
+    expect(await countExpired()).toBe(countBefore + 1);
   });
 
   test("ends a processing payment, which counts although the link has expired since (rule STATE-8)", async () => {
@@ -162,7 +187,7 @@ describe("the calls of test mode", () => {
       const request = (linkId: string, headers: Record<string, string>) =>
         post(`/v1/test/payment-link/${linkId}/${action}`, headers, {});
       expect(getCode(await request(id, keys.live))).toBe("403 TEST_KEY_REQUIRED");
-      const missingIds = ["plink_00000000000000000000000000", "nonsense", liveId];
+      const missingIds = ["plink_00000000000000000000000000", "nonsense", "a%00b", liveId];
       for (const missingId of missingIds)
         expect(getCode(await request(missingId, keys.test))).toBe("404 CANNOT_FIND_PAYMENT_LINK");
       expect(getCode(await request(id, otherShop.keys.test))).toBe("404 CANNOT_FIND_PAYMENT_LINK");

@@ -18,16 +18,23 @@ import type { Dependencies } from "../dependencies.ts";
 import { parseIdempotencyKey } from "../domain/idempotency.ts";
 import { type Link, getInactiveReason } from "../domain/link.ts";
 import { type Payment, isSimulated } from "../domain/payment.ts";
-import { continueSimulation, simulatePayment } from "../domain/simulation.ts";
+import { continueSimulation, isFinalOutcome, simulatePayment } from "../domain/simulation.ts";
 import { findPayment } from "../store/payments.ts";
-import { lockTestLink, requireTestKey, saveTestLink } from "./lock-test-link.ts";
+import { lockTestLink, requireTestKey } from "./lock-test-link.ts";
 import { runOnce } from "./run-once.ts";
+import { saveEndedLink } from "./save-ended-link.ts";
 import { serializePublicPayment } from "./serialize-payment.ts";
 
 /** Applies settlements in a transaction, as the consumer of their topic does. */
 export type ApplySettlements = ChunkHandler<typeof settlementSettled>;
 
-type SimulationRequest = { req: Request; bodyBytes: Buffer; caller: Caller };
+type SimulationRequest = {
+  req: Request;
+  bodyBytes: Buffer;
+  caller: Caller;
+  /** Receives what to do once the transaction has committed. */
+  afterCommit: AfterCommitHook[];
+};
 
 /**
  * POST /v1/test/payment-link/:id/pay: simulates a payment on a test link (rule MODE-7). It is
@@ -44,15 +51,10 @@ export const simulateTestPayment =
     const run = async (tx: Transaction) => {
       // A transaction can run again after a conflict.
       afterCommit.length = 0;
-      const result = await runSimulation(tx, dependencies, applySettlements, {
-        req,
-        bodyBytes,
-        caller,
-      });
-      if (result.afterCommit !== undefined) afterCommit.push(result.afterCommit);
-      return result.response;
+      const request = { req, bodyBytes, caller, afterCommit };
+      return runSimulation(tx, dependencies, applySettlements, request);
     };
-    const scope = `${caller.account.id}/test/${parsePathParameter(req, "id")}/pay`;
+    const scope = `${caller.account.id}/test/${parsePathParameter(req, "id", "CANNOT_FIND_PAYMENT_LINK")}/pay`;
     const response =
       key === undefined
         ? await transact(dependencies.pool, run)
@@ -67,23 +69,27 @@ const runSimulation = async (
   tx: Transaction,
   dependencies: Dependencies,
   applySettlements: ApplySettlements,
-  { bodyBytes, caller, req }: SimulationRequest,
-): Promise<{ response: SimulatedPayment; afterCommit: AfterCommitHook | void }> => {
+  { afterCommit, bodyBytes, caller, req }: SimulationRequest,
+): Promise<SimulatedPayment> => {
   const body = parseJsonBody(req, bodyBytes, SimulatePaymentBody);
   const link = await lockTestLink(tx, req, caller);
-  const settlements = await buildSettlements(tx, dependencies, { body, link });
+  const settlements = await buildSettlements(tx, dependencies, { afterCommit, body, link });
   const events = settlements.map((data) => toEvent(data, dependencies.clock.now()));
-  const afterCommit = await applySettlements(tx, events);
+  const onApplied = await applySettlements(tx, events);
+  if (onApplied !== undefined) afterCommit.push(onApplied);
   const payment = await findPayment(tx, settlements[0]?.id ?? "");
   assert.ok(payment !== undefined, "the simulated payment was not stored");
-  const response = { ...serializePublicPayment(payment), paymentLinkId: link.id };
-  return { response, afterCommit };
+  return { ...serializePublicPayment(payment), paymentLinkId: link.id };
 };
 
 const buildSettlements = async (
   tx: Transaction,
   dependencies: Dependencies,
-  { body, link }: { body: SimulatePaymentBody; link: Link },
+  {
+    afterCommit,
+    body,
+    link,
+  }: Pick<SimulationRequest, "afterCommit"> & { body: SimulatePaymentBody; link: Link },
 ): Promise<SettlementState[]> => {
   const { amount, outcome, payer, paymentId } = body;
   if (paymentId !== null) {
@@ -95,8 +101,10 @@ const buildSettlements = async (
   if (amount !== null && !fitsBaseUnits(amount, token.decimals))
     throw createValidationError("decimal_max_digits");
   const now = dependencies.clock.now();
-  if (outcome === "late" && getInactiveReason(link, now) !== "expired")
-    await saveTestLink(tx, "expire", { link, now });
+  if (outcome === "late" && getInactiveReason(link, now) !== "expired") {
+    await saveEndedLink(tx, "expire", { link, now });
+    afterCommit.push(() => dependencies.counters.countStatusChange("active", "inactive"));
+  }
   const otherTokenAddress = findOtherTokenAddress(dependencies, link);
   return simulatePayment({
     link,
@@ -109,10 +117,6 @@ const buildSettlements = async (
   });
 };
 
-const finalOutcomes = ["succeeded", "orphaned", "failed"] as const;
-const isFinalOutcome = (outcome: string): outcome is (typeof finalOutcomes)[number] =>
-  finalOutcomes.some((finalOutcome) => finalOutcome === outcome);
-
 const requireProcessingPayment = async (
   tx: Transaction,
   link: Link,
@@ -124,7 +128,9 @@ const requireProcessingPayment = async (
   return payment;
 };
 
-/** Returns another token of the link's chain. If the catalogue has none, returns an invented one. */
+/**
+ * Returns another token of the link's chain. If the catalogue has none, returns an invented one.
+ */
 const findOtherTokenAddress = ({ catalogue }: Dependencies, link: Link): string =>
   catalogue.tokens.find(({ chainId, id }) => chainId === link.chainId && id !== link.tokenId)
     ?.address ?? link.destinationAddress;

@@ -16,7 +16,10 @@ const mediaTypes: Readonly<Record<string, string>> = {
 /** Whether a file of this name can be sent. */
 const hasMediaType = (name: string): boolean => extname(name) in mediaTypes;
 
-/** Reads the files of a folder, by name. Their compressed copies, which the build wrote, are part of them. */
+/**
+ * Reads the files of a folder, by name. Their compressed copies, which the build wrote, are part of
+ * them.
+ */
 export const readCompressedFiles = (folder: string): ReadonlyMap<string, CompressedFile> =>
   new Map(
     readdirSync(folder)

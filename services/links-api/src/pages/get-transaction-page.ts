@@ -57,8 +57,8 @@ export const requireReceipt = async (
 };
 
 /**
- * Returns whether a receipt can be sent by email. There is none for a simulated payment. The operator
- * ends abuse by suspending a shop.
+ * Returns whether a receipt can be sent by email. There is none for a simulated payment. The
+ * operator ends abuse by suspending a shop.
  */
 export const offersEmail = (
   { hasEmail }: Pick<Dependencies, "hasEmail">,

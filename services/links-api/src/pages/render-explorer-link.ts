@@ -1,7 +1,7 @@
 import { buildExplorerUrl } from "@payment-links/chains";
 import type { CatalogueChain } from "@payment-links/contracts";
 import { type Html, html } from "@payment-links/http";
-import { type Payment, isObservedOn } from "../domain/payment.ts";
+import { type Payment, isObserved } from "../domain/payment.ts";
 import { type Localization, fillPlaceholders } from "./localization.ts";
 
 /**
@@ -14,7 +14,7 @@ export const renderExplorerLink = (
   chain: CatalogueChain,
   localization: Localization,
 ): Html | undefined => {
-  if (!isObservedOn(chain.id, { source }) || sourceTransaction === null) return undefined;
+  if (!isObserved({ chainId: chain.id, source }) || sourceTransaction === null) return undefined;
   const url = buildExplorerUrl(chain, sourceTransaction);
   if (chain.explorer === undefined || url === undefined) return undefined;
   return html`<a href="${url}" rel="noopener noreferrer" referrerpolicy="no-referrer"

@@ -8,7 +8,7 @@ import {
   takeTokens,
 } from "@payment-links/http";
 import type { Dependencies } from "../dependencies.ts";
-import { isObservedOn } from "../domain/payment.ts";
+import { isObserved } from "../domain/payment.ts";
 import {
   type Receipt,
   offersEmail,
@@ -21,7 +21,9 @@ import type { ReceiptFormState } from "./render-receipt-form.ts";
 export const receiptResponseMsMax = 12_000;
 
 const secondsPerHour = 3_600;
-/** The receipts by email per source address and per payment, so that no one can flood an address. */
+/**
+ * The receipts by email per source address and per payment, so that no one can flood an address.
+ */
 const addressLimit = {
   policy: "receipts",
   limit: { tokensPerSecond: 10 / secondsPerHour, burst: 10 },
@@ -81,7 +83,7 @@ const sendTo = async (
       tokenAddress: payment.tokenAddress,
       paidAt: payment.occurredAt,
       sourceTransaction: payment.sourceTransaction,
-      isObserved: isObservedOn(payment.chainId, payment),
+      isObserved: isObserved(payment),
     });
     return outcome;
   } catch (error) {

@@ -259,9 +259,9 @@ const arrivedRows = createJsonRecordset(
 const scannedLinksMax = 200;
 
 /**
- * Lists an owner's active links of a mode that deposits may be meant for. These have the same token and
- * destination as the deposit and were created no later than it. Scans a limited number of links:
- * the newest ones without an expiry, and the ones that expire first.
+ * Lists an owner's active links of a mode that deposits may be meant for. These have the same token
+ * and destination as the deposit and were created no later than it. Scans a limited number of
+ * links: the newest ones without an expiry, and the ones that expire first.
  */
 export const listLikelyLinks = (
   db: Db,

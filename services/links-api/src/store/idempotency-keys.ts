@@ -3,8 +3,8 @@ import * as z from "zod";
 import { type Db, type Transaction, sqlVoid } from "@payment-links/postgres";
 
 /**
- * An idempotency key, and the scope in which it is unique: `user_…` for an account in live mode, and
- * the same with a suffix in test mode. The column `owner_id` contains the scope.
+ * An idempotency key, and the scope in which it is unique: `user_…` for an account in live mode,
+ * and the same with a suffix in test mode. The column `owner_id` contains the scope.
  */
 type ScopedKey = { scope: string; key: string };
 

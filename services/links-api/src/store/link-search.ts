@@ -6,7 +6,10 @@ import type { LinkSearch } from "../domain/link-search.ts";
 import type { LinkView } from "../domain/link-view.ts";
 import { ViewRow, linkViewColumns } from "./link-views.ts";
 
-/** The position of a link among its owner's links of its mode, which are ordered from newest to oldest. */
+/**
+ * The position of a link among its owner's links of its mode, which are ordered from newest to
+ * oldest.
+ */
 export type LinkCursor = { createdAt: Date; seq: string };
 
 /** A filter for an owner's links. The status of a link is its status at `now`. */
@@ -116,18 +119,27 @@ const buildScanCondition = ({ before, from, mode, status, to, userId }: LinkQuer
       sql.fragment`(created_at, seq) < (${sql.timestamp(before.createdAt)}, ${before.seq}::int8)`,
   ]);
 
+const isUnmarkedExpired = (now: Date) =>
+  sql.fragment`(status = 'active' AND expires_at <= ${sql.timestamp(now)})`;
+
+/** Builds the condition for a link's status at a given time (rule STATE-3). */
+export const buildStatusCondition = (status: LinkStatus, now: Date): FragmentSqlToken => {
+  if (status === "completed") return sql.fragment`status = 'completed'`;
+  return status === "active"
+    ? sql.fragment`
+        status = 'active' AND (expires_at IS NULL OR expires_at > ${sql.timestamp(now)})
+      `
+    : sql.fragment`(status = 'inactive' OR ${isUnmarkedExpired(now)})`;
+};
+
 /** Builds the condition that each scanned link must match. */
 const buildFilterCondition = ({ inactiveReason, now, search, status, tokenId }: LinkQuery) => {
-  const isUnmarkedExpired = sql.fragment`(status = 'active' AND expires_at <= ${sql.timestamp(now)})`;
   return sql.and([
-    status === "active" &&
-      sql.fragment`
-        status = 'active' AND (expires_at IS NULL OR expires_at > ${sql.timestamp(now)})
-      `,
-    status === "inactive" && sql.fragment`(status = 'inactive' OR ${isUnmarkedExpired})`,
+    // The scan selects completed links.
+    status !== undefined && status !== "completed" && buildStatusCondition(status, now),
     inactiveReason === "expired" &&
       sql.fragment`
-        ((status = 'inactive' AND deactivated_at IS NULL) OR ${isUnmarkedExpired})
+        ((status = 'inactive' AND deactivated_at IS NULL) OR ${isUnmarkedExpired(now)})
       `,
     inactiveReason === "deactivated" &&
       sql.fragment`status = 'inactive' AND deactivated_at IS NOT NULL`,

@@ -63,8 +63,8 @@ export type TimelineRecord = TimelinePosition & {
 };
 
 /**
- * Lists the timeline entries of a link, its payments and its refunds after a position, in order. The
- * entries of each kind are a range of an index. Only the entries for this page are read.
+ * Lists the timeline entries of a link, its payments and its refunds after a position, in order.
+ * The entries of each kind are a range of an index. Only the entries for this page are read.
  */
 export const listTimeline = async (
   db: Db,

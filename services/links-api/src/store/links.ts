@@ -173,16 +173,16 @@ export const updateLink = async (tx: Transaction, link: Link, now: Date): Promis
   await tx.query(sql.prepared("update_link", VoidRow)`${buildLinksUpdate([link], now)}`);
 };
 
-/** Stores that a link has expired ahead of time. Its row must be locked by this transaction. */
+/** Stores that a link expires now, ahead of time. Its row must be locked by this transaction. */
 export const updateExpiredLink = async (
   tx: Transaction,
-  { id, expiresAt, status, version }: Pick<Link, "id" | "expiresAt" | "status" | "version">,
+  { id, status, version }: Pick<Link, "id" | "status" | "version">,
   now: Date,
 ): Promise<void> => {
-  const changedAt = sql.fragment`${sql.timestamp(now)}`;
+  const expiresAt = sql.fragment`${sql.timestamp(now)}`;
   await tx.query(sqlVoid`
-    UPDATE links SET expires_at = ${expiresAt === null ? null : sql.timestamp(expiresAt)},
-      status = ${status}, version = ${version}, updated_at = ${buildUpdatedAt(changedAt)}
+    UPDATE links SET expires_at = ${expiresAt}, status = ${status}, version = ${version},
+      updated_at = ${buildUpdatedAt(expiresAt)}
     WHERE id = ${id}
   `);
 };

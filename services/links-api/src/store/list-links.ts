@@ -24,8 +24,8 @@ type PageStart = { anchor: Anchor; skippedCount: number };
 const deepOffsetMin = 10_000;
 
 /**
- * The maximum number of anchors. One per account and mode is enough, because an account can read only
- * one deep page at a time.
+ * The maximum number of anchors. One per account and mode is enough, because an account can read
+ * only one deep page at a time.
  */
 const anchorsMax = 1_000;
 

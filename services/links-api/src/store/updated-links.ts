@@ -1,7 +1,7 @@
-import { type FragmentSqlToken, sql } from "slonik";
-import type { LinkStatus } from "@payment-links/contracts";
+import { sql } from "slonik";
 import type { Db } from "@payment-links/postgres";
 import type { LinkView } from "../domain/link-view.ts";
+import { buildStatusCondition } from "./link-search.ts";
 import { type LinkFilter, ViewRow, linkViewColumns } from "./link-views.ts";
 
 /**
@@ -23,8 +23,10 @@ export const listUpdatedLinks = (
   { limit, mode, now, offset, status, updatedAfter, userId }: UpdatedLinksFilter,
 ): Promise<readonly LinkView[]> => {
   const since = sql.timestamp(updatedAfter);
+  const isOfStatus =
+    status === null ? sql.fragment`` : sql.fragment`AND ${buildStatusCondition(status, now)}`;
   const isOwn = sql.fragment`
-    user_id = ${userId} AND mode = ${mode} ${buildStatusCondition(status, now)}
+    user_id = ${userId} AND mode = ${mode} ${isOfStatus}
   `;
   const isUnmarkedExpired = sql.fragment`
     status = 'active' AND expires_at <= ${sql.timestamp(now)} AND expires_at > updated_at
@@ -50,13 +52,4 @@ export const listUpdatedLinks = (
     SELECT ${linkViewColumns} FROM page JOIN links ON links.id = page.id
     ORDER BY page.changed_at DESC, page.seq DESC
   `);
-};
-
-const buildStatusCondition = (status: LinkStatus | null, now: Date): FragmentSqlToken => {
-  const instant = sql.timestamp(now);
-  if (status === null) return sql.fragment``;
-  if (status === "completed") return sql.fragment`AND status = 'completed'`;
-  return status === "active"
-    ? sql.fragment`AND status = 'active' AND (expires_at > ${instant}) IS NOT FALSE`
-    : sql.fragment`AND (status = 'inactive' OR status = 'active' AND expires_at <= ${instant})`;
 };
