@@ -123,7 +123,7 @@ CREATE TABLE command_sign_ins (
   denied_at timestamp with time zone,
   account_id text,
   scopes text[],
-  mode text,
+  mode text DEFAULT 'live'::text NOT NULL,
   allowed_by jsonb,
   CONSTRAINT command_sign_ins_user_hash_key UNIQUE (user_hash),
   CONSTRAINT command_sign_ins_pkey PRIMARY KEY (device_hash),

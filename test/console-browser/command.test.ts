@@ -39,6 +39,7 @@ describe("the sign-in of a device", () => {
     expect(await poll(deviceCode)).toEqual({
       status: "allowed",
       key: expect.stringMatching(/^plk_/),
+      mode: "live",
       scopes: ["payment_link:read"],
     });
     await page.getByRole("link", { name: "View API keys" }).click();

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import * as z from "zod";
 import { getFamily } from "@payment-links/chains";
 import { type CatalogueChain, CatalogueData } from "./catalogue-data.ts";
+import { createApiError } from "./api-error.ts";
 import { seed } from "./catalogue-seed.ts";
 import type { Mode } from "./mode.ts";
 import type { TokenData } from "./payment-link.ts";
@@ -162,6 +163,12 @@ export const getChainMode = ({ isTestNetwork }: Pick<CatalogueChain, "isTestNetw
 /** Returns whether the catalogue has a token on a test network, which test mode needs. */
 export const isTestModeAvailable = ({ tokens }: Pick<Catalogue, "tokens">): boolean =>
   tokens.some(({ chain }) => getChainMode(chain) === "test");
+
+/** Throws TEST_MODE_UNAVAILABLE if the mode is test mode and the catalogue does not offer it. */
+export const requireMode = (catalogue: Pick<Catalogue, "tokens">, mode: Mode): void => {
+  if (mode === "test" && !isTestModeAvailable(catalogue))
+    throw createApiError("TEST_MODE_UNAVAILABLE");
+};
 
 /** Serializes a catalogue token for API responses (rules API-7 and API-8). */
 export const serializeToken = (token: CatalogueToken, checkoutUrl: string): TokenData => ({

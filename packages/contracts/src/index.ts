@@ -104,6 +104,7 @@ export {
   SimulatePaymentBody,
   type SimulatedOutcome,
   SimulatedPayment,
+  simulatedOutcomes,
   testModeOperations,
 } from "./api/test-mode.ts";
 export {
@@ -148,6 +149,7 @@ export {
   getChainMode,
   isTestModeAvailable,
   loadCatalogue,
+  requireMode,
   serializeToken,
 } from "./catalogue.ts";
 export { type CatalogueChain, CatalogueData } from "./catalogue-data.ts";

@@ -158,7 +158,7 @@ const startRateLimit = {
   policy: "command-sign-ins",
   limit: { tokensPerSecond: 0.1, burst: 20 },
 } as const;
-/** Guessing one of 1,000 pending codes at this rate takes 20 years on average. */
+/** Guessing one of 1,000 pending codes at this rate takes 40 years on average. */
 const codeRateLimit = {
   policy: "command-codes",
   limit: { tokensPerSecond: 0.02, burst: 60 },

@@ -8,7 +8,9 @@ import { texts } from "./texts.ts";
 
 const otherMode = mode === "live" ? "test" : "live";
 
-/** Returns the URL of this view in the other mode. The item that it shows exists only in this mode. */
+/**
+ * Returns the URL of this view in the other mode. The item that it shows exists only in this mode.
+ */
 const useOtherModeUrl = (): string => buildModeUrl(otherMode, getListPath(useLocation().pathname));
 
 /** Switches between live and test mode. */

@@ -110,8 +110,10 @@ const de: TranslatedMessages = {
   PASSKEY_EXISTS: "Dieser Passkey ist bereits registriert.",
   PASSKEY_LIMIT: "Das Konto hat die Höchstzahl an Passkeys erreicht.",
   LAST_WAY_IN: "Das ist die letzte Anmeldemethode des Kontos. Fügen Sie zuerst eine andere hinzu.",
-  WEBHOOK_ENDPOINT_LIMIT: "Das Konto hat die Höchstzahl von 5 Webhook-Endpunkten erreicht.",
-  WEBHOOK_LISTENER_LIMIT: "Das Konto hat die Höchstzahl von 3 Webhook-Listenern erreicht.",
+  WEBHOOK_ENDPOINT_LIMIT:
+    "Das Konto hat die Höchstzahl von 5 Webhook-Endpunkten in diesem Modus erreicht.",
+  WEBHOOK_LISTENER_LIMIT:
+    "Das Konto hat die Höchstzahl von 3 Webhook-Listenern in diesem Modus erreicht.",
   AUDIT_LOG_TOO_LONG:
     "Der Export hat mehr als 100.000 Einträge. Wählen Sie einen kürzeren Zeitraum.",
   INVALID_PAYMENT_LINK_AMOUNT: "Der Betrag hat mehr Nachkommastellen, als der Token erlaubt.",

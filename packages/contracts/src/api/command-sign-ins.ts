@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { modes } from "../mode.ts";
+import { Mode, modes } from "../mode.ts";
 import { scopes } from "../scope.ts";
 import { body, list, nullable, oneOf, required, text } from "../validation.ts";
 import { type Operation, wireInstant } from "./operation.ts";
@@ -10,7 +10,7 @@ export const StartCommandSignInBody = body({
     "Shown to the user, and the name of the new API key.",
   ),
   mode: nullable(oneOf(modes)).describe(
-    "The mode in which the console opens, and so the mode of the new API key. Defaults to `live`.",
+    "The mode of the new API key, and of the console page. Defaults to `live`.",
   ),
 }).meta({ id: "NewCommandSignIn" });
 
@@ -39,6 +39,7 @@ const CommandSignInResult = z
     key: z.string().nullable().meta({
       description: "The new API key. Only the first response with `allowed` exists.",
     }),
+    mode: Mode.nullable().meta({ description: "The mode of the key." }),
     scopes: z.array(z.string()).nullable().meta({ description: "The scopes of the key." }),
   })
   .meta({ id: "CommandSignInResult" });
@@ -48,6 +49,7 @@ export type CommandSignInResult = z.output<typeof CommandSignInResult>;
 const PendingCommandSignIn = z
   .object({
     deviceName: z.string(),
+    mode: Mode.meta({ description: "The mode of the new API key." }),
     address: z.string().nullable().meta({ description: "The IP address of the command line." }),
     dateCreated: wireInstant,
     expiresAt: wireInstant,
@@ -59,7 +61,6 @@ export const AllowCommandSignInBody = body({
   scopes: required(list(oneOf(scopes), { itemsMin: 1, itemsMax: scopes.length })).describe(
     "The scopes of the new API key.",
   ),
-  mode: nullable(oneOf(modes)).describe("The mode of the new API key. Defaults to `live`."),
 }).meta({ id: "CommandSignInAllowance" });
 
 const commandOperation = { method: "post", caller: "anyone", tag: "Command line" } as const;
@@ -81,6 +82,7 @@ export const commandSignInOperations = {
     description: "Like the device authorization of OAuth 2.0 (RFC 8628).",
     body: StartCommandSignInBody,
     responses: { 201: StartedCommandSignIn },
+    errors: ["TEST_MODE_UNAVAILABLE"],
   },
   poll: {
     ...commandOperation,
@@ -109,7 +111,7 @@ export const commandSignInOperations = {
     description: "The command line gets the key with its next poll.",
     body: AllowCommandSignInBody,
     responses: { 204: null },
-    errors: ["API_KEY_LIMIT", "TEST_MODE_UNAVAILABLE"],
+    errors: ["API_KEY_LIMIT"],
   },
   deny: {
     ...consoleOperation,

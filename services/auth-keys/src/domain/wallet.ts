@@ -23,9 +23,9 @@ type NewWallet = {
 
 /**
  * Builds a new wallet of an account. Its chain determines its mode. The account's first wallet of a
- * mode becomes that mode's default unless `isDefault` says otherwise. The first wallet on a chain becomes that chain's default. A token's
- * own contract is rejected, because money sent there is lost. Throws INVALID_WALLET_ADDRESS,
- * WALLET_EXISTS or WALLET_LIMIT.
+ * mode becomes that mode's default unless `isDefault` says otherwise. The first wallet on a chain
+ * becomes that chain's default. A token's own contract is rejected, because money sent there is
+ * lost. Throws INVALID_WALLET_ADDRESS, WALLET_EXISTS or WALLET_LIMIT.
  */
 export const buildWallet = (
   { id, walletAddress, token, isDefault, firstAddressIndex }: NewWallet,

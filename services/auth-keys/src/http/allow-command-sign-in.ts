@@ -1,31 +1,23 @@
 import type { Request, Response } from "express";
-import {
-  AllowCommandSignInBody,
-  createApiError,
-  isTestModeAvailable,
-} from "@payment-links/contracts";
+import { AllowCommandSignInBody, createApiError } from "@payment-links/contracts";
 import { createSessionActor, readJsonBody } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import { transact } from "@payment-links/postgres";
 import type { Dependencies } from "../dependencies.ts";
-import { apiKeysMax } from "../domain/api-key.ts";
-import { countApiKeys } from "../store/api-keys.ts";
 import { insertAudit } from "../store/audit-log.ts";
 import { allowCommandSignIn as storeAllowance } from "../store/command-sign-ins.ts";
 import { lockCallerAccount } from "../store/sessions.ts";
 import { hashUserCode } from "./hash-user-code.ts";
+import { requireFreeKey } from "./issue-api-key.ts";
 
 /**
  * POST /console/api/api-keys/sign-ins/{code}/allow: allows a command line to get an API key of the
  * user's account. Its next poll creates the key.
  */
 export const allowCommandSignIn =
-  ({ catalogue, pool, clock }: Dependencies) =>
+  ({ pool, clock }: Dependencies) =>
   async (req: Request, res: Response, caller: Caller): Promise<void> => {
-    const { mode: requestedMode, scopes } = await readJsonBody(req, AllowCommandSignInBody);
-    const mode = requestedMode ?? "live";
-    if (mode === "test" && !isTestModeAvailable(catalogue))
-      throw createApiError("TEST_MODE_UNAVAILABLE");
+    const { scopes } = await readJsonBody(req, AllowCommandSignInBody);
     const userHash = hashUserCode(req);
     const accountId = caller.account.id;
     const actor = createSessionActor(req, caller.credential);
@@ -33,12 +25,11 @@ export const allowCommandSignIn =
     await transact(pool, async (tx) => {
       await lockCallerAccount(tx, caller);
       // Checked again when the key is created. Here, the user can do something about it.
-      const { currentCount } = await countApiKeys(tx, { accountId, now });
-      if (currentCount >= apiKeysMax) throw createApiError("API_KEY_LIMIT");
-      const allowance = { userHash, now, accountId, scopes: [...new Set(scopes)], mode, actor };
+      await requireFreeKey(tx, { accountId, now });
+      const allowance = { userHash, now, accountId, scopes: [...new Set(scopes)], actor };
       const signIn = await storeAllowance(tx, allowance);
       if (signIn === undefined) throw createApiError("NOT_FOUND");
-      const { address: deviceAddress, deviceName } = signIn;
+      const { address: deviceAddress, deviceName, mode } = signIn;
       const detail = { deviceName, deviceAddress, mode, scopes: allowance.scopes };
       await insertAudit(tx, {
         at: now,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "@jest/globals";
-import { isApiKey } from "@payment-links/contracts";
+import { isApiKey, loadCatalogue } from "@payment-links/contracts";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { sql } from "slonik";
@@ -41,10 +41,12 @@ describe("the sign-in of a command line", () => {
   test("returns a key with the chosen scopes exactly once, even to concurrent polls (rule CALLER-47)", async () => {
     const { userId, cookie } = await rig.signUp();
     const { deviceCode, userCode } = await start("alices-laptop");
-    expect((await poll(deviceCode)).body).toEqual({ status: "pending", key: null, scopes: null });
+    const pending = { status: "pending", key: null, mode: null, scopes: null };
+    expect((await poll(deviceCode)).body).toEqual(pending);
     const shown = await rig.call("GET", `${consolePath}/${userCode.toLowerCase()}`, { cookie });
     expect(shown.body).toEqual({
       deviceName: "alices-laptop",
+      mode: "live",
       address: expect.stringMatching(/^(::ffff:)?127\.0\.0\.1$/),
       dateCreated: rig.clock.now().toISOString(),
       expiresAt: new Date(rig.clock.now().getTime() + tenMinutesMs).toISOString(),
@@ -52,7 +54,12 @@ describe("the sign-in of a command line", () => {
     expect((await allow(cookie, userCode)).status).toBe(204);
     const responses = await Promise.all(Array.from({ length: 5 }, () => poll(deviceCode)));
     const [allowed, ...others] = responses.toSorted((a, b) => a.status - b.status);
-    expect(allowed?.body).toEqual({ status: "allowed", key: expect.any(String), scopes });
+    expect(allowed?.body).toEqual({
+      status: "allowed",
+      key: expect.any(String),
+      mode: "live",
+      scopes,
+    });
     expect(others.map(summarizeResponse)).toEqual(Array(4).fill("404 NOT_FOUND"));
     const key = String(allowed?.body["key"]);
     expect(isApiKey(key)).toBe(true);
@@ -68,7 +75,7 @@ describe("the sign-in of a command line", () => {
     expect(await countRows()).toBe(0);
   });
 
-  test("returns a key of the mode in which it was allowed (rule MODE-2)", async () => {
+  test("returns a key of the mode that the command asked for (rule MODE-2)", async () => {
     const { cookie } = await rig.signUp();
     const startInMode = async (mode?: "live" | "test") =>
       (await rig.call("POST", "/command/sign-ins", { body: { deviceName: "laptop", mode } })).body;
@@ -77,16 +84,34 @@ describe("the sign-in of a command line", () => {
     expect(live["verificationUrl"]).toMatch(/\/console\/command$/);
     expect(test["verificationUrl"]).toMatch(/\/console\/test\/command$/);
     await allow(cookie, String(live["userCode"]));
-    await allow(cookie, String(test["userCode"]), { scopes, mode: "test" });
-    for (const [{ deviceCode }, prefix] of [
-      [live, "plk_live_"],
-      [test, "plk_test_"],
+    const shown = await rig.call("GET", `${consolePath}/${String(test["userCode"])}`, { cookie });
+    expect(shown.body["mode"]).toBe("test");
+    // The console page has no influence on the mode.
+    await allow(cookie, String(test["userCode"]), { scopes, mode: "live" });
+    for (const [{ deviceCode }, mode, prefix] of [
+      [live, "live", "plk_live_"],
+      [test, "test", "plk_test_"],
     ] as const) {
       const { body } = await poll(String(deviceCode));
+      expect(body["mode"]).toBe(mode);
       expect(String(body["key"]).slice(0, prefix.length)).toBe(prefix);
     }
     const { body } = await rig.call("GET", "/console/api/api-keys", { cookie });
     expect(body["data"]).toMatchObject([{ mode: "test" }, { mode: "live" }]);
+  });
+
+  test("does not start in test mode if the catalogue has no test network (rule MODE-4)", async () => {
+    const liveCatalogue = loadCatalogue();
+    const tokens = liveCatalogue.tokens.filter(({ chain }) => chain.isTestNetwork !== true);
+    const liveRig = await createRig({ catalogue: { ...liveCatalogue, tokens } });
+    try {
+      const startInMode = (mode: "live" | "test") =>
+        liveRig.call("POST", "/command/sign-ins", { body: { deviceName: "laptop", mode } });
+      expect(summarizeResponse(await startInMode("test"))).toBe("409 TEST_MODE_UNAVAILABLE");
+      expect((await startInMode("live")).status).toBe(201);
+    } finally {
+      await liveRig.close();
+    }
   });
 
   test("is denied once, and can then not be allowed (rule CALLER-47)", async () => {
@@ -95,7 +120,12 @@ describe("the sign-in of a command line", () => {
     expect((await deny(cookie, userCode)).status).toBe(204);
     expect(summarizeResponse(await allow(cookie, userCode))).toBe("404 NOT_FOUND");
     expect(summarizeResponse(await deny(cookie, userCode))).toBe("404 NOT_FOUND");
-    expect((await poll(deviceCode)).body).toEqual({ status: "denied", key: null, scopes: null });
+    expect((await poll(deviceCode)).body).toEqual({
+      status: "denied",
+      key: null,
+      mode: null,
+      scopes: null,
+    });
     expect(summarizeResponse(await poll(deviceCode))).toBe("404 NOT_FOUND");
     expect(await rig.readAudit(userId)).toContain("command_sign_in.denied");
   });
@@ -134,6 +164,17 @@ describe("the sign-in of a command line", () => {
     const body = { userId };
     await rig.call("POST", "/internal/accounts/revoke-everything", { body });
     expect(summarizeResponse(await poll(deviceCode))).toBe("404 NOT_FOUND");
+  });
+
+  test("ends when an operator suspends the account, even if it is resumed (rule CALLER-17)", async () => {
+    const { userId, cookie } = await rig.signUp();
+    const { deviceCode, userCode } = await start();
+    expect((await allow(cookie, userCode)).status).toBe(204);
+    const body = { userId };
+    await rig.call("POST", "/internal/accounts/suspend", { body });
+    await rig.call("POST", "/internal/accounts/resume", { body });
+    expect(summarizeResponse(await poll(deviceCode))).toBe("404 NOT_FOUND");
+    expect(await countRows()).toBe(0);
   });
 
   test("respects the limit of keys when it is allowed and when the key is created (rule CALLER-47)", async () => {

@@ -12,9 +12,10 @@ export const getCommandSignIn =
     const userHash = hashUserCode(req);
     const signIn = await findPendingSignIn(pool, { userHash, now: clock.now() });
     if (signIn === undefined) throw createApiError("NOT_FOUND");
-    const { address, dateCreated, deviceName, expiresAt } = signIn;
+    const { address, dateCreated, deviceName, expiresAt, mode } = signIn;
     sendJson(res, 200, {
       deviceName,
+      mode,
       address,
       dateCreated: dateCreated.toISOString(),
       expiresAt: expiresAt.toISOString(),

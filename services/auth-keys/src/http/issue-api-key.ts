@@ -1,24 +1,35 @@
 import type { Response } from "express";
-import { hashSecret, type Actor } from "@payment-links/contracts";
+import { type Actor, createApiError, hashSecret } from "@payment-links/contracts";
 import { sendJson } from "@payment-links/http";
 import type { Transaction } from "@payment-links/postgres";
-import { type ApiKey, serializeApiKey } from "../domain/api-key.ts";
-import { insertApiKey } from "../store/api-keys.ts";
+import { type ApiKey, apiKeysMax, serializeApiKey } from "../domain/api-key.ts";
+import { countApiKeys, insertApiKey } from "../store/api-keys.ts";
 import { insertAudit } from "../store/audit-log.ts";
 
+/**
+ * Throws API_KEY_LIMIT if the account has the maximum number of keys. Requires the account's lock,
+ * so that the maximum holds under concurrency.
+ */
+export const requireFreeKey = async (
+  tx: Transaction,
+  { accountId, now }: { accountId: string; now: Date },
+): Promise<void> => {
+  const { currentCount } = await countApiKeys(tx, { accountId, now });
+  if (currentCount >= apiKeysMax) throw createApiError("API_KEY_LIMIT");
+};
+
 type IssuedApiKey = {
-  caller: { account: { id: string } };
+  accountId: string;
   actor: Actor;
   key: ApiKey;
   secret: string;
 };
 
-/** Stores a new key of the caller's account, with an audit entry. */
+/** Stores a new key of an account, with an audit entry. */
 export const issueApiKey = async (
   tx: Transaction,
-  { caller, actor, key, secret }: IssuedApiKey,
+  { accountId, actor, key, secret }: IssuedApiKey,
 ): Promise<void> => {
-  const accountId = caller.account.id;
   const { id, name, mode, scopes, cidrs, requestsPerMinute, burst, expiresAt, dateCreated } = key;
   await insertApiKey(tx, { accountId, key, hash: hashSecret(secret) });
   await insertAudit(tx, {

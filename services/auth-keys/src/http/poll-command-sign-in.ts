@@ -11,15 +11,14 @@ import {
 import { readJsonBody, sendJson } from "@payment-links/http";
 import { transact } from "@payment-links/postgres";
 import type { Dependencies } from "../dependencies.ts";
-import { apiKeysMax, buildApiKey } from "../domain/api-key.ts";
+import { buildApiKey } from "../domain/api-key.ts";
 import { lockAccount } from "../store/accounts.ts";
-import { countApiKeys } from "../store/api-keys.ts";
 import {
   deleteCommandSignIn,
   findCommandSignIn,
   redeemCommandSignIn,
 } from "../store/command-sign-ins.ts";
-import { issueApiKey } from "./issue-api-key.ts";
+import { issueApiKey, requireFreeKey } from "./issue-api-key.ts";
 
 /**
  * POST /command/sign-ins/poll: returns the result of a sign-in. If a user has allowed it, creates
@@ -37,7 +36,7 @@ export const pollCommandSignIn =
     const status = signIn.isDenied ? "denied" : "pending";
     const result: CommandSignInResult =
       signIn.accountId === null
-        ? { status, key: null, scopes: null }
+        ? { status, key: null, mode: null, scopes: null }
         : await createKey(dependencies, deviceHash, signIn.accountId);
     sendJson(res, 200, result);
   };
@@ -52,8 +51,7 @@ const createKey = async (
     // The lock order is always account, then sign-in.
     const account = await lockAccount(tx, accountId);
     if (account.isSuspended === true) throw createApiError("ACCOUNT_SUSPENDED");
-    const { currentCount } = await countApiKeys(tx, { accountId, now });
-    if (currentCount >= apiKeysMax) throw createApiError("API_KEY_LIMIT");
+    await requireFreeKey(tx, { accountId, now });
     const signIn = await redeemCommandSignIn(tx, { deviceHash, now, accountId });
     if (signIn === undefined) throw createApiError("NOT_FOUND");
     const { actor, mode, scopes } = signIn;
@@ -70,7 +68,7 @@ const createKey = async (
       expiresAt: null,
       now,
     });
-    await issueApiKey(tx, { caller: { account }, actor, key, secret });
-    return { status: "allowed", key: secret, scopes };
+    await issueApiKey(tx, { accountId, actor, key, secret });
+    return { status: "allowed", key: secret, mode, scopes };
   });
 };

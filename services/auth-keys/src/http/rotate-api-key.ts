@@ -24,8 +24,8 @@ import { sendIssuedKey, issueApiKey } from "./issue-api-key.ts";
 type RotatedKey = { key: ApiKey; secret: string };
 
 /**
- * POST /console/api/api-keys/{id}/rotate: replaces a key with a new one of the same mode (rule CALLER-5). Only this
- * response contains the new secret.
+ * POST /console/api/api-keys/{id}/rotate: replaces a key with a new one of the same mode (rule
+ * CALLER-5). Only this response contains the new secret.
  */
 export const rotateApiKey =
   (dependencies: Dependencies) => async (req: Request, res: Response, caller: Caller) => {
@@ -52,7 +52,7 @@ export const rotateApiKey =
       // work.
       const isStillValid = replacedKey.expiresAt > now;
       if (isStillValid && replacedCount >= replacedKeysMax) throw createApiError("API_KEY_LIMIT");
-      await issueApiKey(tx, { caller, actor, key: newKey, secret });
+      await issueApiKey(tx, { accountId, actor, key: newKey, secret });
       await updateApiKeyReplaced(tx, replacedKey);
       await insertAudit(tx, {
         at: now,

@@ -1,5 +1,5 @@
 import type { Request, Response } from "express";
-import { StartCommandSignInBody, hashSecret } from "@payment-links/contracts";
+import { StartCommandSignInBody, hashSecret, requireMode } from "@payment-links/contracts";
 import { getRequestOrigin, readJsonBody, sendJson } from "@payment-links/http";
 import type { Dependencies } from "../dependencies.ts";
 import {
@@ -15,9 +15,11 @@ import { insertCommandSignIn } from "../store/command-sign-ins.ts";
  * console, while the command line polls with the device code (rule CALLER-47).
  */
 export const startCommandSignIn =
-  ({ pool, clock, baseUrl }: Dependencies) =>
+  ({ catalogue, pool, clock, baseUrl }: Dependencies) =>
   async (req: Request, res: Response): Promise<void> => {
-    const { deviceName, mode } = await readJsonBody(req, StartCommandSignInBody);
+    const { deviceName, mode: requestedMode } = await readJsonBody(req, StartCommandSignInBody);
+    const mode = requestedMode ?? "live";
+    requireMode(catalogue, mode);
     const { token: deviceCode, hash: deviceHash } = generateHashedToken();
     const userCode = generateUserCode();
     const dateCreated = clock.now();
@@ -25,6 +27,7 @@ export const startCommandSignIn =
       deviceHash,
       userHash: hashSecret(userCode),
       deviceName,
+      mode,
       address: getRequestOrigin(req).address,
       dateCreated,
       expiresAt: new Date(dateCreated.getTime() + commandSignInMs),

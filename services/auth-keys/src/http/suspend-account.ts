@@ -5,6 +5,7 @@ import { type Transaction, transact } from "@payment-links/postgres";
 import type { Dependencies } from "../dependencies.ts";
 import { lockAccount, publishAccount, updateSuspension } from "../store/accounts.ts";
 import { insertAudit, insertAuditForEach } from "../store/audit-log.ts";
+import { deleteCommandSignInsOfAccount } from "../store/command-sign-ins.ts";
 import { deleteSessionsOfAccount } from "../store/sessions.ts";
 import { deleteSignInTokensOfAccount } from "../store/sign-in-tokens.ts";
 import { operatorActor } from "./actors.ts";
@@ -17,9 +18,9 @@ const SuspensionBody = body({
 });
 
 /**
- * POST /internal/accounts/suspend: disables an account's keys, sessions and sign-in links (rule
- * CALLER-17). The sessions stay in the table until the account is resumed, so that requests are
- * rejected with a code that states the reason.
+ * POST /internal/accounts/suspend: disables an account's keys, sessions, sign-in links and allowed
+ * command sign-ins (rule CALLER-17). The sessions stay in the table until the account is resumed,
+ * so that requests are rejected with a code that states the reason.
  */
 export const suspendAccount = (dependencies: Dependencies) => setSuspension(dependencies, true);
 
@@ -49,6 +50,7 @@ const toggleSuspension = async (
   const isResuming = isSuspended === true;
   await updateSuspension(tx, { accountId, since: isResuming ? null : now });
   await deleteSignInTokensOfAccount(tx, accountId);
+  await deleteCommandSignInsOfAccount(tx, accountId);
   const endedSessionIds = isResuming ? await deleteSessionsOfAccount(tx, accountId) : [];
   // Cancels the pending change of the default wallet. The owner could not cancel it during a
   // suspension, and it may be the reason for the suspension.

@@ -25,7 +25,14 @@ export const deleteExpiredRows = ({
     const emailCount = await deleteOldEmails(pool, batch);
     const unsubscribeCount = await deleteExpiredUnsubscribeTokens(pool, batch);
     const commandCount = await deleteExpiredCommandSignIns(pool, batch);
-    const counts = [sessionCount, tokenCount, attemptCount, emailCount, unsubscribeCount];
-    return Math.max(...counts, commandCount) === deleteBatchMax;
+    const counts = [
+      sessionCount,
+      tokenCount,
+      attemptCount,
+      emailCount,
+      unsubscribeCount,
+      commandCount,
+    ];
+    return Math.max(...counts) === deleteBatchMax;
   },
 });

@@ -1,21 +1,18 @@
-import { type Actor, Mode, auditActorKinds } from "@payment-links/contracts";
+import { type Actor, AuditRecord, Mode } from "@payment-links/contracts";
 import { type Db, type Transaction, defineTable, sqlVoid } from "@payment-links/postgres";
 import { sql } from "slonik";
 import * as z from "zod";
 
-const StoredActor = z.object({
-  actor: z.object({
-    kind: z.enum(auditActorKinds),
-    id: z.string().nullable(),
-    operator: z.string().nullable(),
-  }),
-  address: z.string().nullable(),
-  userAgent: z.string().nullable(),
-  method: z.string().nullable(),
+const StoredActor = AuditRecord.pick({
+  actor: true,
+  address: true,
+  userAgent: true,
+  method: true,
 });
 
 const PendingRow = z.object({
   deviceName: z.string(),
+  mode: Mode,
   address: z.string().nullable(),
   dateCreated: z.date(),
   expiresAt: z.date(),
@@ -32,10 +29,10 @@ export const insertCommandSignIn = async (
 ): Promise<void> => {
   await db.query(sqlVoid`
     INSERT INTO command_sign_ins
-      (device_hash, user_hash, device_name, address, date_created, expires_at)
+      (device_hash, user_hash, device_name, mode, address, date_created, expires_at)
     VALUES
       (${sql.binary(signIn.deviceHash)}, ${sql.binary(signIn.userHash)}, ${signIn.deviceName},
-       ${signIn.address}, ${sql.timestamp(signIn.dateCreated)}, ${sql.timestamp(signIn.expiresAt)})
+       ${signIn.mode}, ${signIn.address}, ${sql.timestamp(signIn.dateCreated)}, ${sql.timestamp(signIn.expiresAt)})
   `);
 };
 
@@ -58,18 +55,17 @@ export const findPendingSignIn = async (
 type Allowance = UserCodeQuery & {
   accountId: string;
   scopes: readonly string[];
-  mode: Mode;
   actor: Actor;
 };
 
 /** Allows a pending sign-in. Returns undefined if there is none. */
 export const allowCommandSignIn = async (
   tx: Transaction,
-  { userHash, now, accountId, scopes, mode, actor }: Allowance,
+  { userHash, now, accountId, scopes, actor }: Allowance,
 ): Promise<PendingCommandSignIn | undefined> =>
   (await tx.maybeOne(sql.type(PendingRow)`
     UPDATE command_sign_ins
-    SET account_id = ${accountId}, scopes = ${sql.array([...scopes], "text")}, mode = ${mode},
+    SET account_id = ${accountId}, scopes = ${sql.array([...scopes], "text")},
         allowed_by = ${JSON.stringify(actor)}::jsonb
     WHERE user_hash = ${sql.binary(userHash)} AND ${isPending(now)}
     RETURNING ${pendingColumns}

@@ -1,18 +1,15 @@
-import { useState } from "react";
 import { callOperation } from "../../api/call.ts";
 import type { PendingCommandSignIn } from "../../api/operations.ts";
 import { useOperationMutation } from "../../api/query.ts";
-import { mode } from "../../mode.ts";
-import { Checkbox } from "../../ui/field.tsx";
+import { getModeOf } from "../../mode.ts";
 import { AsyncButton, Form } from "../../ui/form.tsx";
 import { formatDateTime } from "../../ui/format.ts";
 import { Notice } from "../../ui/notice.tsx";
 import { Card } from "../../ui/page.tsx";
 import { Sentence } from "../../ui/sentence.tsx";
 import styles from "../../ui/ui.module.css";
+import { useScopes } from "../keys/use-scopes.tsx";
 import { texts } from "./texts.ts";
-
-const scopes = ["payment_link:create", "payment_link:read"] as const;
 
 type Props = {
   code: string;
@@ -20,16 +17,17 @@ type Props = {
   onResult: (result: "allowed" | "denied") => void;
 };
 
-/** Shows the device that wants to sign in. The user allows it with the chosen scopes, or denies it. */
+/**
+ * Shows the device that wants to sign in. The user allows it with the chosen scopes, or denies it.
+ */
 export const Approval = ({ code, signIn, onResult }: Props) => {
-  const [hasNoScope, setNoScope] = useState(false);
+  const [scopeFields, readScopes] = useScopes();
   const allowSignIn = useOperationMutation("allowCommandSignIn", "listApiKeys");
   const path = { code };
   const allow = async (_fields: object, formData: FormData): Promise<void> => {
-    const selectedScopes = scopes.filter((scope) => formData.getAll("scope").includes(scope));
-    setNoScope(selectedScopes.length === 0);
-    if (selectedScopes.length === 0) return;
-    await allowSignIn.mutateAsync({ path, body: { scopes: selectedScopes, mode } });
+    const scopes = readScopes(formData);
+    if (scopes === undefined) return;
+    await allowSignIn.mutateAsync({ path, body: { scopes } });
     onResult("allowed");
   };
   const deny = async (): Promise<void> => {
@@ -48,19 +46,7 @@ export const Approval = ({ code, signIn, onResult }: Props) => {
         onSubmit={allow}
         cancelButton={<AsyncButton onPress={deny}>{texts.deny}</AsyncButton>}
       >
-        <fieldset className={styles["field"]}>
-          <legend className={styles["label"]}>{texts.permissions}</legend>
-          {scopes.map((scope) => (
-            <Checkbox
-              key={scope}
-              name="scope"
-              value={scope}
-              defaultChecked
-              label={texts.scopeNames[scope]}
-            />
-          ))}
-          {hasNoScope && <p className={styles["fault"]}>{texts.noScope}</p>}
-        </fieldset>
+        {scopeFields}
         <p className={styles["quiet"]}>
           <Sentence template={texts.keyNote} name={signIn.deviceName} />
         </p>
@@ -69,10 +55,7 @@ export const Approval = ({ code, signIn, onResult }: Props) => {
   );
 };
 
-const DeviceFacts = ({
-  code,
-  signIn: { address, dateCreated, deviceName },
-}: Pick<Props, "code" | "signIn">) => (
+const DeviceFacts = ({ code, signIn }: Pick<Props, "code" | "signIn">) => (
   <dl className={styles["facts"]}>
     <dt>{texts.code}</dt>
     <dd>
@@ -80,12 +63,14 @@ const DeviceFacts = ({
     </dd>
     <dt>{texts.device}</dt>
     <dd>
-      <bdi>{deviceName}</bdi>
+      <bdi>{signIn.deviceName}</bdi>
     </dd>
     <dt>{texts.address}</dt>
-    <dd>{address === null ? texts.unknown : <code>{address}</code>}</dd>
+    <dd>{signIn.address === null ? texts.unknown : <code>{signIn.address}</code>}</dd>
     <dt>{texts.started}</dt>
-    <dd>{formatDateTime(dateCreated)}</dd>
+    <dd>{formatDateTime(signIn.dateCreated)}</dd>
+    <dt>{texts.mode}</dt>
+    <dd>{texts.modes[getModeOf(signIn)]}</dd>
   </dl>
 );
 

@@ -1,18 +1,17 @@
-import { useState } from "react";
 import { callOperation } from "../../api/call.ts";
 import type { createDuplicateGuard } from "../../api/duplicate-guard.ts";
 import { useGuardedCreate } from "../../api/use-guarded-create.ts";
 import { mode } from "../../mode.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
-import { Checkbox, Field, Select } from "../../ui/field.tsx";
+import { Field, Select } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
 import { texts as uiTexts } from "../../ui/texts.ts";
 import styles from "../../ui/ui.module.css";
 import { LimitFields, parseLimits } from "./limit-fields.tsx";
 import { texts } from "./texts.ts";
+import { useScopes } from "./use-scopes.tsx";
 
-const scopes = ["payment_link:create", "payment_link:read"] as const;
 const dayMs = 86_400_000;
 
 type Props = {
@@ -24,16 +23,15 @@ type Props = {
 /** Creates a key and passes its secret to `onSecret`, which shows it once. */
 export const NewKeyDialog = ({ duplicateGuard, onSecret, onClose }: Props) => {
   const createOnce = useGuardedCreate(duplicateGuard, "listApiKeys");
-  const [hasNoScope, setNoScope] = useState(false);
+  const [scopeFields, readScopes] = useScopes();
   const create = async (fields: Readonly<Record<string, string>>, formData: FormData) => {
-    const selectedScopes = scopes.filter((scope) => formData.getAll("scope").includes(scope));
-    setNoScope(selectedScopes.length === 0);
-    if (selectedScopes.length === 0) return;
+    const scopes = readScopes(formData);
+    if (scopes === undefined) return;
     const name = fields["name"] ?? "";
     const body = {
       name,
       mode,
-      scopes: selectedScopes,
+      scopes,
       expiresAt: toExpiresAt(fields["expiry"]),
       cidrs: fields["cidrs"]?.split(/[\s,]+/).filter((part) => part !== "") ?? null,
       ...parseLimits(fields),
@@ -50,19 +48,7 @@ export const NewKeyDialog = ({ duplicateGuard, onSecret, onClose }: Props) => {
         cancelButton={<Button onPress={onClose}>{uiTexts.cancel}</Button>}
       >
         <Field name="name" label={texts.name} hint={texts.nameHint} isRequired maxLength={100} />
-        <fieldset className={styles["field"]}>
-          <legend className={styles["label"]}>{texts.scopes}</legend>
-          {scopes.map((scope) => (
-            <Checkbox
-              key={scope}
-              name="scope"
-              value={scope}
-              defaultChecked
-              label={texts.scopeNames[scope]}
-            />
-          ))}
-          {hasNoScope && <p className={styles["fault"]}>{texts.noScope}</p>}
-        </fieldset>
+        {scopeFields}
         <Select
           name="expiry"
           label={texts.expiry}

@@ -15,7 +15,7 @@ export const texts = pickTranslation({
     scopes: "Permissions",
     scopeNames: {
       "payment_link:create": "Create links",
-      "payment_link:read": "Read links",
+      "payment_link:read": "Read links and receive webhooks",
     },
     lastUse: "Last used",
     neverUsed: "Never used",
@@ -78,7 +78,7 @@ export const texts = pickTranslation({
     scopes: "Berechtigungen",
     scopeNames: {
       "payment_link:create": "Links erstellen",
-      "payment_link:read": "Links lesen",
+      "payment_link:read": "Links lesen und Webhooks empfangen",
     },
     lastUse: "Zuletzt benutzt",
     neverUsed: "Nie benutzt",

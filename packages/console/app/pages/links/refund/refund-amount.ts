@@ -19,8 +19,8 @@ export const suggestRefundAmount = (
   const refundable = isExcess
     ? minUnits(toUnits(excessAmount), toUnits(payment.amount))
     : toUnits(payment.amount);
-  // The excess belongs to all applied payments together. The link contains only its newest payments,
-  // so the refund of a payment that is missing counts as well.
+  // The excess belongs to all applied payments together. The link contains only its newest
+  // payments, so the refund of a payment that is missing counts as well.
   const unappliedIds = new Set(link.payments.flatMap(({ applied, id }) => (applied ? [] : id)));
   const refunded = sumRefunds(link, (paymentId) =>
     isExcess ? !unappliedIds.has(paymentId) : paymentId === payment.id,

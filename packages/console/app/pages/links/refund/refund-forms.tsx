@@ -118,7 +118,9 @@ export const WalletChoice = ({
 
 type ParsedFields = Readonly<Record<string, string>> & { amount: string };
 
-/** Parses the amount before a form is submitted. An invalid amount is shown at its field instead. */
+/**
+ * Parses the amount before a form is submitted. An invalid amount is shown at its field instead.
+ */
 const useParsedAmount = ({ symbol }: TokenData) => {
   const [isBadAmount, setBadAmount] = useState(false);
   const submit =
