@@ -55,6 +55,7 @@ export const serviceLayers: Record<string, ImportRules> = {
   issuer: { packages: "contracts runtime", layers: "domain config" },
   "payment-reports": { packages: "chains contracts postgres bus", layers: "domain store" },
   delivery: { packages: "runtime postgres bus", layers: "domain guard store" },
+  streams: { packages: "runtime postgres http", layers: "domain store" },
   images: { packages: "runtime", layers: "domain guard delivery" },
   watch: {
     packages: "chains contracts runtime postgres",
@@ -67,7 +68,7 @@ export const serviceLayers: Record<string, ImportRules> = {
   introspection: { packages: "identity bus process", layers: "domain store metrics" },
   dependencies: {
     packages: "contracts identity http process",
-    layers: "domain guard store config metrics issuer delivery images chains introspection",
+    layers: "domain guard store config metrics issuer delivery streams images chains introspection",
   },
   jobs: { packages: "runtime process", layers: "domain store dependencies" },
   events: {

@@ -4,12 +4,14 @@ import { Counter, Gauge } from "prom-client";
 import { createApiError } from "@payment-links/contracts";
 import { addressBucketId } from "@payment-links/rate-limit";
 import { type Clock, type Metrics, afterMs } from "@payment-links/runtime";
-import { exemptConnection } from "./connections.ts";
+import {
+  type StreamResponse,
+  endStream,
+  heartbeatIntervalMs,
+  maintainStream,
+  writeStreamHead,
+} from "./stream-response.ts";
 
-/** How often `sendHeartbeats` must be called. */
-const heartbeatIntervalMs = 1_000;
-/** The longest time without data on a stream, so that neither clients nor proxies time out. */
-const silenceMsMax = 15_000;
 /**
  * Each stream ends after a random time in this range, so that clients reconnect at different times
  * and reach new processes.
@@ -19,8 +21,6 @@ const lifetimeMs = { min: 10 * 60_000, max: 15 * 60_000 };
 const retryMs = { min: 1_000, max: 3_000 };
 /** A client with more unread bytes than this is disconnected. */
 const bufferedBytesMax = 64 * 1024;
-/** How long a client has to read the last bytes of an ended stream. */
-const closeMsMax = 10_000;
 /**
  * On shutdown, streams end in batches, so that clients reconnect at different times. A batch has a
  * minimum size. With many streams, batches are larger, so that all streams end within five seconds.
@@ -70,13 +70,9 @@ type EventStreamsOptions = {
   limits: { total: number; perAddress: number };
 };
 
-type Stream = {
-  res: Response;
+type Stream = StreamResponse & {
   /** The id of the last state sent. */
   lastEventId: string;
-  /** A time of the clock's `elapsedMs`. */
-  writtenAtMs: number;
-  endsAtMs: number;
 };
 
 type FollowedSubject = {
@@ -111,7 +107,7 @@ export const createEventStreams = ({
       res.once("close", reserveSlot(req, res));
       const { fingerprint, state } = await batchReads(subject.readSnapshot);
       if (res.destroyed) return;
-      writeHead(res);
+      writeStreamHead(res);
       if (req.method === "HEAD") return void res.end();
       const { id, text } = formatEvent(state);
       const nowMs = clock.elapsedMs();
@@ -124,7 +120,7 @@ export const createEventStreams = ({
         stream,
         req.get("last-event-id") === id ? `${retry}\n` : `${retry}${text}`,
       );
-      if (isDraining) endStream(context, stream, "drain");
+      if (isDraining) drainStream(context, stream);
     },
     listFingerprints: () =>
       [...followedSubjects].map(([key, { fingerprint }]) => ({ key, fingerprint })),
@@ -146,7 +142,7 @@ export const createEventStreams = ({
     },
     heartbeatIntervalMs,
     sendHeartbeats: () => {
-      for (const stream of streams) maintainStream(context, stream);
+      for (const stream of streams) sendHeartbeat(context, stream);
     },
     drain: () => {
       if (isDraining) return;
@@ -227,15 +223,6 @@ const createWorkBatcher = () => {
   };
 };
 
-const writeHead = (res: Response): void => {
-  res.setHeader("Content-Type", "text/event-stream");
-  res.setHeader("Cache-Control", "no-store, no-transform");
-  res.setHeader("X-Accel-Buffering", "no");
-  // Each stream has its own connection, so the connection closes when the stream ends.
-  res.setHeader("Connection", "close");
-  exemptConnection(res);
-};
-
 const writeEvent = ({ clock, counters }: StreamContext, stream: Stream, text: string): void => {
   const { res } = stream;
   if (res.writableLength > bufferedBytesMax) {
@@ -247,15 +234,8 @@ const writeEvent = ({ clock, counters }: StreamContext, stream: Stream, text: st
   stream.writtenAtMs = clock.elapsedMs();
 };
 
-const endStream = (
-  { clock, counters }: StreamContext,
-  stream: Stream,
-  reason: "lifetime" | "drain",
-): void => {
-  if (stream.res.writableEnded) return;
-  counters.ended.inc({ why: reason });
-  stream.endsAtMs = clock.elapsedMs();
-  stream.res.end();
+const drainStream = ({ clock, counters }: StreamContext, stream: Stream): void => {
+  if (endStream(stream, clock.elapsedMs())) counters.ended.inc({ why: "drain" });
 };
 
 const endInBatches = async (
@@ -268,21 +248,17 @@ const endInBatches = async (
   const remainingStreams = [...openStreams];
   while (remainingStreams.length > 0) {
     for (const stream of remainingStreams.splice(0, batchSize)) {
-      if (openStreams.has(stream)) endStream(context, stream, "drain");
+      if (openStreams.has(stream)) drainStream(context, stream);
     }
     if (remainingStreams.length > 0)
       await context.clock.sleepUntil(afterMs(context.clock, batchIntervalMs));
   }
 };
 
-const maintainStream = (context: StreamContext, stream: Stream): void => {
-  const { endsAtMs, res, writtenAtMs } = stream;
-  const nowMs = context.clock.elapsedMs();
-  if (res.writableEnded) {
-    if (nowMs >= endsAtMs + closeMsMax) res.destroy();
-  } else if (nowMs >= endsAtMs) endStream(context, stream, "lifetime");
-  else if (nowMs >= writtenAtMs + silenceMsMax - heartbeatIntervalMs)
-    writeEvent(context, stream, ":\n\n");
+const sendHeartbeat = (context: StreamContext, stream: Stream): void => {
+  const writeComment = (comment: string) => writeEvent(context, stream, comment);
+  if (maintainStream(stream, context.clock.elapsedMs(), writeComment))
+    context.counters.ended.inc({ why: "lifetime" });
 };
 
 /**

@@ -62,4 +62,10 @@ export {
   getSessionToken,
 } from "./session-cookie.ts";
 export { serializePage } from "./serialize-page.ts";
+export {
+  type StreamResponse,
+  endStream,
+  maintainStream,
+  writeStreamHead,
+} from "./stream-response.ts";
 export { formatPart } from "./format-part.ts";

@@ -2,7 +2,7 @@ import { type DeepPages, createDeepPages } from "@payment-links/http";
 import type { ServiceContext } from "@payment-links/process";
 import type { WebhookDispatcherConfig } from "./config.ts";
 import { type Dispatcher, createDispatcher } from "./delivery/create-dispatcher.ts";
-import { type ListenerStreams, createListenerStreams } from "./delivery/listener-streams.ts";
+import { type ListenerStreams, createListenerStreams } from "./streams/listener-streams.ts";
 import { type Targets, createTargets } from "./delivery/prepare-attempts.ts";
 import type { ExternalDependencies } from "./guard/external-dependencies.ts";
 import type { Resolve } from "./guard/resolver.ts";

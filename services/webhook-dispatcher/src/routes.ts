@@ -39,8 +39,8 @@ const responseMsMax = 65_000;
 const imageResponseMsMax = 15_000;
 
 /**
- * Creates the public routes: those for endpoints, listeners and the owners' images. Only the console
- * can use the routes for endpoints, because API keys must not manage them (rule HOOK-1).
+ * Creates the public routes: those for endpoints, listeners and the owners' images. Only the
+ * console can use the routes for endpoints, because API keys must not manage them (rule HOOK-1).
  */
 export const createPublicRoutes = (dependencies: Dependencies): readonly Route[] => [
   sessionRoute({ ...operations.list, handle: listEndpoints(dependencies) }),

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Mode, WebhookEndpointData, endpointOutcomes } from "@payment-links/contracts";
 
-/** The maximum number of endpoints per account and mode, not counting deleted ones (rule HOOK-1). */
+/** The maximum number of endpoints per account and mode, without deleted ones (rule HOOK-1). */
 export const endpointsMax = 5;
 
 /** How the last attempt to an endpoint ended. */

@@ -18,7 +18,7 @@ import type { Destination } from "../domain/schedule/slots.ts";
 import { type NewDelivery, insertDeliveries } from "../store/deliveries.ts";
 import { listEnabledEndpoints } from "../store/endpoints.ts";
 import { type StoredLinkVersion, type PublishedLink, recordLinks } from "../store/links.ts";
-import { type AccountEvent, storeListenerEvents } from "./store-listener-events.ts";
+import { type AccountEvent, type Receiver, storeListenerEvents } from "./store-listener-events.ts";
 
 type LinkEvent = {
   data: { link: PaymentLinkState; transaction?: LinkTransaction | UnappliedTransaction };
@@ -61,11 +61,7 @@ export const receiveLinks =
     const destinationsByUser = Map.groupBy(destinations, ({ userId }) => userId);
     const deliveries = pendingEvents.flatMap((event) =>
       (destinationsByUser.get(event.data.link.userId) ?? [])
-        .filter(
-          ({ dateCreated, mode }) =>
-            mode === (event.data.link.mode ?? "live") &&
-            isDueToEndpoint(dateCreated, event, storedLinks),
-        )
+        .filter((endpoint) => isDueTo(endpoint, event, storedLinks))
         .map(({ endpointId }) => createDelivery(event, endpointId, dependencies.clock.now())),
     );
     // Omits links that have a newer stored state. Their deliveries wait in the queue, and read that
@@ -113,16 +109,18 @@ const isNewer = (
 ): boolean => version > (storedLinks.get(id)?.version ?? 0);
 
 /**
- * Returns whether an endpoint gets an event. After its source was restored from a backup, an event
- * can have a lower version than the stored link. Such a version is not stored, so the event may be
- * a duplicate from before the endpoint was registered. Only endpoints that are older than the event
- * get it.
+ * Returns whether an endpoint or a listener gets an event of its account. It must have the link's
+ * mode. After its source was restored from a backup, an event can have a lower version than the
+ * stored link. Such a version is not stored, so the event may be a duplicate from before the
+ * receiver was created. Only receivers that are older than the event get it.
  */
-const isDueToEndpoint = (
-  dateCreated: Date,
+const isDueTo = (
+  { dateCreated, mode }: Receiver,
   { data: { link }, envelope }: LinkEvent,
   storedLinks: ReadonlyMap<string, StoredLinkVersion>,
-): boolean => isNewer(link, storedLinks) || dateCreated <= envelope.occurredAt;
+): boolean =>
+  mode === (link.mode ?? "live") &&
+  (isNewer(link, storedLinks) || dateCreated <= envelope.occurredAt);
 
 /** Returns one state per link, because one statement must not write the same row twice. */
 const pickNewestStates = (events: readonly LinkEvent[]): PublishedLink[] => {
@@ -175,7 +173,7 @@ const createDelivery = (
   linkId: data.link.id,
   eventType,
   occurredAt: envelope.occurredAt,
-  transaction: data.transaction === undefined ? null : encodeTransaction(data.transaction),
+  transaction: encodeTransaction(data.transaction),
   traceparent: traceparent ?? null,
   dateCreated,
 });
@@ -187,20 +185,21 @@ const toAccountEvent = (
   const { data, envelope, eventType } = event;
   return {
     userId: data.link.userId,
-    mode: data.link.mode ?? "live",
     eventId: envelope.id,
     linkId: data.link.id,
     eventType,
     occurredAt: envelope.occurredAt,
-    transaction: data.transaction === undefined ? null : encodeTransaction(data.transaction),
-    isDueTo: (dateCreated) => isDueToEndpoint(dateCreated, event, storedLinks),
+    transaction: encodeTransaction(data.transaction),
+    isDueTo: (receiver) => isDueTo(receiver, event, storedLinks),
   };
 };
 
-const encodeTransaction = (transaction: LinkTransaction | UnappliedTransaction) =>
-  "reason" in transaction
+const encodeTransaction = (transaction: LinkTransaction | UnappliedTransaction | undefined) => {
+  if (transaction === undefined) return null;
+  return "reason" in transaction
     ? z.encode(UnappliedTransaction, transaction)
     : z.encode(LinkTransaction, transaction);
+};
 
 /**
  * Inserts deliveries. Those that this process can send immediately are leased in the same statement

@@ -1,4 +1,4 @@
-import { type Mode, type WebhookType, createDeterministicId } from "@payment-links/contracts";
+import { type WebhookType, createDeterministicId } from "@payment-links/contracts";
 import type { Transaction } from "@payment-links/postgres";
 import type { StoredTransaction } from "../domain/attempt.ts";
 import {
@@ -8,17 +8,18 @@ import {
   lockListeners,
 } from "../store/listeners.ts";
 
+/** What decides whether an endpoint or a listener gets an event of its account. */
+export type Receiver = Pick<LockedListener, "dateCreated" | "mode">;
+
 /** An event of an account, before it is addressed to a receiver. */
 export type AccountEvent = {
   userId: string;
-  mode: Mode;
   eventId: string;
   linkId: string;
   eventType: WebhookType;
   occurredAt: Date;
   transaction: StoredTransaction | null;
-  /** Returns whether a receiver that was created at this time gets the event. */
-  isDueTo: (dateCreated: Date) => boolean;
+  isDueTo: (receiver: Receiver) => boolean;
 };
 
 type ListenerEventsOptions = {
@@ -46,13 +47,15 @@ export const storeListenerEvents = async (
 
 const addressEvents = (
   events: readonly AccountEvent[],
-  { id: listenerId, userId, mode, dateCreated, lastNumber }: LockedListener,
-): NewListenerEvent[] =>
-  events
-    .filter((event) => event.userId === userId && event.mode === mode && event.isDueTo(dateCreated))
+  listener: LockedListener,
+): NewListenerEvent[] => {
+  const { id: listenerId, lastNumber, userId } = listener;
+  return events
+    .filter((event) => event.userId === userId && event.isDueTo(listener))
     .map((event, index) => ({
       ...event,
       listenerId,
       number: lastNumber + index + 1,
       id: createDeterministicId("evt", [event.eventId, listenerId]),
     }));
+};

@@ -10,8 +10,8 @@ import { lockEndpoints } from "../store/endpoints.ts";
 import { insertListener } from "../store/listeners.ts";
 
 /**
- * POST /command/webhook-listeners: creates a listener of the account's webhooks in the mode of the key, and returns its
- * secret, which is shown only once (rule HOOK-22).
+ * POST /command/webhook-listeners: creates a listener of the account's webhooks in the mode of the
+ * key, and returns its secret, which is shown only once (rule HOOK-22).
  */
 export const createListener =
   ({ pool, clock, headerPrefix, secretKeys }: Dependencies) =>

@@ -7,7 +7,7 @@ import { transact } from "@payment-links/postgres";
 import type { Dependencies } from "../dependencies.ts";
 import { abandonDeliveries, abandonQueue } from "../store/ended-deliveries.ts";
 import { lockEndpoints, deleteEndpoint as markDeleted } from "../store/endpoints.ts";
-import { parseEndpointId } from "./parse-endpoint-id.ts";
+import { parseId } from "./parse-id.ts";
 
 /**
  * DELETE /console/api/webhook-endpoints/{id}: deletes an endpoint and abandons its pending
@@ -16,7 +16,7 @@ import { parseEndpointId } from "./parse-endpoint-id.ts";
 export const deleteEndpoint =
   ({ pool, clock, dispatcher, wakeRelay }: Dependencies) =>
   async (req: Request, res: Response, { account, credential }: Caller): Promise<void> => {
-    const id = parseEndpointId(req);
+    const id = parseId(req, "whe");
     const userId = account.id;
     const now = clock.now();
     const abandonment = { userId, endpointId: id, reason: "endpoint deleted" } as const;

@@ -1,12 +1,12 @@
 import type { Request, Response } from "express";
 import { createApiError } from "@payment-links/contracts";
-import { exemptConnection } from "@payment-links/http";
+import { writeStreamHead } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
 import { transact } from "@payment-links/postgres";
 import type { Dependencies } from "../dependencies.ts";
 import { openSecret } from "../domain/secret-keys.ts";
 import { connectListener } from "../store/listeners.ts";
-import { parseListenerId } from "./parse-listener-id.ts";
+import { parseId } from "./parse-id.ts";
 
 const retryAfterSeconds = 10;
 
@@ -18,11 +18,7 @@ export const followListener =
   ({ pool, clock, listenerStreams, secretKeys }: Dependencies) =>
   async (req: Request, res: Response, { account, credential }: Caller): Promise<void> => {
     const { mode = "live" } = credential;
-    const id = parseListenerId(req);
-    if (listenerStreams.isFull()) {
-      res.setHeader("Retry-After", String(retryAfterSeconds));
-      throw createApiError("SERVICE_UNAVAILABLE");
-    }
+    const id = parseId(req, "whl");
     const lastNumber = parseLastEventId(req.get("last-event-id"));
     const listener = await transact(pool, (tx) =>
       connectListener(tx, { id, mode, userId: account.id, lastNumber }, clock.now()),
@@ -33,13 +29,12 @@ export const followListener =
     const { acknowledgedNumber, ...sealedSecret } = listener;
     const secret = openSecret(secretKeys, sealedSecret, id);
     if (res.destroyed) return;
-    res.setHeader("Content-Type", "text/event-stream");
-    res.setHeader("Cache-Control", "no-store, no-transform");
-    res.setHeader("X-Accel-Buffering", "no");
-    // Each stream has its own connection, so the connection closes when the stream ends.
-    res.setHeader("Connection", "close");
+    if (!listenerStreams.hasRoom(id)) {
+      res.setHeader("Retry-After", String(retryAfterSeconds));
+      throw createApiError("SERVICE_UNAVAILABLE");
+    }
+    writeStreamHead(res);
     if (req.method === "HEAD") return void res.end();
-    exemptConnection(res);
     listenerStreams.addStream({ id, secret, acknowledgedNumber }, res);
   };
 

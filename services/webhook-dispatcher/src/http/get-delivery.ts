@@ -6,7 +6,7 @@ import type { Dependencies } from "../dependencies.ts";
 import { serializeDetailedDelivery } from "../domain/delivery.ts";
 import { hadEndpoint } from "../store/endpoints.ts";
 import { findDelivery } from "../store/logged-deliveries.ts";
-import { parseEndpointId } from "./parse-endpoint-id.ts";
+import { parseId } from "./parse-id.ts";
 
 /**
  * GET /console/api/webhook-endpoints/{id}/deliveries/{deliveryId}: returns one log entry with its
@@ -15,7 +15,7 @@ import { parseEndpointId } from "./parse-endpoint-id.ts";
 export const getDelivery =
   ({ headerPrefix, pool, targets }: Dependencies) =>
   async (req: Request, res: Response, { account }: Caller): Promise<void> => {
-    const endpointId = parseEndpointId(req);
+    const endpointId = parseId(req, "whe");
     const id = parsePathParameter(req, "deliveryId");
     const hasEndpoint =
       isId("evt", id) && (await hadEndpoint(pool, { userId: account.id, id: endpointId }));

@@ -6,7 +6,7 @@ import type { Dependencies } from "../dependencies.ts";
 import { serializeDelivery } from "../domain/delivery.ts";
 import { hadEndpoint } from "../store/endpoints.ts";
 import { listDeliveries as findDeliveries } from "../store/logged-deliveries.ts";
-import { parseEndpointId } from "./parse-endpoint-id.ts";
+import { parseId } from "./parse-id.ts";
 
 /**
  * GET /console/api/webhook-endpoints/{id}/deliveries: returns the endpoint's log, optionally
@@ -16,7 +16,7 @@ export const listDeliveries =
   ({ deepPages, pool }: Dependencies) =>
   async (req: Request, res: Response, { account }: Caller): Promise<void> => {
     const { offset = 0, ...filters } = parseQuery(req, ListDeliveriesQuery);
-    const endpointId = parseEndpointId(req);
+    const endpointId = parseId(req, "whe");
     const ownsEndpoint = await hadEndpoint(pool, { userId: account.id, id: endpointId });
     if (!ownsEndpoint) throw createApiError("NOT_FOUND");
     const deliveries = await deepPages.read(res, { accountId: account.id, offset }, () =>

@@ -3,6 +3,10 @@ import { describe, expect, test } from "@jest/globals";
 import type { PaymentLinkState } from "@payment-links/contracts";
 import { transact } from "@payment-links/postgres";
 import { waitUntil } from "@payment-links/runtime/testing";
+import {
+  type EventStream,
+  openEventStream,
+} from "@payment-links/runtime/testing/open-event-stream";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { sql } from "slonik";
 import * as z from "zod";
@@ -93,7 +97,6 @@ const storeEvents = (link: PaymentLinkState, eventIds: readonly string[]) => {
   const listEvents = () =>
     eventIds.map((eventId) => ({
       userId,
-      mode: "live" as const,
       eventId,
       linkId,
       eventType: "payment_link.completed" as const,
@@ -275,6 +278,57 @@ describe("webhook listeners", () => {
     const nextStream = await follow(key, listener, "1");
     await request(key, "DELETE", `${listenersPath}/${listener.id}`);
     await waitUntil("the stream of the deleted listener ends", () => nextStream.isEnded);
+  });
+
+  test("get a comment before their stream is silent for 15 s (rule HOOK-22)", async () => {
+    const key = rig.createKey(rig.signIn());
+    const { id } = await createListener(key);
+    const headers = { "x-api-key": key };
+    const stream = await openEventStream(`${rig.publicUrl}${listenersPath}/${id}/events`, {
+      headers,
+    });
+    await waitUntil("the first comment arrives", () => stream.commentCount() === 1);
+    rig.clock.advance(14_000);
+    // In small steps, because a run of the loop that is under way waits another 500 ms.
+    let passedMs = 14_000;
+    await waitUntil("the next comment arrives", () => {
+      if (passedMs < 14_900) {
+        rig.clock.advance(50);
+        passedMs += 50;
+      }
+      return stream.commentCount() === 2;
+    });
+    stream.close();
+  });
+
+  test("have at most 300 streams per process, even by concurrent requests, and can always replace their own", async () => {
+    const otherRig = await createRig();
+    const open = ({ key, id }: { key: string; id: string }) =>
+      openEventStream(`${otherRig.publicUrl}${listenersPath}/${id}/events`, {
+        headers: { "x-api-key": key },
+      });
+    const streams: EventStream[] = [];
+    try {
+      const keys = Array.from({ length: 101 }, () => otherRig.createKey(otherRig.signIn()));
+      const listeners: { key: string; id: string }[] = [];
+      for (const key of [...keys, ...keys, ...keys]) {
+        const options = { method: "POST", headers: { "x-api-key": key } };
+        const response = await fetch(`${otherRig.publicUrl}${listenersPath}`, options);
+        listeners.push({ key, id: Listener.parse(await response.json()).id });
+      }
+      streams.push(...(await Promise.all(listeners.map(open))));
+      const rejected = streams.filter(({ status }) => status !== 200);
+      expect(rejected.map(({ status, headers }) => [status, headers["retry-after"]])).toEqual(
+        Array.from({ length: 3 }, () => [503, "10"]),
+      );
+      const connected = listeners.find((_, index) => streams[index]?.status === 200);
+      const replacement = await open(connected as (typeof listeners)[number]);
+      streams.push(replacement);
+      expect(replacement.status).toBe(200);
+    } finally {
+      for (const { close } of streams) close();
+      await otherRig.close();
+    }
   });
 
   test("receive only the webhooks of their key's mode, and only keys of this mode can use them (rule MODE-5)", async () => {

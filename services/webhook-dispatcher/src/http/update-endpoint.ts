@@ -8,7 +8,7 @@ import type { Dependencies } from "../dependencies.ts";
 import { serializeEndpoint } from "../domain/endpoint.ts";
 import { abandonDeliveries, abandonQueue } from "../store/ended-deliveries.ts";
 import { lockEndpoints, updateEndpoint as storeEndpoint } from "../store/endpoints.ts";
-import { parseEndpointId } from "./parse-endpoint-id.ts";
+import { parseId } from "./parse-id.ts";
 
 /**
  * PATCH /console/api/webhook-endpoints/{id}: renames, enables or disables an endpoint (rule
@@ -18,7 +18,7 @@ export const updateEndpoint =
   ({ clock, dispatcher, pool, wakeRelay }: Dependencies) =>
   async (req: Request, res: Response, { account, credential }: Caller): Promise<void> => {
     const { name, enabled } = await readJsonBody(req, EndpointChange);
-    const id = parseEndpointId(req);
+    const id = parseId(req, "whe");
     const userId = account.id;
     const abandonment = { userId, endpointId: id, reason: "endpoint disabled" } as const;
     if (enabled === false) await abandonQueue(pool, abandonment);

@@ -2,7 +2,7 @@ import type { BackgroundJob } from "@payment-links/process";
 import type { Dependencies } from "../dependencies.ts";
 import { deleteEndedListeners } from "../store/listeners.ts";
 
-/** Deletes listeners without a recent connection, with their events, at startup and every minute. */
+/** Deletes listeners without a recent connection, with their events, at startup and each minute. */
 export const endListeners = ({
   clock,
   pool,

@@ -104,8 +104,8 @@ type LinkDeliveriesPage = { userId: string; mode: Mode; linkId: string; offset: 
 
 /**
  * Lists a page of the deliveries of an account's link, newest first. The result has one extra entry
- * if there are more. All deliveries of a link belong to its owner and are in its mode, so the page is
- * empty for another account or mode.
+ * if there are more. All deliveries of a link belong to its owner and are in its mode, so the page
+ * is empty for another account or mode.
  */
 export const listLinkDeliveries = (
   pool: Db,

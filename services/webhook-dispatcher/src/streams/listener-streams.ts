@@ -1,4 +1,5 @@
 import type { ServerResponse } from "node:http";
+import { type StreamResponse, endStream, maintainStream } from "@payment-links/http";
 import type { Pool } from "@payment-links/postgres";
 import { type Clock, type Log, type Loop, startLoop } from "@payment-links/runtime";
 import {
@@ -13,16 +14,12 @@ import { listListenerEvents, readLastNumbers } from "../store/listeners.ts";
 
 /** How often to look for events that other processes stored. */
 const pollMs = 500;
-/** The longest time without data on a stream, so that neither clients nor proxies time out. */
-const silenceMsMax = 15_000;
 /** After this time, the client connects again, so that its API key is checked again. */
 const lifetimeMs = 60_000;
 /** After this many events, the client connects again, which acknowledges them. */
 const eventsPerStream = 100;
 /** A client with more unread bytes than this gets no more events until it has read them. */
 const bufferedBytesMax = 64 * 1024;
-/** How long a client has to read the last bytes of an ended stream. */
-const closeMsMax = 10_000;
 /** The maximum number of streams per process. */
 const streamsMax = 300;
 
@@ -34,21 +31,20 @@ type ConnectedListener = {
   acknowledgedNumber: number;
 };
 
-type Stream = ConnectedListener & {
-  res: ServerResponse;
-  sentNumber: number;
-  sentCount: number;
-  /** Times of the clock's `elapsedMs`. */
-  writtenAtMs: number;
-  endsAtMs: number;
-};
+type Stream = ConnectedListener & StreamResponse & { sentNumber: number; sentCount: number };
 
 /** The connections of listeners to this process (rule HOOK-22). */
 export type ListenerStreams = {
   start(): void;
-  /** Returns whether the process has reached its maximum number of streams. */
-  isFull(): boolean;
-  /** Sends a listener's events to a response whose headers are set. Replaces an earlier stream. */
+  /**
+   * Returns whether the process can have a stream of this listener: it has one, which the new one
+   * replaces, or it has not reached its maximum number.
+   */
+  hasRoom(id: string): boolean;
+  /**
+   * Sends a listener's events to a response whose headers are set. Replaces an earlier stream.
+   * Requires `hasRoom`, without an `await` in between, so that the maximum holds under concurrency.
+   */
   addStream(listener: ConnectedListener, res: ServerResponse): void;
   /** Looks for new events. Call it when events were stored. */
   wake(): void;
@@ -71,7 +67,7 @@ export const createListenerStreams = (options: ListenerStreamsOptions): Listener
       const run = () => updateStreams(options, [...streams.values()]);
       loop = startLoop({ name: "webhook listeners", clock, log, waitMs: pollMs, run });
     },
-    isFull: () => streams.size >= streamsMax,
+    hasRoom: (id) => streams.has(id) || streams.size < streamsMax,
     addStream: (listener, res) => {
       const nowMs = clock.elapsedMs();
       const stream: Stream = {
@@ -89,13 +85,13 @@ export const createListenerStreams = (options: ListenerStreamsOptions): Listener
       });
       // Sends the headers, so that the client knows that it is connected.
       res.write(":\n\n");
-      if (isDraining) res.end();
+      if (isDraining) endStream(stream, nowMs);
       wake();
     },
     wake,
     drain: () => {
       isDraining = true;
-      for (const { res } of streams.values()) res.end();
+      for (const stream of streams.values()) endStream(stream, clock.elapsedMs());
     },
     stop: async () => loop?.stop(),
   };
@@ -106,27 +102,20 @@ const updateStreams = async (
   streams: readonly Stream[],
 ): Promise<void> => {
   const nowMs = options.clock.elapsedMs();
-  for (const stream of streams) maintainStream(stream, nowMs);
+  for (const stream of streams) {
+    maintainStream(stream, nowMs, (comment) => {
+      stream.res.write(comment);
+      stream.writtenAtMs = nowMs;
+    });
+  }
   const openStreams = streams.filter(({ res }) => !res.writableEnded && !res.destroyed);
   if (openStreams.length === 0) return;
   const ids = openStreams.map(({ id }) => id);
   const lastNumbers = await readLastNumbers(options.pool, ids);
   for (const stream of openStreams) {
     const lastNumber = lastNumbers.get(stream.id);
-    if (lastNumber === undefined) stream.res.end();
+    if (lastNumber === undefined) endStream(stream, options.clock.elapsedMs());
     else if (lastNumber > stream.sentNumber) await sendEvents(options, stream);
-  }
-};
-
-/** Sends a comment on a silent stream, and ends one that has reached its lifetime. */
-const maintainStream = (stream: Stream, nowMs: number): void => {
-  const { endsAtMs, res, writtenAtMs } = stream;
-  if (nowMs >= endsAtMs + closeMsMax) res.destroy();
-  else if (res.writableEnded) return;
-  else if (nowMs >= endsAtMs) res.end();
-  else if (nowMs >= writtenAtMs + silenceMsMax) {
-    res.write(":\n\n");
-    stream.writtenAtMs = nowMs;
   }
 };
 
@@ -140,7 +129,7 @@ const sendEvents = async (options: ListenerStreamsOptions, stream: Stream): Prom
   if (stream.res.writableEnded || stream.res.destroyed) return;
   for (const event of events) sendEvent(options, stream, event, linksById.get(event.linkId));
   stream.writtenAtMs = options.clock.elapsedMs();
-  if (stream.sentCount >= eventsPerStream) stream.res.end();
+  if (stream.sentCount >= eventsPerStream) endStream(stream, stream.writtenAtMs);
 };
 
 const sendEvent = (
