@@ -69,9 +69,9 @@ export type PaymentLinks = {
   retrievePaymentLink(id: string, options?: CallOptions): Promise<RetrievedPaymentLink>;
   /**
    * Yields every link of the list, newest first or, with `updatedAfter`, latest change first.
-   * Requests pages as the loop needs them. Links that are created during the loop may be missing. No link is yielded twice. If a link stops
-   * matching the `status` filter during the loop, another link may be skipped. If you need every
-   * link, omit the status.
+   * Requests pages as the loop needs them. Links that are created during the loop may be missing.
+   * No link is yielded twice. If a link stops matching the `status` filter during the loop, another
+   * link may be skipped. If you need every link, omit the status.
    */
   eachPaymentLink(
     filter?: Pick<PaymentLinksFilter, "status" | "updatedAfter">,

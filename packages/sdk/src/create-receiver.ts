@@ -67,24 +67,6 @@ const reportError = (onError: (error: unknown) => void, error: unknown): void =>
   }
 };
 
-/** Throws the error for a body that was parsed before it could be verified. */
-export const throwParsedBodyError = (): never => {
-  throw new TypeError(
-    "The body was parsed before its signature could be verified. Add this route before body parsers such as express.json().",
-  );
-};
-
 /** Returns whether a value has the raw bytes of a body. */
 export const isRawBody = (value: unknown): value is Uint8Array | string =>
   typeof value === "string" || ArrayBuffer.isView(value);
-
-/** Joins the chunks of a body. */
-export const joinChunks = (chunks: readonly Uint8Array[], length: number): Uint8Array => {
-  const body = new Uint8Array(length);
-  let offset = 0;
-  for (const chunk of chunks) {
-    body.set(chunk, offset);
-    offset += chunk.length;
-  }
-  return body;
-};

@@ -21,7 +21,9 @@ export class PaymentLinksError extends Error {
   readonly requestId: string | undefined;
   /** The idempotency key of the failed create. */
   readonly idempotencyKey: string | undefined;
-  /** The delay that the response asks for with `Retry-After`, in milliseconds. 0 if there is none. */
+  /**
+   * The delay that the response asks for with `Retry-After`, in milliseconds. 0 if there is none.
+   */
   readonly retryAfterMs: number;
 
   constructor(

@@ -3,10 +3,8 @@ import {
   type WebhookHandler,
   createReceiver,
   isRawBody,
-  joinChunks,
-  throwParsedBodyError,
 } from "./create-receiver.ts";
-import type { ReceivedRequest } from "./read-webhook.ts";
+import { type ReceivedRequest, joinChunks } from "./read-webhook.ts";
 
 export type { ReceiverSettings, WebhookHandler } from "./create-receiver.ts";
 
@@ -49,13 +47,16 @@ const readBody = async (
   // `express.raw()` and similar parsers store the bytes.
   const body: unknown = "body" in req ? req.body : undefined;
   if (isRawBody(body)) return body.length > bytesMax ? undefined : body;
-  if (req.readableEnded) throwParsedBodyError();
+  if (req.readableEnded)
+    throw new TypeError(
+      "The body was parsed before its signature could be verified. Add this route before body parsers such as express.json().",
+    );
   return readStream(req, bytesMax);
 };
 
 /**
- * Reads the bytes of a stream. Returns undefined if there are more than `bytesMax`, or if the client
- * disconnects, which then gets no response.
+ * Reads the bytes of a stream. Returns undefined if there are more than `bytesMax`, or if the
+ * client disconnects, which then gets no response.
  */
 const readStream = (req: NodeRequest, bytesMax: number): Promise<Uint8Array | undefined> =>
   new Promise((resolve) => {

@@ -79,7 +79,8 @@ export const readWebhook = async (
     Math.abs(now().getTime() / 1_000 - Number(timestamp)) <= toleranceSeconds;
   if (!isWithinTolerance) throw new WebhookRefusedError("timestamp_off");
   const digest = parseSignature(signature);
-  const signedPayload = concatBytes(encoder.encode(`${timestamp}.`), bytes);
+  const prefix = encoder.encode(`${timestamp}.`);
+  const signedPayload = joinChunks([prefix, bytes], prefix.length + bytes.length);
   if (digest === undefined || !(await isSignedByAnySecret(secrets, digest, signedPayload))) {
     throw new WebhookRefusedError("signature_wrong");
   }
@@ -124,11 +125,18 @@ const toBytes = (body: ReceivedRequest["body"]): Uint8Array => {
   throw new TypeError("body must be the raw bytes of the request, before any parsing");
 };
 
-const concatBytes = (first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBuffer> => {
-  const combined = new Uint8Array(first.length + second.length);
-  combined.set(first);
-  combined.set(second, first.length);
-  return combined;
+/** Joins the chunks of a body, which have `length` bytes together. */
+export const joinChunks = (
+  chunks: readonly Uint8Array[],
+  length: number,
+): Uint8Array<ArrayBuffer> => {
+  const body = new Uint8Array(length);
+  let offset = 0;
+  for (const chunk of chunks) {
+    body.set(chunk, offset);
+    offset += chunk.length;
+  }
+  return body;
 };
 
 /**

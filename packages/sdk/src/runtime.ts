@@ -1,6 +1,8 @@
 /** What the client needs from its environment besides the network. */
 export type Runtime = {
-  /** Resolves after `ms` milliseconds, or rejects with the signal's reason when the signal aborts. */
+  /**
+   * Resolves after `ms` milliseconds, or rejects with the signal's reason when the signal aborts.
+   */
   wait(ms: number, signal: AbortSignal | null | undefined): Promise<void>;
   /** Returns a number from 0 (inclusive) to 1 (exclusive). */
   random(): number;

@@ -1,6 +1,7 @@
 import { NoAnswerError, PaymentLinksError, type Problem } from "./errors.ts";
 import type { Errors } from "./shapes.ts";
 import type { Runtime } from "./runtime.ts";
+import { withDeadline } from "./with-deadline.ts";
 
 /** One call. Every attempt sends the same bytes. */
 export type ApiRequest = {
@@ -62,17 +63,22 @@ const attemptRequest = async (
   settings: ClientSettings,
   request: ApiRequest,
 ): Promise<AttemptResult> => {
-  const { dispose, signal } = createAttemptSignal(settings.timeoutMs, request.signal);
   try {
-    const response = await settings.fetch(`${settings.origin}${request.path}`, {
-      method: request.method,
-      headers: buildHeaders(settings, request),
-      body: request.body ?? null,
-      // Redirects are not followed, because they would send the API key to another address.
-      redirect: "manual",
-      signal,
-    });
-    const text = await response.text();
+    const { response, text } = await withDeadline(
+      request.signal,
+      settings.timeoutMs,
+      async (signal) => {
+        const sentResponse = await settings.fetch(`${settings.origin}${request.path}`, {
+          method: request.method,
+          headers: buildHeaders(settings, request),
+          body: request.body ?? null,
+          // Redirects are not followed, because they would send the API key to another address.
+          redirect: "manual",
+          signal,
+        });
+        return { response: sentResponse, text: await sentResponse.text() };
+      },
+    );
     const ignoredFields = response.headers.get("Payment-Links-Ignored-Fields") ?? "";
     if (response.ok) return { error: undefined, body: JSON.parse(text) as unknown, ignoredFields };
     return toErrorResult(response, text, { ...request, origin: settings.origin });
@@ -80,28 +86,7 @@ const attemptRequest = async (
     if (request.signal?.aborted === true) throw request.signal.reason;
     const error = new NoAnswerError(cause, request.idempotencyKey, settings.origin);
     return { error, isRetryable: true, retryAfterMs: 0 };
-  } finally {
-    dispose();
   }
-};
-
-/**
- * Returns a signal for one attempt, and a function that releases it. `AbortSignal.any` is not used,
- * because on Node 20 it leaks memory with each attempt until the caller's signal is released.
- */
-const createAttemptSignal = (timeoutMs: number, callerSignal: AbortSignal | null | undefined) => {
-  const controller = new AbortController();
-  const abort = () => controller.abort(callerSignal?.reason);
-  const timer = setTimeout(() => {
-    controller.abort(new DOMException(`no response within ${timeoutMs} ms`, "TimeoutError"));
-  }, timeoutMs);
-  if (callerSignal?.aborted === true) abort();
-  callerSignal?.addEventListener("abort", abort, { once: true });
-  const dispose = () => {
-    clearTimeout(timer);
-    callerSignal?.removeEventListener("abort", abort);
-  };
-  return { signal: controller.signal, dispose };
 };
 
 const buildHeaders = ({ apiKey }: ClientSettings, { body, idempotencyKey }: ApiRequest) => ({
@@ -116,19 +101,24 @@ const toErrorResult = (
   text: string,
   { internalErrorCode, idempotencyKey, origin }: ApiRequest & Pick<ClientSettings, "origin">,
 ): AttemptResult => {
-  const { headers, status } = response;
-  const requestId = headers.get("X-Request-Id") ?? undefined;
-  const retryAfterMs = parseRetryAfterMs(headers.get("Retry-After") ?? "");
-  const error = new PaymentLinksError(status, parseProblems(text), {
-    requestId,
-    idempotencyKey,
-    origin,
-    retryAfterMs,
-  });
+  const error = createResponseError(response, text, { idempotencyKey, origin });
+  const { retryAfterMs } = error;
   const isRetryable =
     isTemporaryError(error) || retryableCodes.has(error.code) || error.code === internalErrorCode;
   return { error, isRetryable, retryAfterMs };
 };
+
+/** Creates the error for an error response. */
+export const createResponseError = (
+  { headers, status }: Pick<Response, "headers" | "status">,
+  text: string,
+  call: { idempotencyKey?: string | undefined; origin: string },
+): PaymentLinksError =>
+  new PaymentLinksError(status, parseProblems(text), {
+    ...call,
+    requestId: headers.get("X-Request-Id") ?? undefined,
+    retryAfterMs: parseRetryAfterMs(headers.get("Retry-After") ?? ""),
+  });
 
 /** Returns whether a later attempt of any call can succeed. */
 export const isTemporaryError = (error: unknown): boolean =>

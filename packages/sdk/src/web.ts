@@ -1,17 +1,14 @@
-import {
-  type ReceiverSettings,
-  type WebhookHandler,
-  createReceiver,
-  joinChunks,
-} from "./create-receiver.ts";
+import { type ReceiverSettings, type WebhookHandler, createReceiver } from "./create-receiver.ts";
+import { joinChunks } from "./read-webhook.ts";
 
 export type { ReceiverSettings, WebhookHandler } from "./create-receiver.ts";
 
 /**
- * Creates a handler for frameworks and platforms with the `Request` and `Response` of the Fetch API,
- * such as Next.js, Hono, Cloudflare Workers, Deno and Bun. It verifies the webhook, calls `handler`,
- * and responds with 204. The response is 401 if the webhook is not genuine, 413 if its body is too
- * large, and 500 if `handler` fails. The service sends a webhook again unless the response is 2xx.
+ * Creates a handler for frameworks and platforms with the `Request` and `Response` of the Fetch
+ * API, such as Next.js, Hono, Cloudflare Workers, Deno and Bun. It verifies the webhook, calls
+ * `handler`, and responds with 204. The response is 401 if the webhook is not genuine, 413 if its
+ * body is too large, and 500 if `handler` fails. The service sends a webhook again unless the
+ * response is 2xx.
  */
 export const receiveWebhooks = (settings: ReceiverSettings, handler: WebhookHandler) => {
   const { receive } = createReceiver(settings, handler);

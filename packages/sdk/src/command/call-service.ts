@@ -1,5 +1,6 @@
-import { NoAnswerError, PaymentLinksError, type Problem } from "../errors.ts";
-import { withDeadline } from "./with-deadline.ts";
+import { NoAnswerError } from "../errors.ts";
+import { createResponseError } from "../send-request.ts";
+import { withDeadline } from "../with-deadline.ts";
 
 export type ServiceCall = {
   url: string;
@@ -11,30 +12,17 @@ export type ServiceCall = {
   signal: AbortSignal;
 };
 
-export type ServiceResponse = { status: number; headers: Headers; json: unknown };
+export type ServiceResponse = { status: number; headers: Headers; text: string };
 
 const timeoutMs = 10_000;
-
-/** Makes one call and returns any response. Throws a `NoAnswerError` if none arrives. */
-export const requestService = async (call: ServiceCall): Promise<ServiceResponse> => {
-  const { response, text } = await fetchText(call);
-  return { status: response.status, headers: response.headers, json: parseJson(text) };
-};
 
 /** Makes one call and returns its JSON. Throws a `PaymentLinksError` for an error response. */
 export const callService = async (call: ServiceCall): Promise<unknown> => {
   const response = await requestService(call);
-  if (response.status < 200 || response.status >= 300) throw toServiceError(call.url, response);
-  return response.json;
-};
-
-/** Creates the error for an error response. */
-export const toServiceError = (
-  origin: string,
-  { status, headers, json }: ServiceResponse,
-): PaymentLinksError => {
-  const requestId = headers.get("X-Request-Id") ?? undefined;
-  return new PaymentLinksError(status, readProblems(json), { requestId, origin });
+  const { status, text } = response;
+  if (status < 200 || status >= 300)
+    throw createResponseError(response, text, { origin: call.url });
+  return parseJson(text);
 };
 
 /**
@@ -57,13 +45,15 @@ export const createFetchOptions = ({
   },
 });
 
-const fetchText = async (call: ServiceCall): Promise<{ response: Response; text: string }> => {
+/** Makes one call and returns any response. Throws a `NoAnswerError` if none arrives. */
+export const requestService = async (call: ServiceCall): Promise<ServiceResponse> => {
   const { url, path, signal } = call;
   try {
     return await withDeadline(signal, timeoutMs, async (attemptSignal) => {
       const options = { ...createFetchOptions(call), signal: attemptSignal };
       const response = await fetch(`${url}${path}`, options);
-      return { response, text: await response.text() };
+      const { headers, status } = response;
+      return { headers, status, text: await response.text() };
     });
   } catch (cause) {
     if (signal.aborted) throw signal.reason;
@@ -71,18 +61,11 @@ const fetchText = async (call: ServiceCall): Promise<{ response: Response; text:
   }
 };
 
-const parseJson = (text: string): unknown => {
+/** Parses JSON. Returns undefined for any other text, such as the page of a proxy. */
+export const parseJson = (text: string): unknown => {
   try {
     return JSON.parse(text);
   } catch {
     return undefined;
   }
-};
-
-const readProblems = (json: unknown): Problem[] => {
-  const { errors } = (json ?? {}) as { errors?: unknown };
-  if (!Array.isArray(errors)) return [];
-  return (errors as Partial<Problem>[]).flatMap(({ code, message }) =>
-    typeof code === "string" && typeof message === "string" ? [{ code, message }] : [],
-  );
 };

@@ -1,5 +1,6 @@
 import { NoAnswerError } from "../errors.ts";
-import { type ServiceResponse, requestService, toServiceError } from "./call-service.ts";
+import { createResponseError } from "../send-request.ts";
+import { type ServiceResponse, parseJson, requestService } from "./call-service.ts";
 import type { Check } from "./check-receiver.ts";
 import type { Terminal } from "./command.ts";
 import type { Settings } from "./settings.ts";
@@ -21,7 +22,7 @@ export const checkService = async (
   }).catch(toUndefinedIfUnanswered);
   if (response === undefined)
     return [{ name: "Service", result: "failed", message: `${url} does not respond` }];
-  const { info } = (response.json ?? {}) as { info?: { title?: unknown } };
+  const { info } = (parseJson(response.text) ?? {}) as { info?: { title?: unknown } };
   if (info?.title !== "Payment Links") {
     const message = `${url} is not Payment Links (status ${response.status})`;
     return [{ name: "Service", result: "failed", message }];
@@ -81,7 +82,7 @@ const checkKey = async (call: KeyCall): Promise<Check[]> => {
       response.status !== successStatus && !isScopeMissing(call.url, response),
   );
   if (rejected !== undefined) {
-    const { message } = toServiceError(call.url, rejected.response);
+    const { message } = toError(call.url, rejected.response);
     return [{ name: "API key", result: "failed", message }];
   }
   const scopes = responses.filter(
@@ -101,4 +102,7 @@ const checkKey = async (call: KeyCall): Promise<Check[]> => {
 };
 
 const isScopeMissing = (url: string, response: ServiceResponse): boolean =>
-  toServiceError(url, response).code === "INSUFFICIENT_API_SCOPE";
+  toError(url, response).code === "INSUFFICIENT_API_SCOPE";
+
+const toError = (origin: string, response: ServiceResponse) =>
+  createResponseError(response, response.text, { origin });

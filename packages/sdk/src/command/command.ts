@@ -23,7 +23,9 @@ export type Terminal = {
   /** Aborted by Ctrl-C. */
   signal: AbortSignal;
   now(): Date;
-  /** Resolves after `ms` milliseconds, or rejects with the signal's reason when the signal aborts. */
+  /**
+   * Resolves after `ms` milliseconds, or rejects with the signal's reason when the signal aborts.
+   */
   wait(ms: number, signal: AbortSignal): Promise<void>;
   /** Returns a number from 0 (inclusive) to 1 (exclusive). */
   random(): number;

@@ -81,10 +81,12 @@ const writeFish = (commands: readonly Command[]): string => {
     const [first = "", second] = name.split(" ");
     const isFirst = !firstWords.has(first);
     firstWords.add(first);
-    const description = second === undefined ? ` -d '${summary}'` : "";
+    const description = second === undefined ? ` -d ${quote(summary)}` : "";
     if (isFirst) lines.push(complete("__fish_use_subcommand", `-a ${first}${description}`));
     if (second !== undefined)
-      lines.push(complete(`__fish_seen_subcommand_from ${first}`, `-a ${second} -d '${summary}'`));
+      lines.push(
+        complete(`__fish_seen_subcommand_from ${first}`, `-a ${second} -d ${quote(summary)}`),
+      );
     const condition = `__fish_seen_subcommand_from ${second ?? first}`;
     for (const [option, definition] of Object.entries(options))
       lines.push(complete(condition, writeFishOption(option, definition)));
@@ -94,4 +96,7 @@ const writeFish = (commands: readonly Command[]): string => {
 };
 
 const writeFishOption = (name: string, { description, type }: Option): string =>
-  `-l ${name}${type === "string" ? " -r" : ""} -d '${description.replaceAll("'", "\\'")}'`;
+  `-l ${name}${type === "string" ? " -r" : ""} -d ${quote(description)}`;
+
+/** Quotes a text for fish. */
+const quote = (text: string): string => `'${text.replaceAll("'", "\\'")}'`;

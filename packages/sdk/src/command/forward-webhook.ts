@@ -1,4 +1,4 @@
-import { withDeadline } from "./with-deadline.ts";
+import { withDeadline } from "../with-deadline.ts";
 
 /** The request that an endpoint would get. */
 export type ListenerWebhook = { headers: Record<string, string>; body: string };

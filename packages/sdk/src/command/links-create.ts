@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { createPaymentLinks } from "../index.ts";
 import { type Command, UsageError, exitCodes, jsonOption, urlOption } from "./command.ts";
 import { readKeySettings } from "./settings.ts";
@@ -44,10 +43,7 @@ export const linksCreate: Command = {
         expirationDate: input.getText("expires"),
         ...(maxUsage === undefined ? {} : { maxUsage }),
       },
-      {
-        idempotencyKey: input.getText("idempotency-key") ?? randomUUID(),
-        signal: terminal.signal,
-      },
+      { idempotencyKey: input.getText("idempotency-key"), signal: terminal.signal },
     );
     terminal.print(input.isSet("json") ? JSON.stringify(link) : `${link.id}\n${link.url}`);
     return exitCodes.success;

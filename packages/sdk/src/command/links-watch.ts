@@ -1,12 +1,13 @@
-import { createPaymentLinks } from "../index.ts";
+import { createClient } from "../create-client.ts";
+import { WaitTimeoutError } from "../errors.ts";
+import { systemRuntime } from "../runtime.ts";
 import type { RetrievedPaymentLink } from "../shapes.ts";
 import { type Command, type ExitCode, exitCodes, jsonOption, urlOption } from "./command.ts";
 import { formatLinkLine } from "./format.ts";
 import { readSettings } from "./settings.ts";
 
-const pollMsMin = 1_000;
-const pollMsMax = 15_000;
-const pollGrowth = 1.2;
+/** The longest wait of the SDK, which is then repeated. */
+const waitMsMax = 86_400_000;
 
 export const linksWatch: Command = {
   name: "links watch",
@@ -18,19 +19,31 @@ export const linksWatch: Command = {
   run: async (input) => {
     const { terminal } = input;
     const [id = ""] = input.parameters;
-    const client = createPaymentLinks(await readSettings(input));
+    const runtime = {
+      ...systemRuntime,
+      wait: (ms: number) => terminal.wait(ms, terminal.signal),
+    };
+    const client = createClient(await readSettings(input), runtime);
     let printedState = "";
-    for (let waitMs = pollMsMin; ; waitMs = Math.min(waitMs * pollGrowth, pollMsMax)) {
-      const link = await client.retrievePaymentLink(id, { signal: terminal.signal });
+    const printChange = (link: RetrievedPaymentLink): void => {
       const state = `${link.status} ${link.receivedAmount}`;
-      if (state !== printedState) {
-        terminal.print(input.isSet("json") ? JSON.stringify(link) : formatLinkLine(link));
-        // A change is often followed by another one.
-        waitMs = pollMsMin;
-      }
+      if (state === printedState) return;
       printedState = state;
-      if (link.status !== "active") return toExitCode(link);
-      await terminal.wait(waitMs, terminal.signal);
+      terminal.print(input.isSet("json") ? JSON.stringify(link) : formatLinkLine(link));
+    };
+    const until = (link: RetrievedPaymentLink): boolean => {
+      printChange(link);
+      return false;
+    };
+    const options = { signal: terminal.signal, timeoutMs: waitMsMax, until };
+    for (;;) {
+      try {
+        const link = await client.waitForPaymentLink(id, options);
+        printChange(link);
+        return toExitCode(link);
+      } catch (error) {
+        if (!(error instanceof WaitTimeoutError)) throw error;
+      }
     }
   },
 };

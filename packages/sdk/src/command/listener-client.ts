@@ -1,5 +1,6 @@
 import { PaymentLinksError } from "../errors.ts";
-import { callService, createFetchOptions, toServiceError } from "./call-service.ts";
+import { createResponseError, isTemporaryError } from "../send-request.ts";
+import { callService, createFetchOptions } from "./call-service.ts";
 import type { Terminal } from "./command.ts";
 import { type StreamEvent, parseEventStream } from "./event-stream.ts";
 
@@ -55,14 +56,16 @@ export const receiveWebhooks = async (options: ListenerOptions): Promise<void> =
         if (eventCount === 0) await waitBeforeRetry(options.terminal, 1);
       } catch (error) {
         if (signal.aborted) return;
-        if (isRejection(error)) throw error;
-        if (isListenerGone(error)) {
+        const responseError = error instanceof PaymentLinksError ? error : undefined;
+        if (responseError !== undefined && !isTemporaryError(error)) {
+          // Anything but the end of a listener is an error that a repeat would get again.
+          if (responseError.status !== 404 || listener === undefined) throw error;
           options.terminal.printNote("The listener ended at the service. Events may be missing.");
           listener = undefined;
         }
         failures += 1;
         if (failures === 1) options.terminal.printNote("Connection lost. Connecting again …");
-        await waitBeforeRetry(options.terminal, failures);
+        await waitBeforeRetry(options.terminal, failures, responseError?.retryAfterMs);
       }
     }
   } finally {
@@ -95,8 +98,7 @@ async function* followListener(
       signal: controller.signal,
     });
     if (response.status !== 200 || response.body === null) {
-      const json: unknown = await response.json().catch(() => undefined);
-      throw toServiceError(url, { status: response.status, headers: response.headers, json });
+      throw createResponseError(response, await response.text(), { origin: url });
     }
     restartTimer();
     for await (const event of parseEventStream(response.body)) {
@@ -123,14 +125,9 @@ const endListener = async ({ url, apiKey }: ListenerOptions, { id }: Listener): 
 const waitBeforeRetry = async (
   { random, signal, wait }: ListenerOptions["terminal"],
   failures: number,
+  retryAfterMs = 0,
 ): Promise<void> => {
   const delayMs = Math.min(backoffMs.initial * 2 ** Math.min(failures - 1, 16), backoffMs.max);
-  await wait(delayMs * (0.5 + random() / 2), signal).catch(() => {});
+  const minDelayMs = Math.min(retryAfterMs, backoffMs.max);
+  await wait(Math.max(delayMs * (0.5 + random() / 2), minDelayMs), signal).catch(() => {});
 };
-
-const isListenerGone = (error: unknown): boolean =>
-  error instanceof PaymentLinksError && error.status === 404;
-
-/** Returns whether a repeat would get the same error: a rejected key, or a reached limit. */
-const isRejection = (error: unknown): boolean =>
-  error instanceof PaymentLinksError && [401, 403, 409].includes(error.status);

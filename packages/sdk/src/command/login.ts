@@ -9,7 +9,8 @@ import {
 } from "./command.ts";
 import { writeConfig } from "./config-file.ts";
 import { toPrintable } from "./format.ts";
-import { NoAnswerError, PaymentLinksError } from "../errors.ts";
+import { PaymentLinksError } from "../errors.ts";
+import { isTemporaryError } from "../send-request.ts";
 import { readServiceUrl } from "./settings.ts";
 
 type StartedSignIn = {
@@ -22,7 +23,7 @@ type StartedSignIn = {
 
 type SignInResult =
   | { status: "pending" | "denied" }
-  | { status: "allowed"; key: string; scopes: string[] };
+  | { status: "allowed"; key: string; mode: string; scopes: string[] };
 
 const deviceNameCharsMax = 100;
 
@@ -58,11 +59,11 @@ export const login: Command = {
     const result = await waitForResult(input, url, signIn);
     if (result.status !== "allowed") throw new Error("The sign-in was denied in the console.");
     const path = await writeConfig(terminal.env, { url, apiKey: result.key });
-    const scopes = result.scopes.map(toPrintable);
+    const [mode = "", ...scopes] = [result.mode, ...result.scopes].map(toPrintable);
     terminal.print(
       input.isSet("json")
-        ? JSON.stringify({ type: "signed_in", url, scopes, path })
-        : `Signed in at ${url}. The API key (${scopes.join(", ")}) is stored in ${path}.`,
+        ? JSON.stringify({ type: "signed_in", url, mode, scopes, path })
+        : `Signed in at ${url}. The ${mode} API key (${scopes.join(", ")}) is stored in ${path}.`,
     );
     return exitCodes.success;
   },
@@ -115,11 +116,9 @@ const pollOnce = async (
     const call = { url, method: "POST", path, body: { deviceCode }, signal } as const;
     return (await callService(call)) as SignInResult;
   } catch (error) {
-    if (error instanceof NoAnswerError) return undefined;
-    if (!(error instanceof PaymentLinksError)) throw error;
-    if (error.status === 404)
+    if (isTemporaryError(error)) return undefined;
+    if (error instanceof PaymentLinksError && error.status === 404)
       throw new Error("The code has expired. Run `payment-links login` again.", { cause: error });
-    if (error.status === 429 || error.status >= 500) return undefined;
     throw error;
   }
 };

@@ -1,10 +1,9 @@
-import { randomUUID } from "node:crypto";
 import { callService } from "./call-service.ts";
 import { type Command, UsageError, exitCodes, jsonOption, urlOption } from "./command.ts";
 import { toPrintable } from "./format.ts";
 import { readKeySettings } from "./settings.ts";
 
-const outcomes = [
+export const outcomes = [
   "succeeded",
   "late",
   "wrong_token",
@@ -46,7 +45,6 @@ export const pay: Command = {
       ...(await readKeySettings(input)),
       method: "POST",
       path: `/v1/test/payment-link/${encodeURIComponent(id)}/pay`,
-      headers: { "Idempotency-Key": randomUUID() },
       body: { amount: input.getText("amount"), outcome },
       signal: terminal.signal,
     })) as SimulatedPayment;

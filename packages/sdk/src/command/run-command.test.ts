@@ -160,6 +160,34 @@ printf '%s\\n' "\${COMPREPLY[@]}"`;
   });
 });
 
+test("fish completions quote every text", async () => {
+  const [text = ""] = (await run(["completion", "fish"])).lines;
+  for (const line of text.split("\n")) {
+    const quotes = line.replaceAll("\\'", "").split("'").length - 1;
+    expect([line, quotes % 2]).toEqual([line, 0]);
+  }
+});
+
+test.each([404, 405, 422])(
+  "listen ends if a service responds with %d to a new listener",
+  async (status) => {
+    const server = await startServer(() => Promise.resolve(status));
+    try {
+      const words = ["listen", "--url", server.url];
+      const { exitCode, notes } = await run(words, { PAYMENT_LINKS_API_KEY: apiKey });
+      expect([exitCode, notes]).toEqual([1, [expect.stringContaining(`HTTP_${status}`)]]);
+    } finally {
+      await server.close();
+    }
+  },
+);
+
+test("doctor rejects a malformed key before it calls the service", async () => {
+  const words = ["doctor", "--url", "http://127.0.0.1:1"];
+  const { exitCode, text } = await run(words, { PAYMENT_LINKS_API_KEY: "plk_live_Ω" });
+  expect([exitCode, text]).toEqual([2, expect.stringContaining("not an API key")]);
+});
+
 describe("doctor --receiver", () => {
   const secret = `whsec_${"0123456789abcdef".repeat(4)}`;
 

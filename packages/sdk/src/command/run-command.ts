@@ -96,7 +96,13 @@ const describeError = (error: unknown): string => {
       texts.length === 0 ? `The response is not from Payment Links (${code}).` : texts.join(" ");
     return requestId === undefined ? text : `${text} Request ${requestId}`;
   }
-  if (error instanceof NoAnswerError)
-    return "The service does not respond. Check its address with `payment-links doctor`.";
+  if (error instanceof NoAnswerError) {
+    const text = "The service does not respond. Check its address with `payment-links doctor`.";
+    const { idempotencyKey } = error;
+    // The call may have succeeded.
+    return idempotencyKey === undefined
+      ? text
+      : `${text} Repeat the command with --idempotency-key ${idempotencyKey}.`;
+  }
   return error instanceof Error ? error.message : "Something went wrong.";
 };

@@ -14,7 +14,10 @@ export const readSettings = async (input: CommandInput): Promise<Settings> => {
   const url = parseServiceUrl(input.getText("url") ?? env["PAYMENT_LINKS_URL"] ?? config?.url);
   const storedKey = config?.url === url ? config.apiKey : undefined;
   const { PAYMENT_LINKS_API_KEY: givenKey = "" } = env;
-  return { url, apiKey: givenKey === "" ? storedKey : givenKey };
+  const apiKey = givenKey === "" ? storedKey : givenKey;
+  if (apiKey !== undefined && !/^[\x21-\x7e]{1,100}$/.test(apiKey))
+    throw new UsageError("PAYMENT_LINKS_API_KEY is not an API key as shown in the console.");
+  return { url, apiKey };
 };
 
 /** Returns the service's address, for commands that need no key. */
@@ -33,9 +36,6 @@ export const readKeySettings = async (
     throw new UsageError(
       "There is no API key. Run `payment-links login`, or set PAYMENT_LINKS_API_KEY.",
     );
-  }
-  if (!/^[\x21-\x7e]{1,100}$/.test(apiKey)) {
-    throw new UsageError("PAYMENT_LINKS_API_KEY is not an API key as shown in the console.");
   }
   return { url, apiKey };
 };

@@ -4,21 +4,21 @@
  * signal is released.
  */
 export const withDeadline = async <Result>(
-  signal: AbortSignal,
+  signal: AbortSignal | null | undefined,
   ms: number,
   work: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> => {
   const controller = new AbortController();
-  const abort = () => controller.abort(signal.reason);
+  const abort = () => controller.abort(signal?.reason);
   const timer = setTimeout(() => {
-    controller.abort(new DOMException(`no response in ${ms / 1_000} s`, "TimeoutError"));
+    controller.abort(new DOMException(`no response within ${ms} ms`, "TimeoutError"));
   }, ms);
-  if (signal.aborted) abort();
-  signal.addEventListener("abort", abort, { once: true });
+  if (signal?.aborted === true) abort();
+  signal?.addEventListener("abort", abort, { once: true });
   try {
     return await work(controller.signal);
   } finally {
     clearTimeout(timer);
-    signal.removeEventListener("abort", abort);
+    signal?.removeEventListener("abort", abort);
   }
 };
