@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
+from contextlib import aclosing
 from datetime import datetime
 from types import TracebackType
 from typing import Any, cast
@@ -30,7 +31,7 @@ from ._responses import (
     read_response,
 )
 from ._runtime import async_system_runtime
-from ._seen_ids import SeenIds
+from ._seen_ids import each_link_async
 from ._waiting import Wait
 from ._warnings import FieldWarnings, warn
 from .shapes import (
@@ -165,25 +166,25 @@ class AsyncPaymentLinks:
         status: PaymentLinkStatus | None = None,
         updated_after: str | datetime | None = None,
     ) -> AsyncIterator[PaymentLinkData]:
-        """Yield every link of the list, newest first, and request pages as the loop needs them.
+        """Yield every link of the list, newest first or, with `updated_after`, latest change first.
 
-        Links that are created during the loop may be missing. No link is yielded twice. If a link
-        stops matching the `status` during the loop, another link may be skipped. If you need every
-        link, omit the status.
+        Requests pages as the loop needs them. Links that are created during the loop may be
+        missing. No link is yielded twice. If a link stops matching the `status` during the loop,
+        another link may be skipped. If you need every link, omit the status.
 
         Raises:
             PaymentLinksError: A response is an error.
             NoAnswerError: No response arrived.
         """
-        seen_ids = SeenIds()
-        offset: int | None = 0
-        while offset is not None:
-            page = await self.list_payment_links(
+
+        async def list_page(offset: int) -> PaymentLinkPage:
+            return await self.list_payment_links(
                 status=status, updated_after=updated_after, offset=offset
             )
-            for link in seen_ids.select_new(page["data"]):
+
+        async with aclosing(each_link_async(list_page, await list_page(0))) as links:
+            async for link in links:
                 yield link
-            offset = page["nextOffset"]
 
     def reconcile_payment_links(
         self, *, since: str | datetime | None = None

@@ -1,6 +1,7 @@
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import aclosing
 
-from ._seen_ids import SeenIds
+from ._seen_ids import each_link, each_link_async
 from .shapes import PaymentLinkData, PaymentLinkPage
 
 # Before the first link of any installation.
@@ -20,14 +21,10 @@ class PaymentLinkChanges:
         self._list_page = list_page
 
     def __iter__(self) -> Iterator[PaymentLinkData]:
-        seen_ids = SeenIds()
         page = self._list_page(0)
         # Only the first page has it. A later instant would miss the changes during this run.
         next_since = _get_next_since(page)
-        yield from seen_ids.select_new(page["data"])
-        while page["nextOffset"] is not None:
-            page = self._list_page(page["nextOffset"])
-            yield from seen_ids.select_new(page["data"])
+        yield from each_link(self._list_page, page)
         self.next_since = next_since
 
 
@@ -44,15 +41,11 @@ class AsyncPaymentLinkChanges:
         self._list_page = list_page
 
     async def __aiter__(self) -> AsyncIterator[PaymentLinkData]:
-        seen_ids = SeenIds()
         page = await self._list_page(0)
         # Only the first page has it. A later instant would miss the changes during this run.
         next_since = _get_next_since(page)
-        for link in seen_ids.select_new(page["data"]):
-            yield link
-        while page["nextOffset"] is not None:
-            page = await self._list_page(page["nextOffset"])
-            for link in seen_ids.select_new(page["data"]):
+        async with aclosing(each_link_async(self._list_page, page)) as links:
+            async for link in links:
                 yield link
         self.next_since = next_since
 

@@ -30,7 +30,7 @@ from ._responses import (
     read_response,
 )
 from ._runtime import system_runtime
-from ._seen_ids import SeenIds
+from ._seen_ids import each_link
 from ._waiting import Wait
 from ._warnings import FieldWarnings, warn
 from .shapes import (
@@ -165,24 +165,23 @@ class PaymentLinks:
         status: PaymentLinkStatus | None = None,
         updated_after: str | datetime | None = None,
     ) -> Iterator[PaymentLinkData]:
-        """Yield every link of the list, newest first, and request pages as the loop needs them.
+        """Yield every link of the list, newest first or, with `updated_after`, latest change first.
 
-        Links that are created during the loop may be missing. No link is yielded twice. If a link
-        stops matching the `status` during the loop, another link may be skipped. If you need every
-        link, omit the status.
+        Requests pages as the loop needs them. Links that are created during the loop may be
+        missing. No link is yielded twice. If a link stops matching the `status` during the loop,
+        another link may be skipped. If you need every link, omit the status.
 
         Raises:
             PaymentLinksError: A response is an error.
             NoAnswerError: No response arrived.
         """
-        seen_ids = SeenIds()
-        offset: int | None = 0
-        while offset is not None:
-            page = self.list_payment_links(
+
+        def list_page(offset: int) -> PaymentLinkPage:
+            return self.list_payment_links(
                 status=status, updated_after=updated_after, offset=offset
             )
-            yield from seen_ids.select_new(page["data"])
-            offset = page["nextOffset"]
+
+        yield from each_link(list_page, list_page(0))
 
     def reconcile_payment_links(self, *, since: str | datetime | None = None) -> PaymentLinkChanges:
         """List the links that changed since the previous run.
