@@ -27,7 +27,9 @@ export type Operation = {
   /** The media types of a body that is not JSON. There is no schema for it. */
   bodyMediaTypes?: readonly string[];
   acceptsIdempotencyKey?: boolean;
-  /** The response schema of each success or redirect status. Null means a response without a body. */
+  /**
+   * The response schema of each success or redirect status. Null means a response without a body.
+   */
   responses: Readonly<Partial<Record<200 | 201 | 204 | 303, z.ZodType | null>>>;
   /** The headers that a 200 response can have in addition to those of every response. */
   responseHeaders?: z.ZodObject;

@@ -420,13 +420,13 @@ export const apiErrorAdvice: Readonly<
   },
   WEBHOOK_ENDPOINT_LIMIT: {
     group: "account",
-    cause: "An account has at most 5 webhook endpoints, including disabled ones.",
+    cause: "An account has at most 5 webhook endpoints in each mode, including disabled ones.",
     fix: "Delete an endpoint that you don't use.",
     retry: no,
   },
   WEBHOOK_LISTENER_LIMIT: {
     group: "account",
-    cause: "An account has at most 3 connections of `payment-links listen` at the same time.",
+    cause: "An account has at most 3 connections of `payment-links listen` in each mode.",
     fix: "End one with Ctrl-C. One that was killed ends 5 minutes after its last connection.",
     retry: "Yes, after 5 minutes.",
   },
