@@ -1,8 +1,5 @@
 import { type ChildProcess, execFile, execFileSync, spawn } from "node:child_process";
-import { createHmac } from "node:crypto";
-import { once } from "node:events";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -22,19 +19,11 @@ import { type Merchant, call, createMerchant, sendNotice } from "./rig/client.ts
 import { findFreePorts } from "./rig/free-port.ts";
 import { type PythonTools, findPython, preparePython } from "./rig/prepare-python.ts";
 import { readAllBlocks, readBlocks } from "./rig/read-blocks.ts";
+import { signWebhook } from "./rig/receiver.ts";
 import { registerEndpoint } from "./rig/register-endpoint.ts";
+import { sendPartialRequest } from "./rig/send-partial-request.ts";
 import { acmeProvider, buildShopEnv } from "./rig/shop-env.ts";
 import type { System } from "./rig/system.ts";
-
-const signWebhook = (secret: string, body: string) => {
-  const seconds = String(Math.floor(Date.now() / 1_000));
-  const digest = createHmac("sha256", secret).update(`${seconds}.${body}`).digest("hex");
-  return {
-    "Content-Type": "application/json",
-    "Service-Timestamp": seconds,
-    "Service-Signature": `v1=${digest}`,
-  };
-};
 
 const packageFolder = join(projectRoot, "packages/sdk-python");
 const run = promisify(execFile);
@@ -135,24 +124,6 @@ describeWithPython("the Python SDK", () => {
         timeout: commandMsMax,
       });
 
-    /**
-     * Sends part of a body to the receiver and disconnects. Returns true if the receiver was
-     * listening.
-     */
-    const sendPartialRequest = async (): Promise<boolean> => {
-      const socket = connect(receiverPort, "127.0.0.1");
-      const isListening = await new Promise<boolean>((resolve) => {
-        socket.once("connect", () => resolve(true));
-        socket.once("error", () => resolve(false));
-      });
-      if (isListening) {
-        socket.end("POST / HTTP/1.1\r\nHost: receiver.test\r\nContent-Length: 100\r\n\r\n{}");
-        socket.resume();
-        await once(socket, "close");
-      }
-      return isListening;
-    };
-
     beforeAll(async () => {
       shop = await mkdtemp(join(tmpdir(), "payment-links-shop-"));
       const readme = await readFile(join(packageFolder, "README.md"), "utf8");
@@ -204,7 +175,7 @@ describeWithPython("the Python SDK", () => {
         expect(runPython(program).split("\n")).toEqual([createOutput, listOutput, ""]);
 
       // An unrelated request that breaks off in the middle must not crash the receiver.
-      await waitUntil("the receiver listens", sendPartialRequest);
+      await waitUntil("the receiver listens", () => sendPartialRequest(receiverPort));
       const status = "settled" as const;
       const notice = { id: "payment-1", paymentLinkId: id, amount: "25", status };
       expect(await sendNotice(system.baseUrl, acmeProvider, notice)).toBe(202);

@@ -1,8 +1,5 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { createHmac } from "node:crypto";
-import { once } from "node:events";
 import { mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
-import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
@@ -19,19 +16,11 @@ import { projectRoot } from "./rig/child.ts";
 import { type Merchant, call, createMerchant, sendNotice } from "./rig/client.ts";
 import { findFreePorts } from "./rig/free-port.ts";
 import { readBlocks } from "./rig/read-blocks.ts";
+import { signWebhook } from "./rig/receiver.ts";
 import { registerEndpoint } from "./rig/register-endpoint.ts";
+import { sendPartialRequest } from "./rig/send-partial-request.ts";
 import { acmeProvider, buildShopEnv } from "./rig/shop-env.ts";
 import type { System } from "./rig/system.ts";
-
-const signWebhook = (secret: string, body: string) => {
-  const seconds = String(Math.floor(Date.now() / 1_000));
-  const digest = createHmac("sha256", secret).update(`${seconds}.${body}`).digest("hex");
-  return {
-    "Content-Type": "application/json",
-    "Service-Timestamp": seconds,
-    "Service-Signature": `v1=${digest}`,
-  };
-};
 
 test("the SDK's types match the current public OpenAPI document", async () => {
   expect(await readFile(join(projectRoot, sdkTypesFile), "utf8")).toBe(writeSdkTypes());
@@ -48,24 +37,6 @@ describe("a shop that has installed the output of `npm pack`", () => {
 
   const runCommand = (program: string, ...args: string[]): string =>
     execFileSync(program, args, { cwd: shop, env, encoding: "utf8", timeout: commandMsMax });
-
-  /**
-   * Sends part of a body to the receiver and disconnects. Returns true if the receiver was
-   * listening.
-   */
-  const sendPartialRequest = async (): Promise<boolean> => {
-    const socket = connect(receiverPort, "127.0.0.1");
-    const isListening = await new Promise<boolean>((resolve) => {
-      socket.once("connect", () => resolve(true));
-      socket.once("error", () => resolve(false));
-    });
-    if (isListening) {
-      socket.end("POST / HTTP/1.1\r\nHost: receiver.test\r\nContent-Length: 100\r\n\r\n{}");
-      socket.resume();
-      await once(socket, "close");
-    }
-    return isListening;
-  };
 
   beforeAll(async () => {
     shop = await mkdtemp(join(tmpdir(), "payment-links-shop-"));
@@ -126,7 +97,7 @@ describe("a shop that has installed the output of `npm pack`", () => {
     ]);
 
     // An unrelated request that breaks off in the middle must not crash the receiver.
-    await waitUntil("the receiver listens", sendPartialRequest);
+    await waitUntil("the receiver listens", () => sendPartialRequest(receiverPort));
     const notice = { id: "payment-1", paymentLinkId: id, amount: "25", status: "settled" as const };
     expect(await sendNotice(system.baseUrl, acmeProvider, notice)).toBe(202);
     await waitUntil("the webhook arrives", () => receiverOutput.includes("\n"));

@@ -10,6 +10,7 @@ import { type WebhookReceiver, isSignedWith, startReceiver } from "./rig/receive
 import { registerEndpoint } from "./rig/register-endpoint.ts";
 import { acmeProvider, buildShopEnv, unlimitedEnv } from "./rig/shop-env.ts";
 import type { System } from "./rig/system.ts";
+import { createRandom } from "./simulation/random.ts";
 
 /** A shop in one mode: a key, an endpoint, and the links that it has created. */
 type Shop = { mode: Mode; apiKey: string; secret: string; linkIds: string[] };
@@ -146,11 +147,6 @@ describe("test mode", () => {
 
   test("and live mode do not see each other, in 200 random calls (rules MODE-1 and MODE-5)", async () => {
     const random = createRandom(20261130);
-    const pick = <Item>(items: readonly Item[]): Item => {
-      const item = items[Math.floor(random() * items.length)];
-      if (item === undefined) throw new Error("nothing to pick from");
-      return item;
-    };
     const both = [shops.live, shops.test];
     const getOther = ({ mode }: Shop) => (mode === "live" ? shops.test : shops.live);
     for (const shop of both) await createLink(shop);
@@ -164,7 +160,7 @@ describe("test mode", () => {
         shop.linkIds.push(String(body["id"]));
       },
       async (shop) => {
-        const paymentLinkId = pick(shop.linkIds);
+        const paymentLinkId = random.pick(shop.linkIds);
         if (shop.mode === "test") {
           const path = `test/payment-link/${paymentLinkId}/pay`;
           expect((await callApi(shop, "POST", path, {})).status).toBe(200);
@@ -176,12 +172,12 @@ describe("test mode", () => {
         expect(await sendNotice(system.baseUrl, acmeProvider, settled)).toBe(202);
       },
       async (shop) => {
-        const offset = Math.floor(random() * 30);
+        const offset = random.below(30);
         const { body } = await callApi(shop, "GET", `payment-link?offset=${offset}`);
         expectOwn(shop, body);
       },
       async (shop) => {
-        const id = pick(shop.linkIds);
+        const id = random.pick(shop.linkIds);
         const { body } = await callConsole("GET", `payment-links?mode=${shop.mode}&q=${id}`);
         expect((body["data"] as { id: string }[]).map((link) => link.id)).toEqual([id]);
         const otherPath = `payment-links?mode=${getOther(shop).mode}&q=${id}`;
@@ -207,21 +203,21 @@ describe("test mode", () => {
         expect(total).toBe(shop.linkIds.length);
       },
       async (shop) => {
-        const path = `webhook-deliveries?linkId=${pick(shop.linkIds)}&mode=${getOther(shop).mode}`;
+        const path = `webhook-deliveries?linkId=${random.pick(shop.linkIds)}&mode=${getOther(shop).mode}`;
         expect((await callConsole("GET", path)).body["data"]).toEqual([]);
       },
       async () => {
-        const action = pick(["pay", "expire", "deactivate"]);
-        const liveId = pick(shops.live.linkIds);
+        const action = random.pick(["pay", "expire", "deactivate"]);
+        const liveId = random.pick(shops.live.linkIds);
         const path = (id: string) => `test/payment-link/${id}/${action}`;
         expect((await callApi(shops.live, "POST", path(liveId), {})).status).toBe(403);
-        expect((await callApi(shops.live, "POST", path(pick(shops.test.linkIds)), {})).status).toBe(
-          403,
-        );
+        expect(
+          (await callApi(shops.live, "POST", path(random.pick(shops.test.linkIds)), {})).status,
+        ).toBe(403);
         expect((await callApi(shops.test, "POST", path(liveId), {})).status).toBe(404);
       },
     ];
-    for (let count = 0; count < 200; count += 1) await pick(actions)(pick(both));
+    for (let count = 0; count < 200; count += 1) await random.pick(actions)(random.pick(both));
 
     // The last webhook of each mode proves that the earlier ones have been handed over.
     for (const shop of both) {
@@ -249,15 +245,4 @@ describe("test mode", () => {
 
 const expectOwn = (shop: Shop, page: Record<string, unknown>): void => {
   for (const { id } of page["data"] as { id: string }[]) expect(shop.linkIds).toContain(id);
-};
-
-/** Returns a generator of the same numbers for the same seed (mulberry32). */
-const createRandom = (seed: number) => {
-  let state = seed;
-  return (): number => {
-    state = (state + 0x6d_2b_79_f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
 };

@@ -2,9 +2,11 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { simulatedOutcomes } from "@payment-links/contracts";
 import { waitUntil } from "@payment-links/runtime/testing";
 // Imports from `src`, because the package exports only the client. The program is a file.
 import { readConfig } from "../../packages/sdk/src/command/config-file.ts";
+import { outcomes } from "../../packages/sdk/src/command/pay.ts";
 import { runCommand } from "../../packages/sdk/src/command/run-command.ts";
 import { createTerminal } from "../../packages/sdk/src/command/testing/create-terminal.ts";
 import { type Merchant, call, createMerchant } from "../rig/client.ts";
@@ -111,19 +113,9 @@ describe("payment-links links", () => {
 });
 
 describe("payment-links pay and expire", () => {
-  const post = (path: string, body: object) =>
-    call(`${system.baseUrl}/console/api/${path}`, {
-      method: "POST",
-      headers: { cookie: merchant.cookie },
-      body,
-    });
-
   test("simulate payments on a test link, and only with a test key (rule MODE-7)", async () => {
-    const walletAddress = "0x52908400098527886E0F7030069857D2E4169EE7";
-    await post("wallets", { walletAddress, tokenId: "usdc-sepolia", isDefault: true });
-    const scopes = ["payment_link:create", "payment_link:read"];
-    const { body } = await post("api-keys", { name: "test", scopes, mode: "test" });
-    const env = { PAYMENT_LINKS_API_KEY: String(body["key"]) };
+    const { apiKey } = await createMerchant(system, "tester", { mode: "test" });
+    const env = { PAYMENT_LINKS_API_KEY: apiKey };
     const createTestLink = async (): Promise<string> => {
       const { lines } = await run(["links", "create", "--amount", "25"], env);
       return lines[0]?.split("\n")[0] ?? "";
@@ -146,6 +138,10 @@ describe("payment-links pay and expire", () => {
       1,
       [expect.stringContaining("TEST_KEY_REQUIRED")],
     ]);
+  });
+
+  test("know all outcomes of the service", () => {
+    expect(outcomes).toEqual(simulatedOutcomes);
   });
 });
 

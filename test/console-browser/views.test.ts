@@ -110,7 +110,7 @@ describe("the console in German", () => {
       ["/links", "12.345,67 USDC"],
       ["/links/new", "Genau diesen Betrag in USDC zahlt der Kunde."],
       [`/links/${link.id}`, "0,00 von 12.345,67 USDC"],
-      ["/keys", "Links erstellen, Links lesen"],
+      ["/keys", "Links erstellen, Links lesen und Webhooks empfangen"],
       ["/webhooks", "Aktiviert"],
       [`/webhooks/${endpoint.id}`, "Hier erscheinen Zustellungen."],
       ["/account/wallets", "Standard auf Base"],

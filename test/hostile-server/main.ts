@@ -1,6 +1,6 @@
-// `node test/hostile-server/main.ts [--seed N] [--faults KIND=PROBABILITY,…] [--port N]` starts the
-// hostile server on loopback and prints its port. It runs until SIGTERM or SIGINT. Tests of clients
-// in other languages use it. The kinds of faults are in faults.ts.
+// `node test/hostile-server/main.ts [--seed N] [--faults KIND=PROBABILITY,…] [--port N]` starts
+// the hostile server on loopback and prints its port. It runs until SIGTERM or SIGINT. Tests of
+// clients in other languages use it. The kinds of faults are in faults.ts.
 import { parseArgs } from "node:util";
 import { parseFaultMix } from "./faults.ts";
 import { startHostileServer } from "./start-hostile-server.ts";

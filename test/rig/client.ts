@@ -42,8 +42,8 @@ const operatorHeaders = ({ operatorToken: token }: System): Record<string, strin
   token === undefined ? {} : { authorization: `Bearer ${token}` };
 
 /**
- * Creates an account as an operator, signs in with its sign-in link, and creates a wallet and an API
- * key of the given mode.
+ * Creates an account as an operator, signs in with its sign-in link, and creates a wallet and an
+ * API key of the given mode.
  */
 export const createMerchant = async (
   system: System,

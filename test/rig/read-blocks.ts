@@ -8,8 +8,8 @@ export const readBlocks = (page: string, heading: string): Block[] => {
 };
 
 /**
- * Returns all fenced code blocks of a text, in order, each with its language. `tab=<label>` after the
- * language makes a block one of several alternatives.
+ * Returns all fenced code blocks of a text, in order, each with its language. `tab=<label>` after
+ * the language makes a block one of several alternatives.
  */
 export const readAllBlocks = (text: string): Block[] =>
   [...text.matchAll(/^```(\w*)(?: tab=\S+)?\n(.*?)^```$/gms)].map(

@@ -57,6 +57,16 @@ export const startReceiver = async (): Promise<WebhookReceiver> => {
 export const computeSignature = (secret: string, timestamp: string, body: string): string =>
   `v1=${createHmac("sha256", secret).update(`${timestamp}.${body}`).digest("hex")}`;
 
+/** Returns the headers with which the service sends this webhook now. */
+export const signWebhook = (secret: string, body: string): Record<string, string> => {
+  const seconds = String(Math.floor(Date.now() / 1_000));
+  return {
+    "Content-Type": "application/json",
+    "Service-Timestamp": seconds,
+    "Service-Signature": computeSignature(secret, seconds, body),
+  };
+};
+
 /** Verifies a delivery as an integrator would, from the raw bytes. */
 export const isSignedWith = (secret: string, { headers, rawBody }: ReceivedWebhook): boolean => {
   const timestamp = String(headers["service-timestamp"]);

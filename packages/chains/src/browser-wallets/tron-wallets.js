@@ -98,7 +98,8 @@ export const isOnChain = async (tronWeb, chainId) => {
 };
 
 /**
- * Switches a wallet to a chain and returns its `tronWeb`, or undefined if it stays on another chain.
+ * Switches a wallet to a chain and returns its `tronWeb`, or undefined if it stays on another
+ * chain.
  */
 export const switchToChain = async (wallet, chainId) => {
   const tronWeb = getTronWeb(wallet);
