@@ -17,6 +17,8 @@ export const builtDocs: BuiltDirectory = {
     "package.json",
     "../design",
     "../contracts/src",
+    "../sdk/README.md",
+    "../sdk-python/README.md",
     "../../package-lock.json",
   ].map(resolvePath),
 };

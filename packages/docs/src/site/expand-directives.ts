@@ -14,10 +14,18 @@ const receivers = [
   { label: "Java", language: "java", file: "java/Receiver.java" },
 ] as const;
 
+/** Returns the sections of a package's README that its users need, with links to pages of the docs. */
+const readUserSections = (packageName: string): string => {
+  const readme = readFileSync(new URL(`../${packageName}/README.md`, packageDirectory), "utf8");
+  const [text = ""] = readme.split(/^## (?:Develop|Dependencies|Decisions)$/m);
+  return text.slice(text.indexOf("\n## ") + 1).trimEnd();
+};
+
 /** What a directive writes in place of itself, as Markdown. */
 const directives: Readonly<Record<string, (argument: string) => string>> = {
   api: writeApiReference,
   errors: writeErrors,
+  readme: readUserSections,
   receivers: () =>
     receivers
       .map(({ label, language, file }) => {

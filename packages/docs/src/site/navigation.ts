@@ -8,6 +8,8 @@ export const sections: readonly { title: string; pages: readonly string[] }[] = 
       "events",
       "errors",
       "api",
+      "typescript",
+      "python",
       "own-checkout",
       "testing",
       "command-line",

@@ -144,9 +144,9 @@ const IdempotencyHeader = z.object({
     .optional()
     .describe(
       "Makes retries safe. For 24 hours, a request of the same account with the same key and a byte-identical " +
-        "body gets the first response again and does not create a second link. Use a new key, such as a random UUID, for " +
-        "each link, and the same key for each retry. Only successful requests are stored: after an error, the key " +
-        "can be used again, even with a different body.",
+        "body gets the first response again and does not create a second link. Use another key for " +
+        "each link, such as the order number, and the same key for each retry. Only successful requests are stored: after " +
+        "a 4xx, the key can be used again, even with a different body. After a 5xx, the link may exist.",
     ),
 });
 
