@@ -1,12 +1,7 @@
--- What the overview shows, by mode.
+-- The function needs the new key for its `ON CONFLICT`, so both change together.
 ALTER TABLE received_by_day
-  ADD COLUMN IF NOT EXISTS mode text COLLATE "C" NOT NULL DEFAULT 'live',
   DROP CONSTRAINT received_by_day_pkey,
-  ADD PRIMARY KEY (user_id, mode, day, token_id, share);
-ALTER TABLE unapplied_payments
-  ADD COLUMN IF NOT EXISTS mode text COLLATE "C" NOT NULL DEFAULT 'live',
-  DROP CONSTRAINT unapplied_payments_pkey,
-  ADD PRIMARY KEY (user_id, mode, first_seen_at, payment_id);
+  ADD CONSTRAINT received_by_day_pkey PRIMARY KEY USING INDEX received_by_day_with_mode;
 
 CREATE OR REPLACE FUNCTION keep_overview() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 DECLARE
