@@ -1,7 +1,9 @@
 import { existsSync, readFileSync } from "node:fs";
-import { dirname, join, normalize } from "node:path";
+import { dirname, join, normalize, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "@jest/globals";
+import { builtConsole } from "@payment-links/console/ensure-built";
+import { builtDocs } from "@payment-links/docs/ensure-built";
 import * as z from "zod";
 import { serviceBlocks } from "../chart/service-blocks.ts";
 
@@ -75,6 +77,22 @@ test("all files that the images copy exist", () => {
   );
   expect(paths.length).toBeGreaterThan(4);
   expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+});
+
+test("the image build has every source of the console and the docs", () => {
+  const rules = readFileSync(join(root, ".dockerignore"), "utf8")
+    .split("\n")
+    .filter((line) => line !== "" && !line.startsWith("#"));
+  // The last rule that matches a path decides.
+  const isIgnored = (path: string): boolean => {
+    const rule = rules.findLast((line) => `${path}/`.startsWith(`${line.replace(/^!/, "")}/`));
+    return rule !== undefined && !rule.startsWith("!");
+  };
+  const sources = [...builtConsole.sources, ...builtDocs.sources].map((path) =>
+    relative(root, path),
+  );
+  expect(sources).toEqual(expect.arrayContaining(["packages/sdk/README.md"]));
+  expect(sources.filter(isIgnored)).toEqual([]);
 });
 
 test("the operator's command line is copied with everything it imports", () => {
