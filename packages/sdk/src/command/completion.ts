@@ -99,4 +99,4 @@ const writeFishOption = (name: string, { description, type }: Option): string =>
   `-l ${name}${type === "string" ? " -r" : ""} -d ${quote(description)}`;
 
 /** Quotes a text for fish. */
-const quote = (text: string): string => `'${text.replaceAll("'", "\\'")}'`;
+const quote = (text: string): string => `'${text.replaceAll(/['\\]/g, String.raw`\$&`)}'`;

@@ -36,13 +36,15 @@ export const linksWatch: Command = {
       return false;
     };
     const options = { signal: terminal.signal, timeoutMs: waitMsMax, until };
+    // Unlike a wait, this call fails if the service cannot be reached.
+    printChange(await client.retrievePaymentLink(id, { signal: terminal.signal }));
     for (;;) {
       try {
         const link = await client.waitForPaymentLink(id, options);
         printChange(link);
         return toExitCode(link);
       } catch (error) {
-        if (!(error instanceof WaitTimeoutError)) throw error;
+        if (!(error instanceof WaitTimeoutError) || error.cause !== undefined) throw error;
       }
     }
   },

@@ -23,7 +23,7 @@ type StartedSignIn = {
 
 type SignInResult =
   | { status: "pending" | "denied" }
-  | { status: "allowed"; key: string; mode: string; scopes: string[] };
+  | { status: "allowed"; key: string; mode?: string; scopes: string[] };
 
 const deviceNameCharsMax = 100;
 
@@ -59,7 +59,7 @@ export const login: Command = {
     const result = await waitForResult(input, url, signIn);
     if (result.status !== "allowed") throw new Error("The sign-in was denied in the console.");
     const path = await writeConfig(terminal.env, { url, apiKey: result.key });
-    const [mode = "", ...scopes] = [result.mode, ...result.scopes].map(toPrintable);
+    const [mode = "", ...scopes] = [result.mode ?? "live", ...result.scopes].map(toPrintable);
     terminal.print(
       input.isSet("json")
         ? JSON.stringify({ type: "signed_in", url, mode, scopes, path })

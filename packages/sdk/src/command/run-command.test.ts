@@ -91,6 +91,28 @@ describe("the command line", () => {
     expect(exitCode).toBe(1);
     expect(text).not.toContain(apiKey);
   });
+
+  test("watch exits with 1 if the service does not respond", async () => {
+    const { exitCode, text } = await run([
+      "links",
+      "watch",
+      "plink_1",
+      "--url",
+      "http://127.0.0.1:1",
+    ]);
+    expect([exitCode, text]).toEqual([1, expect.stringContaining("does not respond")]);
+  });
+
+  test("says how to repeat a create that may have succeeded", async () => {
+    const server = await startServer(async () => 503);
+    const env = { PAYMENT_LINKS_API_KEY: apiKey, PAYMENT_LINKS_URL: server.url };
+    const create = ["links", "create", "--amount", "1", "--idempotency-key", "it's order 1"];
+    const { exitCode, text } = await run(create, env);
+    await server.close();
+    expect(exitCode).toBe(1);
+    const [, argument = ""] = /--idempotency-key (.+)\.$/.exec(text) ?? [];
+    expect(execFileSync("sh", ["-c", `printf %s ${argument}`]).toString()).toBe("it's order 1");
+  });
 });
 
 describe("the config file", () => {

@@ -90,19 +90,28 @@ const parseWords = (
 
 const describeError = (error: unknown): string => {
   if (error instanceof PaymentLinksError) {
-    const { code, problems, requestId } = error;
+    const { code, problems, requestId, status } = error;
     const texts = problems.map(({ code, message }) => `${message} (${code})`);
     const text =
       texts.length === 0 ? `The response is not from Payment Links (${code}).` : texts.join(" ");
-    return requestId === undefined ? text : `${text} Request ${requestId}`;
+    const textWithRequest = requestId === undefined ? text : `${text} Request ${requestId}`;
+    return status >= 500 ? addRepeatAdvice(textWithRequest, error) : textWithRequest;
   }
   if (error instanceof NoAnswerError) {
     const text = "The service does not respond. Check its address with `payment-links doctor`.";
-    const { idempotencyKey } = error;
-    // The call may have succeeded.
-    return idempotencyKey === undefined
-      ? text
-      : `${text} Repeat the command with --idempotency-key ${idempotencyKey}.`;
+    return addRepeatAdvice(text, error);
   }
   return error instanceof Error ? error.message : "Something went wrong.";
 };
+
+/** Says how to repeat a call that may have succeeded. */
+const addRepeatAdvice = (
+  text: string,
+  { idempotencyKey }: Pick<NoAnswerError, "idempotencyKey">,
+): string =>
+  idempotencyKey === undefined
+    ? text
+    : `${text} Repeat the command with --idempotency-key ${quoteForShell(idempotencyKey)}.`;
+
+const quoteForShell = (text: string): string =>
+  /^[\w.:-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
