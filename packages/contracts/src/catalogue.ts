@@ -165,7 +165,7 @@ export const isTestModeAvailable = ({ tokens }: Pick<Catalogue, "tokens">): bool
   tokens.some(({ chain }) => getChainMode(chain) === "test");
 
 /** Throws TEST_MODE_UNAVAILABLE if the mode is test mode and the catalogue does not offer it. */
-export const requireMode = (catalogue: Pick<Catalogue, "tokens">, mode: Mode): void => {
+export const requireModeAvailable = (catalogue: Pick<Catalogue, "tokens">, mode: Mode): void => {
   if (mode === "test" && !isTestModeAvailable(catalogue))
     throw createApiError("TEST_MODE_UNAVAILABLE");
 };

@@ -149,7 +149,7 @@ export {
   getChainMode,
   isTestModeAvailable,
   loadCatalogue,
-  requireMode,
+  requireModeAvailable,
   serializeToken,
 } from "./catalogue.ts";
 export { type CatalogueChain, CatalogueData } from "./catalogue-data.ts";

@@ -8,7 +8,7 @@ import { insertAudit } from "../store/audit-log.ts";
 import { allowCommandSignIn as storeAllowance } from "../store/command-sign-ins.ts";
 import { lockCallerAccount } from "../store/sessions.ts";
 import { hashUserCode } from "./hash-user-code.ts";
-import { requireFreeKey } from "./issue-api-key.ts";
+import { requireBelowKeyLimit } from "./issue-api-key.ts";
 
 /**
  * POST /console/api/api-keys/sign-ins/{code}/allow: allows a command line to get an API key of the
@@ -25,7 +25,7 @@ export const allowCommandSignIn =
     await transact(pool, async (tx) => {
       await lockCallerAccount(tx, caller);
       // Checked again when the key is created. Here, the user can do something about it.
-      await requireFreeKey(tx, { accountId, now });
+      await requireBelowKeyLimit(tx, { accountId, now });
       const allowance = { userHash, now, accountId, scopes: [...new Set(scopes)], actor };
       const signIn = await storeAllowance(tx, allowance);
       if (signIn === undefined) throw createApiError("NOT_FOUND");

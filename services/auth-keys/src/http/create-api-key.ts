@@ -4,7 +4,7 @@ import {
   generateApiKey,
   newId,
   apiKeyPrefixLength,
-  requireMode,
+  requireModeAvailable,
 } from "@payment-links/contracts";
 import { createSessionActor, readJsonBody } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
@@ -12,7 +12,7 @@ import { transact } from "@payment-links/postgres";
 import type { Dependencies } from "../dependencies.ts";
 import { buildApiKey, requireWithinInstallationLimit } from "../domain/api-key.ts";
 import { lockCallerAccount } from "../store/sessions.ts";
-import { issueApiKey, requireFreeKey, sendIssuedKey } from "./issue-api-key.ts";
+import { issueApiKey, requireBelowKeyLimit, sendIssuedKey } from "./issue-api-key.ts";
 
 /** POST /console/api/api-keys: creates a key. Only this response contains the key's secret. */
 export const createApiKey = (dependencies: Dependencies) => {
@@ -21,7 +21,7 @@ export const createApiKey = (dependencies: Dependencies) => {
     const keyOptions = await readJsonBody(req, ApiKeyBody);
     requireWithinInstallationLimit(keyOptions, dependencies.limits.perKey);
     const mode = keyOptions.mode ?? "live";
-    requireMode(dependencies.catalogue, mode);
+    requireModeAvailable(dependencies.catalogue, mode);
     const secret = generateApiKey(mode);
     const now = dependencies.clock.now();
     const accountId = caller.account.id;
@@ -36,7 +36,7 @@ export const createApiKey = (dependencies: Dependencies) => {
     await transact(dependencies.pool, async (tx) => {
       // Counts the keys under the account's lock, so that concurrent calls cannot exceed the limit.
       await lockCallerAccount(tx, caller);
-      await requireFreeKey(tx, { accountId, now });
+      await requireBelowKeyLimit(tx, { accountId, now });
       await issueApiKey(tx, {
         accountId,
         actor: createSessionActor(req, caller.credential),

@@ -10,7 +10,7 @@ import { insertAudit } from "../store/audit-log.ts";
  * Throws API_KEY_LIMIT if the account has the maximum number of keys. Requires the account's lock,
  * so that the maximum holds under concurrency.
  */
-export const requireFreeKey = async (
+export const requireBelowKeyLimit = async (
   tx: Transaction,
   { accountId, now }: { accountId: string; now: Date },
 ): Promise<void> => {

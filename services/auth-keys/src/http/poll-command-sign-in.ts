@@ -18,7 +18,7 @@ import {
   findCommandSignIn,
   redeemCommandSignIn,
 } from "../store/command-sign-ins.ts";
-import { issueApiKey, requireFreeKey } from "./issue-api-key.ts";
+import { issueApiKey, requireBelowKeyLimit } from "./issue-api-key.ts";
 
 /**
  * POST /command/sign-ins/poll: returns the result of a sign-in. If a user has allowed it, creates
@@ -51,7 +51,7 @@ const createKey = async (
     // The lock order is always account, then sign-in.
     const account = await lockAccount(tx, accountId);
     if (account.isSuspended === true) throw createApiError("ACCOUNT_SUSPENDED");
-    await requireFreeKey(tx, { accountId, now });
+    await requireBelowKeyLimit(tx, { accountId, now });
     const signIn = await redeemCommandSignIn(tx, { deviceHash, now, accountId });
     if (signIn === undefined) throw createApiError("NOT_FOUND");
     const { actor, mode, scopes } = signIn;

@@ -1,5 +1,5 @@
 import type { Request, Response } from "express";
-import { StartCommandSignInBody, hashSecret, requireMode } from "@payment-links/contracts";
+import { StartCommandSignInBody, hashSecret, requireModeAvailable } from "@payment-links/contracts";
 import { getRequestOrigin, readJsonBody, sendJson } from "@payment-links/http";
 import type { Dependencies } from "../dependencies.ts";
 import {
@@ -19,7 +19,7 @@ export const startCommandSignIn =
   async (req: Request, res: Response): Promise<void> => {
     const { deviceName, mode: requestedMode } = await readJsonBody(req, StartCommandSignInBody);
     const mode = requestedMode ?? "live";
-    requireMode(catalogue, mode);
+    requireModeAvailable(catalogue, mode);
     const { token: deviceCode, hash: deviceHash } = generateHashedToken();
     const userCode = generateUserCode();
     const dateCreated = clock.now();

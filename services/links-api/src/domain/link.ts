@@ -17,7 +17,7 @@ import {
   createApiError,
   type Wallet,
   type Mode,
-  requireMode,
+  requireModeAvailable,
 } from "@payment-links/contracts";
 import { isNeverPayable } from "./payable-amount.ts";
 
@@ -75,7 +75,7 @@ export const requirePayableAccount = (
   catalogue: Catalogue,
   mode: Mode,
 ): PayableAccount => {
-  requireMode(catalogue, mode);
+  requireModeAvailable(catalogue, mode);
   const wallet = findDefaultWallet(account, mode);
   const token = wallet === undefined ? undefined : catalogue.findToken(wallet.tokenId);
   if (account.handle === null || wallet === undefined || token === undefined) {

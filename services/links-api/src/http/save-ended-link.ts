@@ -5,9 +5,9 @@ import { type Link, deactivateLink, expireLink, toLinkState } from "../domain/li
 import { updateExpiredLink, updateLink } from "../store/links.ts";
 
 /**
- * Ends a locked link and publishes its state. Only a test link can expire ahead of time. An expiry is published as a snapshot, because
- * consumers compare `expirationDate` with their own clock. Throws `PAYMENT_LINK_NOT_ACTIVE` if the
- * link is no longer active.
+ * Ends a locked link and publishes its state. Only a test link can expire ahead of time. An expiry
+ * is published as a snapshot, because consumers compare `expirationDate` with their own clock.
+ * Throws `PAYMENT_LINK_NOT_ACTIVE` if the link is no longer active.
  */
 export const saveEndedLink = async (
   tx: Transaction,

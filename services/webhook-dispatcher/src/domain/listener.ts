@@ -2,7 +2,7 @@ import type { ListenerWebhook } from "@payment-links/contracts";
 import type { WebhookEvent } from "./webhook-body.ts";
 import { createWebhookHeaders } from "./signature.ts";
 
-/** The maximum number of listeners per account (rule HOOK-22). */
+/** The maximum number of listeners per account and mode (rule HOOK-22). */
 export const listenersMax = 3;
 
 /** How long a listener exists after its last connection. */
