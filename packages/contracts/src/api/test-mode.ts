@@ -33,7 +33,8 @@ export const SimulatePaymentBody = body({
   ),
   outcome: nullable(oneOf(simulatedOutcomes)).describe(
     "What happens to the payment. Defaults to `succeeded`. `late` means that it arrives after the link has expired, " +
-      "which expires the link if it has not. `processing` leaves it unconfirmed.",
+      "which expires the link if it has not. `processing` leaves it unconfirmed. `orphaned` means that it settles, and " +
+      "that a reorganization of its chain removes it afterwards.",
   ),
   payer: nullable(text({ lengthMin: 1, lengthMax: 200 })).describe(
     "The address of the sender. Defaults to an unknown sender.",

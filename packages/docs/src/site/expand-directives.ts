@@ -14,7 +14,7 @@ const receivers = [
   { label: "Java", language: "java", file: "java/Receiver.java" },
 ] as const;
 
-/** Returns the sections of a package's README that its users need, with links to pages of the docs. */
+/** Returns the sections of a package's README that its users need. */
 const readUserSections = (packageName: string): string => {
   const readme = readFileSync(new URL(`../${packageName}/README.md`, packageDirectory), "utf8");
   const [text = ""] = readme.split(/^## (?:Develop|Dependencies|Decisions)$/m);

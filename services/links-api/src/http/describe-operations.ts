@@ -145,8 +145,9 @@ const IdempotencyHeader = z.object({
     .describe(
       "Makes retries safe. For 24 hours, a request of the same account with the same key and a byte-identical " +
         "body gets the first response again and does not create a second link. Use another key for " +
-        "each link, such as the order number, and the same key for each retry. Only successful requests are stored: after " +
-        "a 4xx, the key can be used again, even with a different body. After a 5xx, the link may exist.",
+        "each link, such as the order number, and the same key for each retry. Only successful requests are stored: if " +
+        "every request with a key was rejected with a 4xx, the key can be used again, even with a different body. After " +
+        "a 5xx, the link may exist.",
     ),
 });
 
