@@ -29,6 +29,20 @@ const sumMs = (stat: Stat | undefined, fields: readonly number[]): number =>
 /** Returns the CPU time that a process and all its threads have used so far, in milliseconds. */
 export const readCpuMs = (pid: number): number => sumMs(readStat(pid), ownFields);
 
+const switchesPattern = /^voluntary_ctxt_switches:\t(\d+)$/m;
+
+/** Returns how often the threads of a process have waited so far, and so how often they woke up. */
+export const countWakeUps = (pid: number): number => {
+  try {
+    return readdirSync(`/proc/${pid}/task`).reduce((sum, thread) => {
+      const status = readFileSync(`/proc/${pid}/task/${thread}/status`, "utf8");
+      return sum + Number(switchesPattern.exec(status)?.[1] ?? 0);
+    }, 0);
+  } catch {
+    return 0;
+  }
+};
+
 /** Lists the running children of a process with the names of their programs. */
 export const listChildren = (parentPid: number): { pid: number; name: string }[] =>
   readdirSync("/proc")

@@ -32,7 +32,7 @@ export const profileCapacity = async (
 ): Promise<Step[]> => {
   const shop = await startShop(onEnd, {});
   const { admin, receiver } = shop;
-  const startMeters = await createMeters(shop);
+  const meters = await createMeters(shop);
   const measure = async (
     step: Step["step"],
     countDone: () => Promise<number> | number,
@@ -40,7 +40,7 @@ export const profileCapacity = async (
   ): Promise<Step> => {
     const hasBegun = async () => (await countDone()) || false;
     const startCount = await waitUntil(`${step} has begun`, hasBegun);
-    const [endMeters, startedAt] = [await startMeters(), performance.now()];
+    const [endMeters, startedAt] = [await meters.start(), performance.now()];
     const isFinished = async () => (await countDone()) >= count && (await hasEnded());
     await waitUntil(step, isFinished, waitMsMax);
     const seconds = (performance.now() - startedAt) / 1_000;

@@ -7,6 +7,7 @@ import { profileCapacity } from "./capacity.ts";
 import { profileCost } from "./cost.ts";
 import { readCpuShares } from "./cpu-shares.ts";
 import { profileLatency } from "./latency.ts";
+import { meteredSettings } from "./meters.ts";
 
 const settings = z
   .object({
@@ -80,7 +81,7 @@ if (!Object.hasOwn(profiles, name)) {
   process.exit(2);
 }
 const result = await runToEnd(async (onEnd) => {
-  const servers = await startBenchServers();
+  const servers = await startBenchServers(meteredSettings);
   onEnd(servers.close);
   return profiles[name as keyof typeof profiles](onEnd);
 });
