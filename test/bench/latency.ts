@@ -1,15 +1,18 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { percentile } from "../rig/percentile.ts";
 import { connectBareClients } from "./bare-clients.ts";
 import { startBenchServers } from "./bench-servers.ts";
-import { type Bench, compare, round, takeTurns } from "./harness.ts";
+import { type Bench, compare, median, round, takeTurns } from "./harness.ts";
 import { callEvenly, warmUp } from "./load.ts";
-import { createOpenLinks, createPayNext, startShop } from "./payments.ts";
+import { createMeters, measureCpu } from "./meters.ts";
+import { type Shop, createOpenLinks, createPayNext, startShop } from "./payments.ts";
 
 const perSecond = Number(process.env["RATE"] ?? 50);
 const replicasPerService = Number(process.env["REPLICAS"] ?? 1);
 const roundCount = Number(process.env["ROUNDS"] ?? 3);
 const secondsPerRound = 10;
 const warmUpStepSeconds = 5;
+const idleSeconds = 5;
 
 /**
  * Measures the time from a committed settlement, when the provider has its response, to the first
@@ -17,7 +20,9 @@ const warmUpStepSeconds = 5;
  * at `RATE` (50) payments per second. Compares this, in `ROUNDS` (3) turns, with producing and
  * consuming a record on the same broker. `ratio` compares the medians and `ratioP99` the 99th
  * percentiles. `chain` is the duration of the same steps with only bare clients: a record, a commit,
- * a record, a commit and a call, one after the other.
+ * a record, a commit and a call, one after the other. `cpuMs` is the CPU time per payment of the
+ * services and their servers, with their idle time, and `chainCpuMs` that of the bare clients and
+ * of what they cause in the servers.
  */
 export const benchLatency: Bench = async (onEnd) => {
   const servers = await startBenchServers();
@@ -28,25 +33,56 @@ export const benchLatency: Bench = async (onEnd) => {
   for (const call of [payNext, sendRecord, runChain]) {
     await warmUp(call, { perSecond, stepSeconds: warmUpStepSeconds });
   }
+  const startMeters = await createMeters(shop);
   const callOptions = { count: secondsPerRound * perSecond, perSecond };
+  const measureServers = await createServerMeter(shop);
   const rounds = await takeTurns(
     roundCount,
     {
-      ours: () => callEvenly(payNext, callOptions),
-      floor: () => callEvenly(sendRecord, callOptions),
-      chain: () => callEvenly(runChain, callOptions),
+      ours: () =>
+        measureCpu(startMeters, callOptions.count, () => callEvenly(payNext, callOptions)),
+      floor: () => measureServers(() => callEvenly(sendRecord, callOptions)),
+      chain: () => measureServers(() => callEvenly(runChain, callOptions)),
     },
-    (ms) => `p50 ${percentile(ms, 0.5).toFixed(1)} ms, p99 ${percentile(ms, 0.99).toFixed(1)} ms`,
+    ({ cpuMs, result }) =>
+      `p50 ${percentile(result, 0.5).toFixed(1)} ms, p99 ${percentile(result, 0.99).toFixed(1)} ms, ${cpuMs.toFixed(1)} ms CPU`,
   );
+  const listMs = (side: keyof typeof rounds) => rounds[side].flatMap(({ result }) => result);
+  const getCpuMs = (side: keyof typeof rounds) =>
+    round(median(rounds[side].map(({ cpuMs }) => cpuMs)));
   const compareAt = (share: number) =>
-    compare(percentile(rounds.ours.flat(), share), percentile(rounds.floor.flat(), share));
+    compare(percentile(listMs("ours"), share), percentile(listMs("floor"), share));
   const p99 = compareAt(0.99);
   return {
     ...compareAt(0.5),
     oursP99: p99.ours,
     floorP99: p99.floor,
     ratioP99: p99.ratio,
-    chain: round(percentile(rounds.chain.flat(), 0.5)),
-    chainP99: round(percentile(rounds.chain.flat(), 0.99)),
+    chain: round(percentile(listMs("chain"), 0.5)),
+    chainP99: round(percentile(listMs("chain"), 0.99)),
+    cpuMs: getCpuMs("ours"),
+    chainCpuMs: getCpuMs("chain"),
+  };
+};
+
+/**
+ * Returns a function that measures work of this process: its own CPU time and that of the servers,
+ * without the time that they use for the idle services.
+ */
+const createServerMeter = async (shop: Shop) => {
+  const startMeters = await createMeters(shop);
+  const services = new Set<string>(shop.system.replicas.map(({ service }) => service));
+  const sumServers = (cpuMs: Readonly<Record<string, number>>): number =>
+    Object.entries(cpuMs).reduce((sum, [name, ms]) => (services.has(name) ? sum : sum + ms), 0);
+  const endIdle = await startMeters();
+  await sleep(idleSeconds * 1_000);
+  const idleMsPerSecond = sumServers((await endIdle(idleSeconds)).cpuMs);
+  return async <Result>(work: () => Promise<readonly Result[]>) => {
+    const [endMeters, usageBefore] = [await startMeters(), process.cpuUsage()];
+    const result = await work();
+    const { system, user } = process.cpuUsage(usageBefore);
+    const serverMs = sumServers((await endMeters(result.length)).cpuMs);
+    const cpuMs = serverMs - idleMsPerSecond / perSecond + (system + user) / 1_000 / result.length;
+    return { result, cpuMs };
   };
 };

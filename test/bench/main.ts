@@ -2,6 +2,7 @@ import { benchAuth } from "./auth.ts";
 import { benchCheckoutPage } from "./checkout-page.ts";
 import { benchDeepPages } from "./deep-pages.ts";
 import { benchDispatch, benchDispatchTls } from "./dispatch.ts";
+import { benchDispatchLatency } from "./dispatch-latency.ts";
 import { benchEndurance } from "./endurance.ts";
 import { benchGrowth } from "./growth.ts";
 import { print, runToEnd } from "./harness.ts";
@@ -17,6 +18,7 @@ const benches = {
   auth: benchAuth,
   dispatch: benchDispatch,
   "dispatch-tls": benchDispatchTls,
+  "dispatch-latency": benchDispatchLatency,
   latency: benchLatency,
   watch: benchWatch,
   growth: benchGrowth,

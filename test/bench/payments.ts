@@ -1,14 +1,11 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { Client } from "pg";
-import * as z from "zod";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { createMerchant, sendNotice } from "../rig/client.ts";
 import { startRealSystem } from "../rig/real-system.ts";
 import { registerEndpoint } from "../rig/register-endpoint.ts";
 import { acmeProvider, buildShopEnv, unlimitedEnv } from "../rig/shop-env.ts";
+import { startArrivalReceiver } from "./arrival-receiver.ts";
 import type { OnEnd } from "./harness.ts";
-import { createInstants } from "./instants.ts";
 import { createLink } from "./load.ts";
 
 const linkCount = 100;
@@ -28,7 +25,7 @@ export const startShop = async (
     env = {},
   }: { replicasPerService?: number; env?: Record<string, string> },
 ) => {
-  const receiver = await startArrivalReceiver();
+  const receiver = await startArrivalReceiver(({ transaction }) => transaction?.amount);
   onEnd(receiver.close);
   const system = await startRealSystem({
     replicasPerService,
@@ -104,38 +101,4 @@ export const pay = async (
 export const createPayNext = (shop: Shop, linkIds: readonly string[]) => async (index: number) => {
   const { arrivedAt, committedAt } = await pay(shop, linkIds[index % linkIds.length] ?? "");
   return arrivedAt - committedAt;
-};
-
-const Webhook = z.object({
-  data: z.object({ transaction: z.object({ amount: z.string() }).optional() }),
-});
-
-/**
- * Starts a receiver of webhooks that records when the first byte of each payment's webhook arrives.
- */
-const startArrivalReceiver = async () => {
-  const arrivals = createInstants();
-  let arrivedCount = 0;
-  const server = createServer((req, res) => {
-    const arrivedAt = performance.now();
-    const chunks: Buffer[] = [];
-    req.on("data", (chunk: Buffer) => chunks.push(chunk));
-    req.on("end", () => {
-      res.end();
-      const { data } = Webhook.parse(JSON.parse(Buffer.concat(chunks).toString("utf8")));
-      if (data.transaction === undefined) return;
-      arrivedCount += 1;
-      arrivals.record(data.transaction.amount, arrivedAt);
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return {
-    port: (server.address() as AddressInfo).port,
-    countArrived: () => arrivedCount,
-    waitForArrival: arrivals.waitFor,
-    close: () => {
-      server.close();
-      server.closeAllConnections();
-    },
-  };
 };

@@ -6,7 +6,7 @@ import { createLink, runWorkers } from "../bench/load.ts";
 import { type Shop, hugeAmount, startShop } from "../bench/payments.ts";
 import { sendNotice } from "../rig/client.ts";
 import { acmeProvider } from "../rig/shop-env.ts";
-import { type Cost, createMeters } from "./meters.ts";
+import { type Cost, createMeters } from "../bench/meters.ts";
 
 /** The throughput of a step under full load, and its cost per link or payment. */
 export type Step = Cost & { step: "create" | "accept" | "apply" | "deliver"; perSecond: number };
@@ -32,7 +32,7 @@ export const profileCapacity = async (
 ): Promise<Step[]> => {
   const shop = await startShop(onEnd, {});
   const { admin, receiver } = shop;
-  const meters = await createMeters(shop);
+  const startMeters = await createMeters(shop);
   const measure = async (
     step: Step["step"],
     countDone: () => Promise<number> | number,
@@ -40,7 +40,7 @@ export const profileCapacity = async (
   ): Promise<Step> => {
     const hasBegun = async () => (await countDone()) || false;
     const startCount = await waitUntil(`${step} has begun`, hasBegun);
-    const [endMeters, startedAt] = [await meters.start(), performance.now()];
+    const [endMeters, startedAt] = [await startMeters(), performance.now()];
     const isFinished = async () => (await countDone()) >= count && (await hasEnded());
     await waitUntil(step, isFinished, waitMsMax);
     const seconds = (performance.now() - startedAt) / 1_000;

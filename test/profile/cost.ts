@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type OnEnd, print, round } from "../bench/harness.ts";
 import { callEvenly, warmUp } from "../bench/load.ts";
+import { type Cost, createMeters } from "../bench/meters.ts";
 import { createOpenLinks, createPayNext, startShop } from "../bench/payments.ts";
 import { percentile } from "../rig/percentile.ts";
-import { type Cost, type StatementCost, createMeters } from "./meters.ts";
+import { type StatementCost, countStatements } from "./statements.ts";
 
 /**
  * The cost of one payment at a rate, from its notice to its webhook. Includes the idle cost. At the
@@ -33,21 +34,22 @@ export const profileCost = async (
 ): Promise<PaymentCost[]> => {
   const { rates, replicasPerService, secondsPerRate } = options;
   const shop = await startShop(onEnd, { replicasPerService });
-  const meters = await createMeters(shop);
+  const startMeters = await createMeters(shop);
   const payNext = createPayNext(shop, await createOpenLinks(shop));
   const costs: PaymentCost[] = [];
   for (const perSecond of rates) {
     if (perSecond > 0) await warmUp(payNext, { perSecond, stepSeconds: warmUpStepSeconds });
     const count = secondsPerRate * Math.max(perSecond, 1);
-    const [end, startedAt] = [await meters.start(), performance.now()];
+    const listStatements = await countStatements(shop.admin);
+    const [endMeters, startedAt] = [await startMeters(), performance.now()];
     const durationsMs =
       perSecond === 0
         ? await sleep(secondsPerRate * 1_000, [])
         : await callEvenly(payNext, { count, perSecond });
     const seconds = (performance.now() - startedAt) / 1_000;
-    const cost = await end(count);
+    const cost = await endMeters(count);
     const totalMs = round(Object.values(cost.cpuMs).reduce((sum, ms) => sum + ms, 0));
-    printCost(perSecond, cost, await meters.listStatements(count));
+    printCost(perSecond, cost, await listStatements(count));
     costs.push({
       perSecond,
       deliveredPerSecond: round(durationsMs.length / seconds),
@@ -69,7 +71,7 @@ const printCost = (
   print(`per ${unit}: CPU ms, wake-ups, statements`);
   for (const [name, ms] of Object.entries(cpuMs)) {
     const calls = statements
-      .filter(({ service }) => service === name.replaceAll("-", "_"))
+      .filter(({ service }) => service === name)
       .reduce((sum, statement) => sum + statement.calls, 0);
     print(
       [name.padEnd(24), ms.toFixed(2), (wakeUps[name] ?? 0).toFixed(1), calls.toFixed(1)].join(

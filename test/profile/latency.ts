@@ -8,7 +8,7 @@ import { createOpenLinks, pay, startShop } from "../bench/payments.ts";
 import { type TraceCollector, startCollector } from "@payment-links/runtime/testing/collector";
 import type { RealSystem } from "../rig/real-system.ts";
 import { parseSpans } from "../rig/spans.ts";
-import { type Cost, createMeters } from "./meters.ts";
+import { type Cost, createMeters } from "../bench/meters.ts";
 import { type StageTimes, type Stamps, createStamps, computeStageTimes } from "./stages.ts";
 
 type LatencyProfile = {
@@ -57,7 +57,7 @@ export const profileLatency = async (
     },
   });
   const linkIds = await createOpenLinks(shop);
-  const meters = await createMeters(shop);
+  const startMeters = await createMeters(shop);
   const payNext = async (index: number): Promise<[string, number]> => {
     const traceId = randomBytes(16).toString("hex");
     const traceparent = `00-${traceId}-${randomBytes(8).toString("hex")}-01`;
@@ -66,7 +66,7 @@ export const profileLatency = async (
     return [traceId, performance.timeOrigin + arrivedAt];
   };
   await callEvenly(payNext, { count: Math.ceil((warmUpMs / 1000) * perSecond), perSecond });
-  const endMeters = await meters.start();
+  const endMeters = await startMeters();
   const writeProfiles = startProfiling(shop.system, directory);
   const arrivals = await callEvenly(payNext, { count: paymentCount, perSecond });
   const files = await writeProfiles();

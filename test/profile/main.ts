@@ -7,7 +7,7 @@ import { profileCapacity } from "./capacity.ts";
 import { profileCost } from "./cost.ts";
 import { readCpuShares } from "./cpu-shares.ts";
 import { profileLatency } from "./latency.ts";
-import { meteredSettings } from "./meters.ts";
+import { statementSettings } from "./statements.ts";
 
 const settings = z
   .object({
@@ -81,7 +81,7 @@ if (!Object.hasOwn(profiles, name)) {
   process.exit(2);
 }
 const result = await runToEnd(async (onEnd) => {
-  const servers = await startBenchServers(meteredSettings);
+  const servers = await startBenchServers(statementSettings);
   onEnd(servers.close);
   return profiles[name as keyof typeof profiles](onEnd);
 });

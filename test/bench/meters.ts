@@ -1,24 +1,17 @@
-import type { Client } from "pg";
 import {
   countWakeUps,
   findPostgresPid,
   listChildren,
   readCpuMs,
   readCpuMsOfTree,
-} from "../bench/process-cpu.ts";
-import type { Shop } from "../bench/payments.ts";
-
-/** The Postgres settings that {@link createMeters} needs to count statements. */
-export const meteredSettings = { shared_preload_libraries: "pg_stat_statements" };
+} from "./process-cpu.ts";
+import type { Shop } from "./payments.ts";
 
 /** A number for each program or service. */
 type ByProcess = Readonly<Record<string, number>>;
 
 /** The totals since the start. */
 type Meters = { cpuMs: ByProcess; wakeUps: ByProcess; commits: number; walBytes: number };
-
-/** How often a service sent a statement, and how long Postgres took to run it. */
-export type StatementCost = { service: string; calls: number; ms: number; text: string };
 
 /** The cost of one payment or link, or of one second. */
 export type Cost = {
@@ -31,12 +24,11 @@ export type Cost = {
 
 /**
  * Reads the CPU time and the wake-ups by program or service, with the sum of a service's replicas,
- * and the work of Postgres. Includes Kafka and Redis if this process started them. `start` begins a
- * measurement, and returns a function that ends the measurement of `count` payments, links or
- * seconds. `listStatements` returns the statements since `start`, with the most frequent first.
+ * and the work of Postgres. Includes Kafka and Redis if this process started them. The returned
+ * function starts to measure, and returns a function that ends the measurement of `count` payments,
+ * links or seconds.
  */
 export const createMeters = async ({ admin, system }: Pick<Shop, "admin" | "system">) => {
-  await admin.query("CREATE EXTENSION IF NOT EXISTS pg_stat_statements");
   const postgresPid = await findPostgresPid(admin);
   const servers = listChildren(process.pid).filter(({ name }) => /^(?:java|redis)/.test(name));
   const readProcesses = (readTree: (pid: number) => number, readOne: (pid: number) => number) => {
@@ -62,8 +54,7 @@ export const createMeters = async ({ admin, system }: Pick<Shop, "admin" | "syst
     if (stats === undefined) throw new Error("pg_stat_database returned no row");
     return { cpuMs, wakeUps, ...stats };
   };
-  const start = async (): Promise<(count: number) => Promise<Cost>> => {
-    await admin.query("SELECT pg_stat_statements_reset()");
+  return async (): Promise<(count: number) => Promise<Cost>> => {
     const before = await read();
     return async (count) => {
       const after = await read();
@@ -82,20 +73,19 @@ export const createMeters = async ({ admin, system }: Pick<Shop, "admin" | "syst
       };
     };
   };
-  return { start, listStatements: (count: number) => listStatements(admin, count) };
 };
 
-/** Returns the statements per payment since the last reset. */
-const listStatements = async (admin: Client, count: number): Promise<StatementCost[]> => {
-  const { rows } = await admin.query<StatementCost>(
-    `SELECT rolname AS service, (calls / $1::float8)::float8 AS calls,
-       ((total_exec_time + total_plan_time) / $1::float8)::float8 AS ms,
-       regexp_replace(query, '\\s+', ' ', 'g') AS text
-     FROM pg_stat_statements JOIN pg_roles ON pg_roles.oid = userid
-     WHERE dbid = (SELECT oid FROM pg_database WHERE datname = current_database())
-       AND rolname <> current_user
-     ORDER BY calls DESC`,
-    [count],
-  );
-  return rows;
+/** What `createMeters` returns. */
+type StartMeters = Awaited<ReturnType<typeof createMeters>>;
+
+/** Returns the result of `work`, and the CPU time that all processes used for each of `count`. */
+export const measureCpu = async <Result>(
+  startMeters: StartMeters,
+  count: number,
+  work: () => Promise<Result>,
+): Promise<{ result: Result; cpuMs: number }> => {
+  const endMeters = await startMeters();
+  const result = await work();
+  const cost = await endMeters(count);
+  return { result, cpuMs: Object.values(cost.cpuMs).reduce((sum, ms) => sum + ms, 0) };
 };
