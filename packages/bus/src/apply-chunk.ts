@@ -9,7 +9,6 @@ import { type Watermark, saveWatermark } from "./watermarks.ts";
 import { getCreatedOutboxRowCount } from "./outbox.ts";
 import { findBlockedKeys, getStorableKeys, toStorableKey } from "./blocked-keys.ts";
 import { type GroupPositions, type MoveResult, PositionBehindError } from "./positions.ts";
-import type { AfterCommitHook } from "./event-handlers.ts";
 import { retryAt } from "./retry-at.ts";
 
 /** The result of applying one chunk, after its transaction has committed. */
@@ -18,8 +17,6 @@ export type ChunkResult = {
   duplicateCount: number;
   ignoredCount: number;
   deadLetterCount: number;
-  /** Callbacks from handlers, to be called after the commit. */
-  afterCommitHooks: readonly AfterCommitHook[];
   /** Whether the transaction may have written to the outbox. */
   hasPublished: boolean;
 };
@@ -197,7 +194,6 @@ const emptyResult: ChunkResult = {
   duplicateCount: 0,
   ignoredCount: 0,
   deadLetterCount: 0,
-  afterCommitHooks: [],
   hasPublished: false,
 };
 
@@ -215,14 +211,11 @@ const applyInOneTransaction = (
     const classifiedParts: ClassifiedPart[] = [];
     for (const part of parts) classifiedParts.push(await classifyRecords(context, tx, part));
     const appliedEvents = classifiedParts.flatMap(({ result }) => result.appliedEvents);
-    const afterCommitHooks = await applyEvents(tx, context.group, appliedEvents);
+    await applyEvents(tx, context.group, appliedEvents);
     for (const { watermark } of classifiedParts) {
       if (watermark !== undefined) await saveWatermark(tx, context.group, watermark);
     }
-    // The hooks must run once per transaction, so only the first partition's result includes them.
-    return classifiedParts.map(({ result }, index) =>
-      index === 0 ? { ...result, afterCommitHooks } : result,
-    );
+    return classifiedParts.map(({ result }) => result);
   });
 
 /**

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { createMetrics, systemClock } from "@payment-links/runtime";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
+import { afterCommit } from "@payment-links/postgres";
 import { type Consumer, startConsumer } from "./consumer.ts";
 import { listDeadLetters } from "./dead-letters.ts";
 import { type ChunkHandler, type RegisteredHandler, on, onChunk } from "./event-handlers.ts";
@@ -109,21 +110,25 @@ describe("events that are applied together", () => {
     ]);
   });
 
-  test("run their after-commit hook once committed, and never after a rollback", async () => {
+  test("can act once their transaction has committed, and never after a rollback", async () => {
     const [good, bad] = [createUniqueName("good"), createUniqueName("bad")];
     const hookCalls: string[] = [];
     const applyChunk: ThingChunkHandler = async (tx, events) => {
       await writeChunk(tx, events);
       if (events.some(({ envelope }) => envelope.key === bad)) throw new TypeError("not this one");
       const isCommitted = async () => (await readEffectsOf(good)).length > 0;
-      return () =>
-        void isCommitted().then((committed) => hookCalls.push(`${events.length}:${committed}`));
+      afterCommit(
+        tx,
+        () =>
+          void isCommitted().then((committed) => hookCalls.push(`${events.length}:${committed}`)),
+      );
     };
     await startTestConsumer(applyChunk);
     await bus.deliver([createRecord(good, 1), createRecord(bad, 2)]);
     await waitUntil("the hook has run", () => hookCalls.length > 0);
     expect(hookCalls).toEqual(["1:true"]);
-    const onReplay: ThingChunkHandler = async () => () => void hookCalls.push("replayed");
+    const onReplay: ThingChunkHandler = async (tx) =>
+      afterCommit(tx, () => void hookCalls.push("replayed"));
     await replayDeadLetters({ pool: database.pool, group, handlers: createHandlers(onReplay) });
     expect(hookCalls).toEqual(["1:true", "replayed"]);
   });

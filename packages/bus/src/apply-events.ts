@@ -2,19 +2,18 @@ import { type Span, SpanKind, SpanStatusCode } from "@opentelemetry/api";
 import type { Transaction } from "@payment-links/postgres";
 import { extractTraceContext, tracer } from "@payment-links/runtime";
 import type { ParsedEvent } from "./cloud-event.ts";
-import type { AfterCommitHook, ChunkHandler, EventHandler } from "./event-handlers.ts";
+import type { ChunkHandler, EventHandler } from "./event-handlers.ts";
 import { createSpanLinks } from "./span-links.ts";
 
 /**
  * Runs the handlers in event order. A chunk handler receives each run of consecutive events in one
- * call. Returns the hooks to call after the transaction commits.
+ * call.
  */
 export const applyEvents = async (
   tx: Transaction,
   group: string,
   events: readonly ParsedEvent[],
-): Promise<readonly AfterCommitHook[]> => {
-  const afterCommitHooks: AfterCommitHook[] = [];
+): Promise<void> => {
   let pendingEvents: ParsedEvent[] = [];
   const applyPendingEvents = async () => {
     const [first] = pendingEvents;
@@ -23,8 +22,7 @@ export const applyEvents = async (
     pendingEvents = [];
     const { handler } = first;
     if ("apply" in handler) return applyEvent(tx, group, first, handler.apply);
-    const afterCommitHook = await applyChunkEvents(tx, group, runEvents, handler.applyChunk);
-    if (afterCommitHook !== undefined) afterCommitHooks.push(afterCommitHook);
+    return applyChunkEvents(tx, group, runEvents, handler.applyChunk);
   };
   for (const event of events) {
     const chunkHandler = getChunkHandler(event);
@@ -33,7 +31,6 @@ export const applyEvents = async (
     pendingEvents.push(event);
   }
   await applyPendingEvents();
-  return afterCommitHooks;
 };
 
 const getChunkHandler = (event: ParsedEvent | undefined): ChunkHandler | undefined =>
@@ -69,7 +66,7 @@ const applyChunkEvents = (
   group: string,
   events: readonly ParsedEvent[],
   apply: ChunkHandler,
-): Promise<AfterCommitHook | void> => {
+): Promise<void> => {
   const [first] = events;
   if (first === undefined) return Promise.resolve();
   const links = createSpanLinks(events.map(({ traceparent }) => traceparent));

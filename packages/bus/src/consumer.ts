@@ -84,7 +84,6 @@ export const startConsumer = async (options: ConsumerOptions): Promise<Consumer>
     onCommitted: ([first], result) => {
       if (first !== undefined) metrics.recordCommitted(first.record.topic, result);
       if (result.deadLetterCount > 0) maintenanceLoop.wake();
-      for (const hook of result.afterCommitHooks) hook();
       if (log.isLevelEnabled("debug")) logAppliedEvents(log, group, result);
       if (result.hasPublished) afterCommit?.();
     },

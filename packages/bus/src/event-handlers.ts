@@ -34,9 +34,6 @@ export type ChunkEvent<Event extends EventType = EventType> = {
   traceparent: string | undefined;
 };
 
-/** A callback to run after the handler's transaction commits. Dropped on rollback. */
-export type AfterCommitHook = () => void;
-
 /**
  * Applies consecutive events in order, under the same rules as {@link EventHandler}. If it fails,
  * it is retried with fewer events, down to one, so that only the failing event is dead-lettered.
@@ -44,7 +41,7 @@ export type AfterCommitHook = () => void;
 export type ChunkHandler<Event extends EventType = EventType> = (
   tx: Transaction,
   events: readonly ChunkEvent<Event>[],
-) => Promise<AfterCommitHook | void>;
+) => Promise<void>;
 
 /** An event type with its handler, which applies events one by one or in chunks. */
 export type RegisteredHandler = { event: EventType } & (

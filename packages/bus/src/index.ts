@@ -30,7 +30,6 @@ export {
   insertOutboxRows,
 } from "./outbox.ts";
 export {
-  type AfterCommitHook,
   type ChunkEvent,
   type ChunkHandler,
   type Envelope,

@@ -9,7 +9,7 @@ import {
   updateDeadLetterReason,
 } from "./dead-letters.ts";
 import { classifyFailure } from "./failure.ts";
-import type { AfterCommitHook, RegisteredHandler } from "./event-handlers.ts";
+import type { RegisteredHandler } from "./event-handlers.ts";
 
 export type ReplayOptions = {
   pool: Pool;
@@ -40,8 +40,7 @@ const lanesMax = 1_000;
 const recordsMax = 10_000;
 
 type Failure = { seq: string; reason: string };
-type ReplayedStep = { afterCommitHooks: readonly AfterCommitHook[] };
-type StepResult = ReplayedStep | "empty" | Failure;
+type StepResult = "replayed" | "empty" | Failure;
 
 /**
  * Replays dead letters through the handlers of the group that stored them, in order per key. A
@@ -61,12 +60,11 @@ export const replayDeadLetters = async (options: ReplayOptions): Promise<ReplayR
     while (replayedCount < recordsMax) {
       const stepResult = await replayFirstDeadLetter({ pool, group, lane, handlerIndex });
       if (stepResult === "empty") break;
-      if ("reason" in stepResult) {
+      if (stepResult !== "replayed") {
         failures.push({ topic: lane.topic, key: lane.key, ...stepResult });
         break;
       }
       replayedCount += 1;
-      for (const hook of stepResult.afterCommitHooks) hook();
       options.afterCommit?.();
     }
     if (replayedCount < recordsMax) lastSeq = lane.firstSeq;
@@ -90,8 +88,8 @@ const replayFirstDeadLetter = async (options: {
       currentSeq = row.seq;
       const parsedRecord = parseRecord(toReceivedRecord(row), handlerIndex);
       if (parsedRecord.kind === "unreadable") throw new Error(parsedRecord.reason);
-      if (parsedRecord.kind !== "event") return { afterCommitHooks: [] };
-      return { afterCommitHooks: await applyEvents(tx, group, [parsedRecord]) };
+      if (parsedRecord.kind === "event") await applyEvents(tx, group, [parsedRecord]);
+      return "replayed";
     });
   } catch (error) {
     if (classifyFailure(error) === "transient") throw error;

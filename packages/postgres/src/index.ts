@@ -8,4 +8,10 @@ export { VoidRow, sqlVoid } from "./sql-void.ts";
 export { ping } from "./ping.ts";
 export { type Pool, connectPool } from "./pool.ts";
 export { readDatabaseTime } from "./read-database-time.ts";
-export { type Db, type Transaction, withStatementTimeout, transact } from "./transact.ts";
+export {
+  type Db,
+  type Transaction,
+  afterCommit,
+  transact,
+  withStatementTimeout,
+} from "./transact.ts";

@@ -6,7 +6,7 @@ import { createLog } from "@payment-links/runtime";
 import { sqlVoid } from "./sql-void.ts";
 import { type Pool, connectPool } from "./pool.ts";
 import { type TestDatabase, createTestDatabase } from "./testing.ts";
-import { type Transaction, transact } from "./transact.ts";
+import { type Transaction, afterCommit, transact } from "./transact.ts";
 
 const Pid = sql.type(z.object({ pid: z.int() }));
 
@@ -93,6 +93,32 @@ describe("transact", () => {
     await expect(failedTransaction).rejects.toThrow("a defect");
     expect(await isStored("failed")).toBe(false);
     expect(await readPid()).not.toBe(pid);
+  });
+
+  test("calls hooks after the commit, and never those of a run that was rolled back", async () => {
+    const calls: string[] = [];
+    let runCount = 0;
+    await transact(pool, async (tx) => {
+      runCount += 1;
+      const id = `hooked ${runCount}`;
+      afterCommit(tx, () => calls.push(id));
+      await insert(tx, id);
+      expect(calls).toEqual([]);
+      if (runCount > 1) return;
+      await tx.query(sql.unsafe`
+        DO ${sql.literalValue(`BEGIN RAISE EXCEPTION 'again' USING ERRCODE = '40P01'; END`)}
+      `);
+    });
+    expect(calls).toEqual(["hooked 2"]);
+    const failed = transact(pool, async (tx) => {
+      afterCommit(tx, () => calls.push("failed"));
+      throw createApiError("WALLET_LIMIT");
+    });
+    await expect(failed).rejects.toThrow("WALLET_LIMIT");
+    expect(calls).toEqual(["hooked 2"]);
+    await pool.transaction(async (tx) => {
+      expect(() => afterCommit(tx, () => {})).toThrow(TypeError);
+    });
   });
 
   test.each(["40001", "40P01"])("retries the operation after SQLSTATE %s", async (sqlState) => {

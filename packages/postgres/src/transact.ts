@@ -10,6 +10,15 @@ export type Db = CommonQueryMethods;
 /** A transaction. Its statements take effect together or not at all. */
 export type Transaction = DatabaseTransactionConnection;
 
+const commitHooks = new WeakMap<Transaction, (() => void)[]>();
+
+/** Calls the hook after the transaction has committed. Requires a transaction of {@link transact}. */
+export const afterCommit = (tx: Transaction, hook: () => void): void => {
+  const hooks = commitHooks.get(tx);
+  if (hooks === undefined) throw new TypeError("only a transaction of transact can have hooks");
+  hooks.push(hook);
+};
+
 /**
  * Runs an operation in one transaction and returns its result. Reruns the operation if Postgres
  * reports a deadlock or a serialization failure. If the operation throws, the transaction is rolled
@@ -20,9 +29,16 @@ export const transact = async <Result>(
   pool: Pool,
   operation: (tx: Transaction) => Promise<Result>,
 ): Promise<Result> => {
+  let hooks: (() => void)[] = [];
+  const run = (tx: Transaction): Promise<Result> => {
+    // Drops the hooks of an earlier run, which was rolled back.
+    hooks = [];
+    commitHooks.set(tx, hooks);
+    return operation(tx);
+  };
   const outcome = await pool.connect(async (connection) => {
     try {
-      return { result: await connection.transaction(operation) };
+      return { result: await connection.transaction(run) };
     } catch (error) {
       // The transaction is already rolled back. The error is returned, because slonik would close
       // the connection if it were thrown.
@@ -31,6 +47,7 @@ export const transact = async <Result>(
     }
   });
   if ("refusal" in outcome) throw outcome.refusal;
+  for (const hook of hooks) hook();
   return outcome.result;
 };
 

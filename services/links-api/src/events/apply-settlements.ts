@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { type AfterCommitHook, type ChunkEvent, type ChunkHandler } from "@payment-links/bus";
+import type { ChunkEvent, ChunkHandler } from "@payment-links/bus";
 import { needsAddressPerLink } from "@payment-links/chains";
 import { type SettlementState, type settlementSettled, topics } from "@payment-links/contracts";
-import type { Transaction } from "@payment-links/postgres";
+import { type Transaction, afterCommit } from "@payment-links/postgres";
 import type { Dependencies } from "../dependencies.ts";
 import type { Link } from "../domain/link.ts";
 import { type Payment, isSimulated } from "../domain/payment.ts";
@@ -60,7 +60,7 @@ export const applySettlements =
       await publishPaymentNotifications(tx, liveSettlements, now);
     }
     await markAddressesUsed(tx, listLinkAddresses(appliedSettlements));
-    return createReportHook(dependencies, appliedSettlements);
+    afterCommit(tx, () => reportSettlements(dependencies, appliedSettlements));
   };
 
 /**
@@ -167,26 +167,25 @@ const listLinkAddresses = (appliedSettlements: readonly AppliedSettlement[]): st
       : [],
   );
 
-const createReportHook =
-  (
-    { counters, log }: Dependencies,
-    appliedSettlements: readonly AppliedSettlement[],
-  ): AfterCommitHook =>
-  () => {
-    for (const { linkBefore, credit, event, storedPayment, payment } of appliedSettlements) {
-      if (storedPayment?.id === event.data.id && event.data.version > storedPayment.version + 1) {
-        counters.countVersionJump(topics.settlements);
-      }
-      if (storedPayment?.status === "failed" && event.data.status === "settled") {
-        const logFields = { link_id: payment.linkId, payment_id: payment.id };
-        log.warn(logFields, "failed payment later settled");
-      }
-      if (credit?.isCompleted === true) counters.countStatusChange(linkBefore.status, "completed");
-      // A developer can simulate any number of these, so they must not cause an alert.
-      if (isSimulated(payment)) continue;
-      if (storedPayment?.status === "settled") {
-        if (payment.isOrphaned && !storedPayment.isOrphaned) counters.countOrphanedPayment();
-      } else if (payment.status === "settled")
-        counters.countEvaluatedPayment(payment.reason ?? undefined);
+/** Counts and logs what applied settlements have changed. */
+const reportSettlements = (
+  { counters, log }: Dependencies,
+  appliedSettlements: readonly AppliedSettlement[],
+): void => {
+  for (const { linkBefore, credit, event, storedPayment, payment } of appliedSettlements) {
+    if (storedPayment?.id === event.data.id && event.data.version > storedPayment.version + 1) {
+      counters.countVersionJump(topics.settlements);
     }
-  };
+    if (storedPayment?.status === "failed" && event.data.status === "settled") {
+      const logFields = { link_id: payment.linkId, payment_id: payment.id };
+      log.warn(logFields, "failed payment later settled");
+    }
+    if (credit?.isCompleted === true) counters.countStatusChange(linkBefore.status, "completed");
+    // A developer can simulate any number of these, so they must not cause an alert.
+    if (isSimulated(payment)) continue;
+    if (storedPayment?.status === "settled") {
+      if (payment.isOrphaned && !storedPayment.isOrphaned) counters.countOrphanedPayment();
+    } else if (payment.status === "settled")
+      counters.countEvaluatedPayment(payment.reason ?? undefined);
+  }
+};

@@ -11,7 +11,7 @@ import {
   settlementProcessing,
   settlementSettled,
 } from "@payment-links/contracts";
-import { type Pool, type Transaction, sqlVoid } from "@payment-links/postgres";
+import { type Pool, type Transaction, sqlVoid, transact } from "@payment-links/postgres";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { lockLinks } from "../store/links.ts";
 import { createRig } from "../testing/create-rig.ts";
@@ -130,7 +130,7 @@ describe("settlements applied in a chunk", () => {
     const paymentIds = Array.from({ length: paymentsMax }, () => newId("tx"));
     await fc.assert(
       fc.asyncProperty(arbitraryScenario, (scenario) =>
-        rig.pool.transaction(async (tx) => {
+        transact(rig.pool, async (tx) => {
           await tx.query(sqlVoid`SAVEPOINT before_all`);
           await updateLinks(tx, linkIds, scenario);
           await tx.query(sqlVoid`SAVEPOINT before_each`);
@@ -157,7 +157,7 @@ describe("settlements applied in a chunk", () => {
 
   test("do not hold a link's lock while they wait for a link earlier in the lock order", async () => {
     const [firstLinkId = "", secondLinkId = ""] = (await createLinks(2)).toSorted();
-    const { pendingWork } = await rig.pool.transaction(async (tx) => {
+    const { pendingWork } = await transact(rig.pool, async (tx) => {
       await lockLinks(tx, [firstLinkId]);
       const pendingWork = rig.settle(sampleSettlement(secondLinkId), sampleSettlement(firstLinkId));
       await rig.waitUntilBlocked(tx);
@@ -183,7 +183,7 @@ describe("settlements applied in a chunk", () => {
       const envelope = { id: newId("evt"), type, key: id, occurredAt: testStartTime };
       return { data, envelope, traceparent };
     });
-    await rig.pool.transaction((tx) => applySettlements(rig.dependencies)(tx, events));
+    await transact(rig.pool, (tx) => applySettlements(rig.dependencies)(tx, events));
     const outboxRows = await rig.pool.any(sql.type(
       z.object({ traceparent: z.string().nullable() }),
     )`
@@ -200,7 +200,7 @@ const Plans = z.object({ name: z.string(), custom: z.coerce.number(), kept: z.co
 // duration.
 test("settlements use cached generic plans for any chunk size", async () => {
   const linkIds = await createLinks(12);
-  const plans = await rig.pool.transaction(async (tx) => {
+  const plans = await transact(rig.pool, async (tx) => {
     const readPlans = () =>
       tx.any(sql.type(Plans)`
         SELECT name, custom_plans AS custom, generic_plans AS kept FROM pg_prepared_statements

@@ -8,7 +8,7 @@ import {
   type SettlementState,
   newId,
 } from "@payment-links/contracts";
-import { type Transaction, sqlVoid } from "@payment-links/postgres";
+import { type Transaction, sqlVoid, transact } from "@payment-links/postgres";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { lockLinks } from "../store/links.ts";
 import { lockReports } from "../store/payment-reports.ts";
@@ -119,10 +119,9 @@ const receiveDeposit = async (deposit: DepositState): Promise<void> => {
     key: deposit.id,
     occurredAt: testStartTime,
   };
-  const afterCommit = await rig.pool.transaction((tx) =>
+  await transact(rig.pool, (tx) =>
     saveDeposits(rig.dependencies)(tx, [{ data: deposit, envelope, traceparent: undefined }]),
   );
-  afterCommit?.();
 };
 
 /** The expiry of those links that expire. */

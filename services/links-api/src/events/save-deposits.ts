@@ -1,6 +1,6 @@
-import type { AfterCommitHook, ChunkEvent, ChunkHandler } from "@payment-links/bus";
+import type { ChunkEvent, ChunkHandler } from "@payment-links/bus";
 import type { depositSettled } from "@payment-links/contracts";
-import type { Transaction } from "@payment-links/postgres";
+import { type Transaction, afterCommit } from "@payment-links/postgres";
 import type { Dependencies } from "../dependencies.ts";
 import {
   type Deposit,
@@ -56,7 +56,7 @@ export const saveDeposits =
       );
       await publishDepositNotifications(tx, unmatchedDeposits, now);
     }
-    return updateAssignedPayments(
+    await updateAssignedPayments(
       dependencies,
       tx,
       changedDeposits.filter(({ decision }) => decision === "assigned"),
@@ -91,8 +91,8 @@ const updateAssignedPayments = async (
   dependencies: Dependencies,
   tx: Transaction,
   assignedDeposits: readonly Deposit[],
-): Promise<AfterCommitHook | undefined> => {
-  if (assignedDeposits.length === 0) return undefined;
+): Promise<void> => {
+  if (assignedDeposits.length === 0) return;
   const links = await lockLinks(
     tx,
     assignedDeposits.flatMap(({ linkId }) => linkId ?? []),
@@ -120,11 +120,11 @@ const updateAssignedPayments = async (
     });
   });
   await saveCredits(tx, results, now);
-  return () => {
+  afterCommit(tx, () => {
     for (const { payment } of results) {
       const storedPayment = payments.get(payment.id);
       if (payment.isOrphaned && storedPayment?.isOrphaned === false)
         dependencies.counters.countOrphanedPayment();
     }
-  };
+  });
 };

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import type { Account } from "@payment-links/contracts";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
+import { transact } from "@payment-links/postgres";
 import { lockLinks } from "../store/links.ts";
 import { createRig } from "../testing/create-rig.ts";
 import { sampleAccount, sampleSettlement, testStartTime } from "../testing/samples.ts";
@@ -150,7 +151,7 @@ describe("the console's payment link endpoints", () => {
 
   test("reject a deactivation when a concurrent payment completes the link first", async () => {
     const id = await createLink();
-    const deactivation = await rig.pool.transaction(async (tx) => {
+    const deactivation = await transact(rig.pool, async (tx) => {
       await lockLinks(tx, [id]);
       const pendingDeactivation = post(`/${id}/deactivate`);
       // The request has read the link as active and is waiting for its row lock.

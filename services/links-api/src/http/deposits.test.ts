@@ -5,7 +5,7 @@ import * as z from "zod";
 import { deriveSolanaReference, toEip55 } from "@payment-links/chains";
 import { tronAddressFromHex } from "@payment-links/chains/tron-address";
 import { type Account, Decimal, type DepositState, newId } from "@payment-links/contracts";
-import { sqlVoid } from "@payment-links/postgres";
+import { sqlVoid, transact } from "@payment-links/postgres";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { saveDeposits } from "../events/save-deposits.ts";
 import { lockLinks } from "../store/links.ts";
@@ -91,10 +91,7 @@ const receiveDepositsPublishedAt = async (
     },
     traceparent: undefined,
   }));
-  const afterCommit = await rig.pool.transaction((tx) =>
-    saveDeposits(rig.dependencies)(tx, events),
-  );
-  afterCommit?.();
+  await transact(rig.pool, (tx) => saveDeposits(rig.dependencies)(tx, events));
 };
 
 /**

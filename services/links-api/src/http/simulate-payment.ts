@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { Request, Response } from "express";
-import type { AfterCommitHook, ChunkHandler } from "@payment-links/bus";
+import type { ChunkHandler } from "@payment-links/bus";
 import {
   type SettlementState,
   SimulatePaymentBody,
@@ -13,7 +13,7 @@ import {
 } from "@payment-links/contracts";
 import { parseJsonBody, parsePathParameter, readBodyBytes, sendJson } from "@payment-links/http";
 import type { Caller } from "@payment-links/identity";
-import { type Transaction, transact } from "@payment-links/postgres";
+import { type Transaction, afterCommit, transact } from "@payment-links/postgres";
 import type { Dependencies } from "../dependencies.ts";
 import { parseIdempotencyKey } from "../domain/idempotency.ts";
 import { type Link, getInactiveReason } from "../domain/link.ts";
@@ -28,13 +28,7 @@ import { serializePublicPayment } from "./serialize-payment.ts";
 /** Applies settlements in a transaction, as the consumer of their topic does. */
 export type ApplySettlements = ChunkHandler<typeof settlementSettled>;
 
-type SimulationRequest = {
-  req: Request;
-  bodyBytes: Buffer;
-  caller: Caller;
-  /** Receives what to do once the transaction has committed. */
-  afterCommit: AfterCommitHook[];
-};
+type SimulationRequest = { req: Request; bodyBytes: Buffer; caller: Caller };
 
 /**
  * POST /v1/test/payment-link/:id/pay: simulates a payment on a test link (rule MODE-7). It is
@@ -47,20 +41,14 @@ export const simulateTestPayment =
     requireTestKey(caller);
     const key = parseIdempotencyKey(req.get("idempotency-key"));
     const bodyBytes = await readBodyBytes(req);
-    const afterCommit: AfterCommitHook[] = [];
-    const run = async (tx: Transaction) => {
-      // A transaction can run again after a conflict.
-      afterCommit.length = 0;
-      const request = { req, bodyBytes, caller, afterCommit };
-      return runSimulation(tx, dependencies, applySettlements, request);
-    };
+    const request = { req, bodyBytes, caller };
+    const run = (tx: Transaction) => runSimulation(tx, dependencies, applySettlements, request);
     const scope = `${caller.account.id}/test/${parsePathParameter(req, "id", "CANNOT_FIND_PAYMENT_LINK")}/pay`;
     const response =
       key === undefined
         ? await transact(dependencies.pool, run)
         : (await runOnce(dependencies, { scope, key, bodyBytes, schema: SimulatedPayment }, run))
             .response;
-    for (const hook of afterCommit) hook();
     dependencies.wakeRelay();
     sendJson(res, 200, response);
   };
@@ -69,14 +57,13 @@ const runSimulation = async (
   tx: Transaction,
   dependencies: Dependencies,
   applySettlements: ApplySettlements,
-  { afterCommit, bodyBytes, caller, req }: SimulationRequest,
+  { bodyBytes, caller, req }: SimulationRequest,
 ): Promise<SimulatedPayment> => {
   const body = parseJsonBody(req, bodyBytes, SimulatePaymentBody);
   const link = await lockTestLink(tx, req, caller);
-  const settlements = await buildSettlements(tx, dependencies, { afterCommit, body, link });
+  const settlements = await buildSettlements(tx, dependencies, { body, link });
   const events = settlements.map((data) => toEvent(data, dependencies.clock.now()));
-  const onApplied = await applySettlements(tx, events);
-  if (onApplied !== undefined) afterCommit.push(onApplied);
+  await applySettlements(tx, events);
   const payment = await findPayment(tx, settlements[0]?.id ?? "");
   assert.ok(payment !== undefined, "the simulated payment was not stored");
   return { ...serializePublicPayment(payment), paymentLinkId: link.id };
@@ -85,11 +72,7 @@ const runSimulation = async (
 const buildSettlements = async (
   tx: Transaction,
   dependencies: Dependencies,
-  {
-    afterCommit,
-    body,
-    link,
-  }: Pick<SimulationRequest, "afterCommit"> & { body: SimulatePaymentBody; link: Link },
+  { body, link }: { body: SimulatePaymentBody; link: Link },
 ): Promise<SettlementState[]> => {
   const { amount, outcome, payer, paymentId } = body;
   if (paymentId !== null) {
@@ -103,7 +86,7 @@ const buildSettlements = async (
   const now = dependencies.clock.now();
   if (outcome === "late" && getInactiveReason(link, now) !== "expired") {
     await saveEndedLink(tx, "expire", { link, now });
-    afterCommit.push(() => dependencies.counters.countStatusChange("active", "inactive"));
+    afterCommit(tx, () => dependencies.counters.countStatusChange("active", "inactive"));
   }
   const otherTokenAddress = findOtherTokenAddress(dependencies, link);
   return simulatePayment({

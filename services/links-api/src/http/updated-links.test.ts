@@ -1,7 +1,7 @@
 import { describe, expect, test } from "@jest/globals";
 import { sql } from "slonik";
 import * as z from "zod";
-import { sqlVoid } from "@payment-links/postgres";
+import { sqlVoid, transact } from "@payment-links/postgres";
 import { useRig } from "@payment-links/runtime/testing/use-rig";
 import { expireLinks } from "../jobs/expire-links.ts";
 import { listUpdatedLinks } from "../store/updated-links.ts";
@@ -144,7 +144,7 @@ describe("GET /v1/payment-link?updatedAfter (rule API-44)", () => {
     rig.clock.advance(10 * minuteMs);
     const since = rig.clock.now();
     let page = await fetchUpdated(shop.headers, since);
-    await rig.pool.transaction(async (tx) => {
+    await transact(rig.pool, async (tx) => {
       rig.clock.advance(1_000);
       await rig.settleInTransaction(tx, sampleSettlement(slow, { amount: "1" }));
       rig.clock.advance(minuteMs);

@@ -22,7 +22,13 @@ import {
   scopes,
   topics,
 } from "@payment-links/contracts";
-import { VoidRow, type Pool, type Transaction, connectPool } from "@payment-links/postgres";
+import {
+  VoidRow,
+  type Pool,
+  type Transaction,
+  connectPool,
+  transact,
+} from "@payment-links/postgres";
 import { countLockWaits } from "@payment-links/postgres/testing";
 import type { ServiceContext } from "@payment-links/process";
 import {
@@ -290,10 +296,7 @@ export const createRig = async ({
     retrieve: async (id: string) => (await rig.call(`/v1/payment-link/${id}`)).json,
     /** Applies settlements in a separate transaction, as the consumer does. */
     settle: async (...settlements: SettlementState[]): Promise<void> => {
-      const afterCommit = await pool.transaction((tx) =>
-        rig.settleInTransaction(tx, ...settlements),
-      );
-      afterCommit?.();
+      await transact(pool, (tx) => rig.settleInTransaction(tx, ...settlements));
     },
     settleInTransaction: (tx: Transaction, ...settlements: SettlementState[]) =>
       applySettlements(dependencies)(tx, settlements.map(toChunkEvent)),

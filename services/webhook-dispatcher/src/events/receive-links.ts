@@ -1,4 +1,4 @@
-import { type AfterCommitHook, type Envelope, toLatestPublished } from "@payment-links/bus";
+import { type Envelope, toLatestPublished } from "@payment-links/bus";
 import {
   LinkTransaction,
   type PaymentLinkState,
@@ -8,7 +8,7 @@ import {
   linkSnapshot,
   webhookTypes,
 } from "@payment-links/contracts";
-import type { Transaction } from "@payment-links/postgres";
+import { type Transaction, afterCommit } from "@payment-links/postgres";
 import * as z from "zod";
 import { afterMs } from "@payment-links/runtime";
 import { prepareAttempts } from "../delivery/prepare-attempts.ts";
@@ -37,7 +37,7 @@ type LinkEvent = {
  */
 export const receiveLinks =
   (dependencies: Dependencies) =>
-  async (tx: Transaction, events: readonly LinkEvent[]): Promise<AfterCommitHook | void> => {
+  async (tx: Transaction, events: readonly LinkEvent[]): Promise<void> => {
     const links = events.map(({ data }) => data.link);
     const newestLinks = pickNewestStates(events);
     const storedLinks = await recordLinks(tx, newestLinks);
@@ -69,7 +69,7 @@ export const receiveLinks =
     const currentLinks = newestLinks.flatMap(({ link }) =>
       isNewer(link, storedLinks) ? [link] : [],
     );
-    const acceptDeliveries = await insertAndLease(tx, dependencies, {
+    await insertAndLease(tx, dependencies, {
       deliveries,
       destinations,
       links: currentLinks,
@@ -80,10 +80,7 @@ export const receiveLinks =
       now: dependencies.clock.now(),
       listEvents: () => pendingEvents.map((event) => toAccountEvent(event, storedLinks)),
     });
-    return () => {
-      acceptDeliveries();
-      if (hasListenerEvents) dependencies.listenerStreams.wake();
-    };
+    if (hasListenerEvents) afterCommit(tx, () => dependencies.listenerStreams.wake());
   };
 
 /**
@@ -220,7 +217,7 @@ const insertAndLease = async (
     /** The links in their latest state. Deliveries of other links wait in the queue. */
     links: readonly Link[];
   },
-): Promise<AfterCommitHook> => {
+): Promise<void> => {
   const remainingCapacity = new Map(
     firstAttemptDelayMs > 0 ? [] : dispatcher.capacityForNewDeliveries(destinations),
   );
@@ -247,5 +244,5 @@ const insertAndLease = async (
   const waiting = created.filter((row) => row.leaseUntil === null);
   const waitingIds = new Set(waiting.map(({ endpointId }) => endpointId));
   const waitingDestinations = destinations.filter(({ endpointId }) => waitingIds.has(endpointId));
-  return () => dispatcher.acceptDeliveries(attempts, waitingDestinations);
+  afterCommit(tx, () => dispatcher.acceptDeliveries(attempts, waitingDestinations));
 };
