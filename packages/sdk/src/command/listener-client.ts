@@ -27,8 +27,8 @@ const endMsMax = 3_000;
 
 /**
  * Receives an account's webhooks until the signal aborts. Connects again after every error, with
- * growing delays. Throws a `PaymentLinksError` if a repeat would get the same error, for example with
- * a revoked key. Ends the listener before it returns.
+ * growing delays. Throws a `PaymentLinksError` if a repeat would get the same error, for example
+ * with a revoked key. Ends the listener before it returns.
  */
 export const receiveWebhooks = async (options: ListenerOptions): Promise<void> => {
   const { signal } = options.terminal;

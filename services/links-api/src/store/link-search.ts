@@ -119,7 +119,8 @@ const buildScanCondition = ({ before, from, mode, status, to, userId }: LinkQuer
       sql.fragment`(created_at, seq) < (${sql.timestamp(before.createdAt)}, ${before.seq}::int8)`,
   ]);
 
-const isUnmarkedExpired = (now: Date) =>
+/** Builds the condition for an expired link that is still stored as active. */
+export const isUnmarkedExpired = (now: Date): FragmentSqlToken =>
   sql.fragment`(status = 'active' AND expires_at <= ${sql.timestamp(now)})`;
 
 /** Builds the condition for a link's status at a given time (rule STATE-3). */

@@ -1,7 +1,7 @@
 import { sql } from "slonik";
 import type { Db } from "@payment-links/postgres";
 import type { LinkView } from "../domain/link-view.ts";
-import { buildStatusCondition } from "./link-search.ts";
+import { buildStatusCondition, isUnmarkedExpired } from "./link-search.ts";
 import { type LinkFilter, ViewRow, linkViewColumns } from "./link-views.ts";
 
 /**
@@ -28,8 +28,8 @@ export const listUpdatedLinks = (
   const isOwn = sql.fragment`
     user_id = ${userId} AND mode = ${mode} ${isOfStatus}
   `;
-  const isUnmarkedExpired = sql.fragment`
-    status = 'active' AND expires_at <= ${sql.timestamp(now)} AND expires_at > updated_at
+  const isExpiredSinceUpdate = sql.fragment`
+    ${isUnmarkedExpired(now)} AND expires_at > updated_at
   `;
   const end = offset + limit;
   return db.any(sql.type(ViewRow)`
@@ -37,13 +37,13 @@ export const listUpdatedLinks = (
       SELECT id, seq, changed_at FROM (
         (
           SELECT id, seq, updated_at AS changed_at FROM links
-          WHERE ${isOwn} AND updated_at >= ${since} AND (${isUnmarkedExpired}) IS NOT TRUE
+          WHERE ${isOwn} AND updated_at >= ${since} AND (${isExpiredSinceUpdate}) IS NOT TRUE
           ORDER BY updated_at DESC, seq DESC LIMIT ${end}
         )
         UNION ALL
         (
           SELECT id, seq, expires_at FROM links
-          WHERE ${isOwn} AND expires_at >= ${since} AND ${isUnmarkedExpired}
+          WHERE ${isOwn} AND expires_at >= ${since} AND ${isExpiredSinceUpdate}
           ORDER BY expires_at DESC, seq DESC LIMIT ${end}
         )
       ) AS changes
