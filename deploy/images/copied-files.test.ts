@@ -16,6 +16,11 @@ const copiedPaths = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flat
   ([, sourceList = ""]) => sourceList.split(" "),
 );
 
+/** What the context of an image build excludes and, after `!`, includes nevertheless. */
+const ignoreRules = readFileSync(join(root, ".dockerignore"), "utf8")
+  .split("\n")
+  .filter((line) => line !== "" && !line.startsWith("#"));
+
 /** Returns the imports of a file: paths relative to the repository root, and package names. */
 const listImports = (file: string): { files: string[]; packages: string[] } => {
   const text = readFileSync(join(root, file), "utf8");
@@ -80,12 +85,11 @@ test("all files that the images copy exist", () => {
 });
 
 test("the image build has every source of the console and the docs", () => {
-  const rules = readFileSync(join(root, ".dockerignore"), "utf8")
-    .split("\n")
-    .filter((line) => line !== "" && !line.startsWith("#"));
   // The last rule that matches a path decides.
   const isIgnored = (path: string): boolean => {
-    const rule = rules.findLast((line) => `${path}/`.startsWith(`${line.replace(/^!/, "")}/`));
+    const rule = ignoreRules.findLast((line) =>
+      `${path}/`.startsWith(`${line.replace(/^!/, "")}/`),
+    );
     return rule !== undefined && !rule.startsWith("!");
   };
   const sources = [...builtConsole.sources, ...builtDocs.sources].map((path) =>
@@ -139,6 +143,5 @@ test("no image installs packages that build the console or the docs, or run a lo
   }
   // If npm finds this workspace, it installs the packages of the local chains for
   // settlement-listener, although only its tests use them.
-  const ignoredPaths = readFileSync(join(root, ".dockerignore"), "utf8").split("\n");
-  expect(ignoredPaths).toContain("packages/local-chains");
+  expect(ignoreRules).toContain("packages/local-chains");
 });
