@@ -4,7 +4,14 @@ import { connectBareClients } from "./bare-clients.ts";
 import { startBenchServers } from "./bench-servers.ts";
 import { type Bench, compare, median, round, takeTurns } from "./harness.ts";
 import { callEvenly, warmUp } from "./load.ts";
-import { createMeters, measureCpu } from "./meters.ts";
+import {
+  type Cost,
+  type StartMeters,
+  createMeters,
+  formatCalls,
+  measureCalls,
+  sumCpuMs,
+} from "./meters.ts";
 import { type Shop, createOpenLinks, createPayNext, startShop } from "./payments.ts";
 
 const perSecond = Number(process.env["RATE"] ?? 50);
@@ -35,19 +42,18 @@ export const benchLatency: Bench = async (onEnd) => {
   }
   const startMeters = await createMeters(shop);
   const callOptions = { count: secondsPerRound * perSecond, perSecond };
-  const measureServers = await createServerMeter(shop);
+  const measureServers = await createServerMeter(shop, startMeters);
   const rounds = await takeTurns(
     roundCount,
     {
-      ours: () =>
-        measureCpu(startMeters, callOptions.count, () => callEvenly(payNext, callOptions)),
+      ours: () => measureCalls(startMeters, () => callEvenly(payNext, callOptions)),
       floor: () => measureServers(() => callEvenly(sendRecord, callOptions)),
       chain: () => measureServers(() => callEvenly(runChain, callOptions)),
     },
-    ({ cpuMs, result }) =>
-      `p50 ${percentile(result, 0.5).toFixed(1)} ms, p99 ${percentile(result, 0.99).toFixed(1)} ms, ${cpuMs.toFixed(1)} ms CPU`,
+    formatCalls,
   );
-  const listMs = (side: keyof typeof rounds) => rounds[side].flatMap(({ result }) => result);
+  const listMs = (side: keyof typeof rounds) =>
+    rounds[side].flatMap(({ durationsMs }) => durationsMs);
   const getCpuMs = (side: keyof typeof rounds) =>
     round(median(rounds[side].map(({ cpuMs }) => cpuMs)));
   const compareAt = (share: number) =>
@@ -69,20 +75,18 @@ export const benchLatency: Bench = async (onEnd) => {
  * Returns a function that measures work of this process: its own CPU time and that of the servers,
  * without the time that they use for the idle services.
  */
-const createServerMeter = async (shop: Shop) => {
-  const startMeters = await createMeters(shop);
-  const services = new Set<string>(shop.system.replicas.map(({ service }) => service));
-  const sumServers = (cpuMs: Readonly<Record<string, number>>): number =>
-    Object.entries(cpuMs).reduce((sum, [name, ms]) => (services.has(name) ? sum : sum + ms), 0);
+const createServerMeter = async ({ system }: Shop, startMeters: StartMeters) => {
+  const services = new Set<string>(system.replicas.map(({ service }) => service));
+  const sumServers = (cost: Cost): number => sumCpuMs(cost, (name) => !services.has(name));
   const endIdle = await startMeters();
   await sleep(idleSeconds * 1_000);
-  const idleMsPerSecond = sumServers((await endIdle(idleSeconds)).cpuMs);
-  return async <Result>(work: () => Promise<readonly Result[]>) => {
+  const idleMsPerSecond = sumServers(await endIdle(idleSeconds));
+  return async (runCalls: () => Promise<readonly number[]>) => {
     const [endMeters, usageBefore] = [await startMeters(), process.cpuUsage()];
-    const result = await work();
-    const { system, user } = process.cpuUsage(usageBefore);
-    const serverMs = sumServers((await endMeters(result.length)).cpuMs);
-    const cpuMs = serverMs - idleMsPerSecond / perSecond + (system + user) / 1_000 / result.length;
-    return { result, cpuMs };
+    const durationsMs = await runCalls();
+    const { length: count } = durationsMs;
+    const { system: systemTime, user } = process.cpuUsage(usageBefore);
+    const serverMs = sumServers(await endMeters(count)) - idleMsPerSecond / perSecond;
+    return { durationsMs, cpuMs: serverMs + (systemTime + user) / 1_000 / count };
   };
 };

@@ -1,3 +1,4 @@
+import { percentile } from "../rig/percentile.ts";
 import {
   countWakeUps,
   findPostgresPid,
@@ -75,17 +76,30 @@ export const createMeters = async ({ admin, system }: Pick<Shop, "admin" | "syst
   };
 };
 
-/** What `createMeters` returns. */
-type StartMeters = Awaited<ReturnType<typeof createMeters>>;
+/** Returns the CPU time of all processes, or of those that `isIncluded` selects by name. */
+export const sumCpuMs = (
+  { cpuMs }: Pick<Cost, "cpuMs">,
+  isIncluded: (name: string) => boolean = () => true,
+): number =>
+  Object.entries(cpuMs).reduce((sum, [name, ms]) => sum + (isIncluded(name) ? ms : 0), 0);
 
-/** Returns the result of `work`, and the CPU time that all processes used for each of `count`. */
-export const measureCpu = async <Result>(
+/** What `createMeters` returns. */
+export type StartMeters = Awaited<ReturnType<typeof createMeters>>;
+
+/** The durations of calls, and the CPU time of one of them. */
+type MeasuredCalls = { durationsMs: readonly number[]; cpuMs: number };
+
+/** Measures calls, and the CPU time that all processes used for each of them. */
+export const measureCalls = async (
   startMeters: StartMeters,
-  count: number,
-  work: () => Promise<Result>,
-): Promise<{ result: Result; cpuMs: number }> => {
+  runCalls: () => Promise<readonly number[]>,
+): Promise<MeasuredCalls> => {
   const endMeters = await startMeters();
-  const result = await work();
-  const cost = await endMeters(count);
-  return { result, cpuMs: Object.values(cost.cpuMs).reduce((sum, ms) => sum + ms, 0) };
+  const durationsMs = await runCalls();
+  return { durationsMs, cpuMs: sumCpuMs(await endMeters(durationsMs.length)) };
+};
+
+export const formatCalls = ({ cpuMs, durationsMs }: MeasuredCalls): string => {
+  const [p50, p99] = [0.5, 0.99].map((share) => percentile(durationsMs, share).toFixed(1));
+  return `p50 ${p50} ms, p99 ${p99} ms, ${cpuMs.toFixed(2)} ms CPU`;
 };

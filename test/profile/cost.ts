@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type OnEnd, print, round } from "../bench/harness.ts";
 import { callEvenly, warmUp } from "../bench/load.ts";
-import { type Cost, createMeters } from "../bench/meters.ts";
+import { type Cost, createMeters, sumCpuMs } from "../bench/meters.ts";
 import { createOpenLinks, createPayNext, startShop } from "../bench/payments.ts";
 import { percentile } from "../rig/percentile.ts";
 import { type StatementCost, countStatements } from "./statements.ts";
@@ -48,7 +48,7 @@ export const profileCost = async (
         : await callEvenly(payNext, { count, perSecond });
     const seconds = (performance.now() - startedAt) / 1_000;
     const cost = await endMeters(count);
-    const totalMs = round(Object.values(cost.cpuMs).reduce((sum, ms) => sum + ms, 0));
+    const totalMs = round(sumCpuMs(cost));
     printCost(perSecond, cost, await listStatements(count));
     costs.push({
       perSecond,
