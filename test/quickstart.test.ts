@@ -5,8 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { projectRoot } from "./rig/child.ts";
+import { findFreePorts } from "./rig/free-port.ts";
 import { readAllBlocks, readBlocks } from "./rig/read-blocks.ts";
 import { waitUntil } from "@payment-links/runtime/testing";
+import { commandMsMax } from "@payment-links/runtime/testing/time-limits";
 import { findOrBuildBtcd } from "@payment-links/local-chains/bitcoin/find-btcd";
 
 /** If btcd is not available, the code block for Bitcoin and its output are omitted. */
@@ -44,9 +46,19 @@ describe("the docs' pages Quickstart and Local chains", () => {
       // Stops the receiver.
       ...firstPaymentBlocks.slice(-1),
     ].filter(({ text }) => hasBitcoin || !/local.bitcoin/i.test(text));
-    const [startBlock, ...laterBlocks] = blocks.filter(({ language }) => language === "sh");
+    // Only ports and time limits differ from the pages: another program can use the default ports,
+    // and a busy machine takes longer.
+    const [port = 0, internalPort = 0, receiverPort = 0] = await findFreePorts(3);
+    const [startScript, ...laterScripts] = blocks
+      .filter(({ language }) => language === "sh")
+      .map(({ text }) =>
+        text
+          .replaceAll("8080", `${port}`)
+          .replaceAll("9000", `${receiverPort}`)
+          .replaceAll("timeout 20 ", "timeout 200 "),
+      );
     const outputBlocks = blocks.filter(({ language }) => language === "text");
-    if (startBlock === undefined || outputBlocks.length === 0)
+    if (startScript === undefined || outputBlocks.length === 0)
       throw new Error("a section is missing");
     // Simulates two terminals in a clone. The clone has the same sources, and its own `.data`
     // folder and files.
@@ -55,8 +67,13 @@ describe("the docs' pages Quickstart and Local chains", () => {
       encoding: "utf8",
     });
     expect(cloneResult.stderr).toBe("");
-    const env = { ...process.env, HOME: process.env["HOME"] ?? directory };
-    const server = spawn("bash", ["-c", startBlock.text], { cwd: directory, env, detached: true });
+    const commonEnv = { ...process.env, HOME: process.env["HOME"] ?? directory };
+    const server = spawn("bash", ["-c", startScript], {
+      cwd: directory,
+      env: { ...commonEnv, PORT: `${port}`, INTERNAL_PORT: `${internalPort}` },
+      detached: true,
+    });
+    const env = { ...commonEnv, ...buildInternalUrls(`http://127.0.0.1:${internalPort}`) };
     let serverOutput = "";
     server.stdout.on("data", (chunk: Buffer) => (serverOutput += chunk.toString()));
     server.stderr.on("data", (chunk: Buffer) => (serverOutput += chunk.toString()));
@@ -65,12 +82,12 @@ describe("the docs' pages Quickstart and Local chains", () => {
         "the all-in-one is ready or has exited",
         () => serverOutput.includes("Payment Links is ready") || server.exitCode !== null,
       );
-      const script = ["set -eu", ...laterBlocks.map(({ text }) => text)].join("\n");
+      const script = ["set -eu", ...laterScripts].join("\n");
       const scriptResult = spawnSync("bash", ["-c", script], {
         cwd: directory,
         env,
         encoding: "utf8",
-        timeout: 120_000,
+        timeout: commandMsMax,
       });
       expect({ status: scriptResult.status, stderr: scriptResult.stderr }).toEqual({
         status: 0,
@@ -131,6 +148,14 @@ describe("the docs' pages Quickstart and Local chains", () => {
 
 const readPage = (name: string): Promise<string> =>
   readFile(join(projectRoot, `packages/docs/content/${name}.md`), "utf8");
+
+/** Returns the variables with which the administration commands find the services. */
+const buildInternalUrls = (url: string) => ({
+  AUTH_KEYS_INTERNAL_URL: url,
+  LINKS_API_INTERNAL_URL: url,
+  SETTLEMENT_LISTENER_INTERNAL_URL: url,
+  WEBHOOK_DISPATCHER_INTERNAL_URL: url,
+});
 
 /** Returns commands that run the code of the page *From order to refund* that reconciles orders. */
 const writeReconcileCommands = (page: string): string => {
