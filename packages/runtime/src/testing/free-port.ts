@@ -1,23 +1,21 @@
+import { createSocket } from "node:dgram";
 import { randomInt } from "node:crypto";
 import { type Server, createServer } from "node:net";
 
 /**
  * These ports are below the kernel's ephemeral port range, so outgoing connections never use them.
- * Each concurrent test file uses its own part of the range, so that no file takes a port that
- * another file has found but not opened yet.
  */
 const portMin = 20_000;
 const portMax = 32_000;
-const rangeCount = 24;
-const rangeSize = (portMax - portMin) / rangeCount;
-const attemptsMax = 100;
+const attemptsMax = 1_000;
 
 /**
- * The next port to try, relative to the start of the test file's part of the range. Ports are tried
- * in order from a random start. A test may reopen a port that it found and closed, so a port is
- * returned again only after all other ports.
+ * The next port to try. Ports are tried in order from a random start. A test may reopen a port that
+ * it found and closed, so a port is returned again only after all other ports.
  */
-let nextOffset = randomInt(rangeSize);
+let nextPort = randomInt(portMin, portMax);
+
+const claimedPorts = new Set<number>();
 
 /** Finds TCP ports on loopback that are currently free. */
 export const findFreePorts = async (count: number): Promise<number[]> => {
@@ -41,13 +39,32 @@ export const findFreePorts = async (count: number): Promise<number[]> => {
  * meantime.
  */
 export const listenOnFreePort = async (server: Server): Promise<number> => {
-  const rangeMin = portMin + rangeSize * (Number(process.env["JEST_WORKER_ID"] ?? 0) % rangeCount);
   for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
-    const port = rangeMin + nextOffset;
-    nextOffset = (nextOffset + 1) % rangeSize;
-    if (await listenOn(server, port)) return port;
+    const port = nextPort;
+    nextPort = port + 1 < portMax ? port + 1 : portMin;
+    if ((await claim(port)) && (await listenOn(server, port))) return port;
   }
   throw new Error("no free port was found");
+};
+
+/**
+ * Claims a port for this process, until it ends. Returns false if another process has claimed it.
+ * The claim is the UDP port with the same number. It prevents another test file, or another run,
+ * from taking a port that this process has found but not opened yet.
+ */
+const claim = (port: number): Promise<boolean> => {
+  if (claimedPorts.has(port)) return Promise.resolve(true);
+  const socket = createSocket("udp4").unref();
+  return new Promise((resolve) => {
+    socket.once("error", () => {
+      socket.close();
+      resolve(false);
+    });
+    socket.bind({ port, address: "127.0.0.1", exclusive: true }, () => {
+      claimedPorts.add(port);
+      resolve(true);
+    });
+  });
 };
 
 /** Listens on this port. Returns false if the port is in use. */
