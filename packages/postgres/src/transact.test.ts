@@ -3,6 +3,7 @@ import { sql } from "slonik";
 import * as z from "zod";
 import { createApiError } from "@payment-links/contracts";
 import { createLog } from "@payment-links/runtime";
+import { ampleTimeoutMs } from "@payment-links/runtime/testing/time-limits";
 import { sqlVoid } from "./sql-void.ts";
 import { type Pool, connectPool } from "./pool.ts";
 import { type TestDatabase, createTestDatabase } from "./testing.ts";
@@ -21,6 +22,7 @@ beforeAll(async () => {
     url: database.adminUrl,
     applicationName: "transact",
     connectionsMax: 1,
+    statementTimeoutMs: ampleTimeoutMs,
     log,
   });
   await pool.query(sqlVoid`CREATE TABLE things (id text PRIMARY KEY)`);

@@ -7,6 +7,7 @@ import { type Db, type Pool, sqlVoid, connectPool } from "@payment-links/postgre
 import { createTestDatabase } from "@payment-links/postgres/testing";
 import { type Log, createLog } from "@payment-links/runtime";
 import { waitUntil } from "@payment-links/runtime/testing";
+import { ampleTimeoutMs } from "@payment-links/runtime/testing/time-limits";
 import type { BatchHandler, Bus, OutgoingRecord, PositionStore, ReceivedRecord } from "../bus.ts";
 import { busMigrations } from "../index.ts";
 
@@ -110,6 +111,7 @@ export const createTestSchema = async (): Promise<TestSchema> => {
     url,
     applicationName: "bus test",
     connectionsMax: 10,
+    statementTimeoutMs: ampleTimeoutMs,
     log: silentLog,
   });
   return {

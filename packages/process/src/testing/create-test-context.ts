@@ -7,6 +7,7 @@ import { createTestDatabase } from "@payment-links/postgres/testing";
 import { createLocalLimiter } from "@payment-links/rate-limit";
 import { createFakeClock, createLog, createMetrics } from "@payment-links/runtime";
 import { waitUntil } from "@payment-links/runtime/testing";
+import { ampleTimeoutMs } from "@payment-links/runtime/testing/time-limits";
 import { sql } from "slonik";
 import type { ServiceContext } from "../service-context.ts";
 
@@ -30,7 +31,8 @@ type TestContextOptions = {
 
 /**
  * Creates the dependencies of a service under test: its own database, an in-process bus,
- * practically unlimited rate limits and a fake clock. Introspection requests fail.
+ * practically unlimited rate limits and a fake clock. Introspection requests fail. Statements and
+ * idle transactions have ample time, because a test can hold a transaction open.
  */
 export const createTestContext = async ({
   name,
@@ -45,7 +47,13 @@ export const createTestContext = async ({
     { service: name, level: "trace" },
     { write: (line) => void logLines.push(line) },
   );
-  const pool = await connectPool({ url: databaseUrl, applicationName: name, connectionsMax, log });
+  const pool = await connectPool({
+    url: databaseUrl,
+    applicationName: name,
+    connectionsMax,
+    statementTimeoutMs: ampleTimeoutMs,
+    log,
+  });
   const clock = createFakeClock(now);
   const bus = createLocalBus();
   const context: ServiceContext = {

@@ -91,24 +91,12 @@ export const samplePaymentIdentity = (payment: {
   return { id, source, sourceId, sourceTransaction: transactionHash };
 };
 
-/** A batch of this size can be inserted within the statement timeout even on a busy machine. */
-const rowsPerInsert = 5_000;
-
-const insertInBatches = async (
-  count: number,
-  insertBatch: (firstNumber: number, lastNumber: number) => Promise<unknown>,
-): Promise<void> => {
-  for (let doneCount = 0; doneCount < count; doneCount += rowsPerInsert) {
-    await insertBatch(doneCount + 1, Math.min(doneCount + rowsPerInsert, count));
-  }
-};
-
 /**
  * Inserts copies of a link, each created one millisecond after the previous one. The options
  * override columns with SQL expressions. These can use the link's columns and `number`, which is
  * the number of the copy and starts at 1.
  */
-export const insertLinkCopies = (
+export const insertLinkCopies = async (
   db: Db,
   linkId: string,
   {
@@ -121,33 +109,35 @@ export const insertLinkCopies = (
   }: { count: number; description?: string | null } & Partial<
     Record<"id" | "status" | "createdAt" | "expiresAt", FragmentSqlToken>
   >,
-): Promise<void> =>
-  insertInBatches(count, (firstNumber, lastNumber) =>
-    db.query(sqlVoid`
-      INSERT INTO links (
-        id, user_id, version, status, to_amount, description, created_at, expires_at, wallet_id,
-        destination_address, token_id, chain_id, token_address, payment_reference
-      )
-      SELECT ${id}, user_id, 1, ${status}, to_amount, ${description}, ${createdAt}, ${expiresAt},
-        wallet_id, destination_address, token_id, chain_id, token_address, md5(id || number)
-      FROM links, generate_series(${firstNumber}::int, ${lastNumber}::int) AS number WHERE id = ${linkId}
-    `),
-  );
+): Promise<void> => {
+  await db.query(sqlVoid`
+    INSERT INTO links (
+      id, user_id, version, status, to_amount, description, created_at, expires_at, wallet_id,
+      destination_address, token_id, chain_id, token_address, payment_reference
+    )
+    SELECT ${id}, user_id, 1, ${status}, to_amount, ${description}, ${createdAt}, ${expiresAt},
+      wallet_id, destination_address, token_id, chain_id, token_address, md5(id || number)
+    FROM links, generate_series(1, ${count}::int) AS number WHERE id = ${linkId}
+  `);
+};
 
 /**
  * Inserts payments that were not applied. Payment n is first seen n ms after `testStartTime` and
  * settles n ms after that. Every second payment is orphaned.
  */
-export const insertUnappliedPayments = (db: Db, linkId: string, count: number): Promise<void> =>
-  insertInBatches(count, (firstNumber, lastNumber) =>
-    db.query(sqlVoid`
-      INSERT INTO payments (
-        id, link_id, version, source, source_id, status, is_applied, reason, amount, token_address,
-        chain_id, destination_address, occurred_at, first_seen_at, ended_at, is_orphaned
-      )
-      SELECT 'tx_' || number, ${linkId}, 1, ${linkId}, number, 'settled', false, 'completed', 1, '0x',
-        '1', '0x', now(), ${testStartTime.toISOString()}::timestamptz + number * interval '1 ms',
-        ${testStartTime.toISOString()}::timestamptz + number * interval '2 ms', number % 2 = 0
-      FROM generate_series(${firstNumber}::int, ${lastNumber}::int) AS number
-    `),
-  );
+export const insertUnappliedPayments = async (
+  db: Db,
+  linkId: string,
+  count: number,
+): Promise<void> => {
+  await db.query(sqlVoid`
+    INSERT INTO payments (
+      id, link_id, version, source, source_id, status, is_applied, reason, amount, token_address,
+      chain_id, destination_address, occurred_at, first_seen_at, ended_at, is_orphaned
+    )
+    SELECT 'tx_' || number, ${linkId}, 1, ${linkId}, number, 'settled', false, 'completed', 1, '0x',
+      '1', '0x', now(), ${testStartTime.toISOString()}::timestamptz + number * interval '1 ms',
+      ${testStartTime.toISOString()}::timestamptz + number * interval '2 ms', number % 2 = 0
+    FROM generate_series(1, ${count}::int) AS number
+  `);
+};

@@ -50,8 +50,7 @@ test("tries to acquire a led chain without waiting or locking", async () => {
     await lockReleased.promise;
   });
   await rowLocked.promise;
-  // If the attempt had to wait for the lock, it would fail after the statement timeout of five
-  // seconds.
+  // If the attempt had to wait for the lock, it would fail after the statement timeout.
   expect(await acquireLeadership(rig.pool, { chainId, now, until })).toBeUndefined();
   lockReleased.resolve();
   await leaderTransaction;
