@@ -160,7 +160,7 @@ describe("the session", () => {
 
   test("fails a statement that exceeds its time limit, and runs the next one", async () => {
     const shortTimeoutPool = await connectTestPool({
-      statementTimeoutMs: provokedTimeoutMs(500),
+      statementTimeoutMs: provokedTimeoutMs(1_000),
       connectionsMax: 1,
     });
     const slowQuery = shortTimeoutPool.any(
@@ -198,7 +198,7 @@ describe("an unresponsive database", () => {
       url: url.href,
       applicationName: "silenced",
       connectionsMax: 2,
-      statementTimeoutMs: provokedTimeoutMs(200),
+      statementTimeoutMs: provokedTimeoutMs(1_000),
       log,
     });
     const runQuery = () =>
@@ -245,7 +245,7 @@ describe("an unresponsive database", () => {
     await transact(proxiedPool, (tx) =>
       withStatementTimeout(tx, ampleTimeoutMs, () =>
         // oxlint-disable-next-line reliability/no-fixed-wait -- must exceed the pool's usual deadline
-        tx.any(typedSql(Slept)`SELECT pg_sleep(0.9) AS slept`),
+        tx.any(typedSql(Slept)`SELECT pg_sleep(1.7) AS slept`),
       ),
     );
     await close();
