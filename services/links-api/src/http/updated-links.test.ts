@@ -11,6 +11,7 @@ import { insertLinkCopies, sampleAccount, sampleSettlement } from "../testing/sa
 
 const rig = useRig(createRig);
 const minuteMs = 60_000;
+const dayMs = 24 * 60 * minuteMs;
 
 type Headers = Record<string, string>;
 
@@ -141,7 +142,10 @@ describe("GET /v1/payment-link?updatedAfter (rule API-44)", () => {
   test("finds a change whose transaction committed after a later change was read", async () => {
     const shop = createShop();
     const [slow, fast] = [await shop.createLink(), await shop.createLink()];
-    rig.clock.advance(10 * minuteMs);
+    // The payments are on different days (UTC), because one eighth of the payments of an account's
+    // day wait for each other's transactions.
+    const midnightInMs = dayMs - (rig.clock.now().getTime() % dayMs);
+    rig.clock.advance(midnightInMs - minuteMs / 2);
     const since = rig.clock.now();
     let page = await fetchUpdated(shop.headers, since);
     await transact(rig.pool, async (tx) => {
