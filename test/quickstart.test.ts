@@ -4,6 +4,7 @@ import { chmod, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { buildAdminEnv } from "./rig/build-admin-env.ts";
 import { projectRoot } from "./rig/child.ts";
 import { findFreePorts } from "./rig/free-port.ts";
 import { readAllBlocks, readBlocks } from "./rig/read-blocks.ts";
@@ -73,7 +74,7 @@ describe("the docs' pages Quickstart and Local chains", () => {
       env: { ...commonEnv, PORT: `${port}`, INTERNAL_PORT: `${internalPort}` },
       detached: true,
     });
-    const env = { ...commonEnv, ...buildInternalUrls(`http://127.0.0.1:${internalPort}`) };
+    const env = { ...commonEnv, ...buildAdminEnv(`http://127.0.0.1:${internalPort}`) };
     let serverOutput = "";
     server.stdout.on("data", (chunk: Buffer) => (serverOutput += chunk.toString()));
     server.stderr.on("data", (chunk: Buffer) => (serverOutput += chunk.toString()));
@@ -148,14 +149,6 @@ describe("the docs' pages Quickstart and Local chains", () => {
 
 const readPage = (name: string): Promise<string> =>
   readFile(join(projectRoot, `packages/docs/content/${name}.md`), "utf8");
-
-/** Returns the variables with which the administration commands find the services. */
-const buildInternalUrls = (url: string) => ({
-  AUTH_KEYS_INTERNAL_URL: url,
-  LINKS_API_INTERNAL_URL: url,
-  SETTLEMENT_LISTENER_INTERNAL_URL: url,
-  WEBHOOK_DISPATCHER_INTERNAL_URL: url,
-});
 
 /** Returns commands that run the code of the page *From order to refund* that reconciles orders. */
 const writeReconcileCommands = (page: string): string => {

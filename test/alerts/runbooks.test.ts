@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "@jest/globals";
 import { dashboards } from "@payment-links/deploy/chart/dashboards";
+import { buildAdminEnv } from "../rig/build-admin-env.ts";
 import { projectRoot } from "../rig/child.ts";
 import { runbooksFolder } from "./chart-rules.ts";
 
@@ -77,14 +78,8 @@ test("runbooks contain only commands that the operator's tool accepts", async ()
     ),
   );
   expect(commands.size).toBeGreaterThan(5);
-  const unreachableUrl = "http://127.0.0.1:1";
-  const env = {
-    ...process.env,
-    AUTH_KEYS_INTERNAL_URL: unreachableUrl,
-    LINKS_API_INTERNAL_URL: unreachableUrl,
-    SETTLEMENT_LISTENER_INTERNAL_URL: unreachableUrl,
-    WEBHOOK_DISPATCHER_INTERNAL_URL: unreachableUrl,
-  };
+  // Nothing listens on this port.
+  const env = { ...process.env, ...buildAdminEnv("http://127.0.0.1:1") };
   const expectedFailure = { code: 1, stderr: expect.stringMatching(/^cannot connect to /m) };
   for (const command of commands) {
     const commandRun = runFile(process.execPath, command.split(" "), { cwd: projectRoot, env });
