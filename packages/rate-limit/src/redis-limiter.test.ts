@@ -210,6 +210,18 @@ describe("createRedisLimiter", () => {
     expect(logLines).toHaveLength(3);
   });
 
+  test("decides a request itself as soon as its connection is lost (rule API-23)", async () => {
+    const { limiter, metrics, proxy } = await startProxiedLimiter();
+    const bucket = createBucket(slowLimit, "lost");
+    proxy.dropResponseTo(":lost:");
+    const pendingTake = limiter.take([bucket]);
+    await waitForDegraded(metrics, 1);
+    await waitForDegraded(metrics, 0);
+    expect(await Promise.race([pendingTake, Promise.resolve("it still waits")])).toMatchObject({
+      isAllowed: true,
+    });
+  });
+
   test("treats a Redis slower than the timeout as unavailable", async () => {
     const { limiter, metrics, proxy } = await startProxiedLimiter(1, shortReplyTimeout);
     await proxy.forward(2 * shortReplyTimeout.replyTimeoutMs);

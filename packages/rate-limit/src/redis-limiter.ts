@@ -127,7 +127,9 @@ const createRedisClient = (url: string, commandTimeout: number): Redis =>
     // If a command cannot be sent now, the request is decided locally. A queued command would
     // charge a request that has already been decided.
     enableOfflineQueue: false,
-    maxRetriesPerRequest: 1,
+    // Rejects commands as soon as their connection is lost. With 1, they would wait for the next
+    // connection, and then be dropped without a rejection.
+    maxRetriesPerRequest: 0,
     autoResendUnfulfilledCommands: false,
     retryStrategy: (attempts) => Math.min(attempts * 50, reconnectDelayMsMax),
   });
