@@ -136,6 +136,9 @@ const waitForSolanaLink = (baseUrl: string, { cookie }: Merchant): Promise<strin
     return response.status === 200 ? id : undefined;
   });
 
+/** Over a rate limit, or not served in time because the machine is busy. A lost connection is retried too. */
+const retriedStatuses: ReadonlySet<number> = new Set([429, 503]);
+
 /** Creates links and audit events through the API and returns the links' ids. */
 const fillAccount = async (
   ports: Ports,
@@ -152,13 +155,15 @@ const fillAccount = async (
     let startedCount = 0;
     const runWorker = async () => {
       for (let n = startedCount++; n < count; n = startedCount++) {
-        for (let isDone = false; !isDone;) {
+        const response = await waitUntil("a call was accepted", async () => {
           const caller = callers[Math.floor(Math.random() * callers.length)];
           const { status, text } = (await caller?.send(createCall(n))) ?? { text: "" };
-          isDone = status === 200;
-          if (isDone) onResponse(text);
-          else if (status !== 429) throw new Error(`the account was not filled: ${status} ${text}`);
-        }
+          if (status === 200) return { text };
+          if (status !== undefined && !retriedStatuses.has(status))
+            throw new Error(`the account was not filled: ${status} ${text}`);
+          return undefined;
+        });
+        onResponse(response.text);
       }
     };
     await Promise.all(Array.from({ length: fillConnections }, runWorker));
