@@ -11,6 +11,9 @@ export const startPostgres: StartServer = async ({ directory, host, report }) =>
     fsync: "off",
     synchronous_commit: "off",
     full_page_writes: "off",
+    // Otherwise, a test's statements could use statistics from between two of its inserts. Tests run
+    // ANALYZE and VACUUM themselves.
+    autovacuum: "off",
     // Each test file opens its own pools, and each service of the full system has several.
     max_connections: "300",
     ...(host === undefined ? {} : await buildListenSettings(host, `${directory}.pg_hba.conf`)),
