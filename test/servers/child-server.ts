@@ -1,7 +1,6 @@
 import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { createServer } from "node:net";
 import { createInterface } from "node:readline";
+import { findFreePorts } from "@payment-links/runtime/testing/free-port";
 
 /** Options that every test server accepts. */
 export type ServerContext = {
@@ -110,7 +109,7 @@ const launchServer = async (
 };
 
 /**
- * Starts a server on free loopback ports. Another process can take a port before the server listens
+ * Starts a server on free loopback ports. Another program can take a port before the server listens
  * on it, so a failed start is retried on other ports.
  */
 export const startOnFreePorts = async (
@@ -125,18 +124,4 @@ export const startOnFreePorts = async (
       if (!isPortTaken || attempt === startAttemptsMax) throw error;
     }
   }
-};
-
-// Reserves all ports before it releases any of them, so that all ports are different.
-const findFreePorts = async (count: number): Promise<readonly number[]> => {
-  const portHolders = Array.from({ length: count }, () => createServer().listen(0, "127.0.0.1"));
-  await Promise.all(portHolders.map((portHolder) => once(portHolder, "listening")));
-  const ports = portHolders.map((portHolder) => {
-    const address = portHolder.address();
-    if (address === null || typeof address === "string")
-      throw new Error("the TCP server has no port");
-    return address.port;
-  });
-  await Promise.all(portHolders.map((portHolder) => once(portHolder.close(), "close")));
-  return ports;
 };
