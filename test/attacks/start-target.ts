@@ -136,7 +136,7 @@ const waitForSolanaLink = (baseUrl: string, { cookie }: Merchant): Promise<strin
     return response.status === 200 ? id : undefined;
   });
 
-/** Over a rate limit, or not served in time because the machine is busy. A lost connection is retried too. */
+/** The call exceeds a rate limit, or was not served in time because the machine is busy. */
 const retriedStatuses: ReadonlySet<number> = new Set([429, 503]);
 
 /** Creates links and audit events through the API and returns the links' ids. */
