@@ -7,12 +7,12 @@ import { devnet } from "@payment-links/contracts";
 import { knownLocalChains } from "../deploy/src/devnet/known-local-chains.ts";
 import { type Child, startChild, waitUntilReady } from "./rig/child.ts";
 import { type Merchant, call, createMerchant } from "./rig/client.ts";
-import { findFreePorts } from "./rig/free-port.ts";
 import { type WebhookReceiver, isSignedWith, startReceiver } from "./rig/receiver.ts";
 import { registerEndpoint } from "./rig/register-endpoint.ts";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { callRpc } from "@payment-links/local-chains/call-rpc";
 import { requireBtcd } from "@payment-links/local-chains/testing/require-btcd";
+import { findFreePorts } from "@payment-links/runtime/testing/free-port";
 
 const bitcoinSuite = await requireBtcd();
 

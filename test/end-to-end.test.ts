@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect } from "@jest/globals";
 import { devnet } from "@payment-links/contracts";
 import { waitUntil } from "@payment-links/runtime/testing";
+import { findFreePorts } from "@payment-links/runtime/testing/free-port";
 import { createConsoleWallet as createSignInWallet } from "./rig/console-wallet.ts";
 import { startAllInOneSystem } from "./rig/all-in-one-system.ts";
 import { type Chromium, type Tab, connectChromium } from "./rig/chromium.ts";
 import { call } from "./rig/client.ts";
 import { requireChromium } from "./rig/require-chromium.ts";
-import { findFreePorts } from "./rig/free-port.ts";
 import { isSignedWith, startReceiver } from "./rig/receiver.ts";
 import { createWallet } from "./rig/wallet.ts";
 

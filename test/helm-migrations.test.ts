@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { waitUntil } from "@payment-links/runtime/testing";
+import { findFreePorts } from "@payment-links/runtime/testing/free-port";
 import {
   chartDirectory,
   listContainers,
@@ -14,7 +15,6 @@ import {
 } from "./helm/render-chart.ts";
 import { requireTools } from "./helm/require-tools.ts";
 import { startChild } from "./rig/child.ts";
-import { findFreePorts } from "./rig/free-port.ts";
 
 const helmSuite = requireTools("helm");
 

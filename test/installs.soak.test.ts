@@ -6,8 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { waitUntil } from "@payment-links/runtime/testing";
+import { findFreePorts } from "@payment-links/runtime/testing/free-port";
 import { projectRoot } from "./rig/child.ts";
-import { findFreePorts } from "./rig/free-port.ts";
 
 const installMsMax = 900_000;
 

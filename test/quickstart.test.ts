@@ -6,11 +6,11 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { buildAdminEnv } from "./rig/build-admin-env.ts";
 import { projectRoot } from "./rig/child.ts";
-import { findFreePorts } from "./rig/free-port.ts";
 import { readAllBlocks, readBlocks } from "./rig/read-blocks.ts";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { commandMsMax } from "@payment-links/runtime/testing/time-limits";
 import { findOrBuildBtcd } from "@payment-links/local-chains/bitcoin/find-btcd";
+import { findFreePorts } from "@payment-links/runtime/testing/free-port";
 
 /** If btcd is not available, the code block for Bitcoin and its output are omitted. */
 const hasBitcoin = typeof (await findOrBuildBtcd()) === "string";

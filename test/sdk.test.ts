@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { getInheritedEnv } from "@payment-links/runtime/testing/inherited-env";
 import { commandMsMax } from "@payment-links/runtime/testing/time-limits";
+import { findFreePorts } from "@payment-links/runtime/testing/free-port";
 import {
   publicOperationIds,
   sdkTypesFile,
@@ -14,7 +15,6 @@ import {
 import { startAllInOneSystem } from "./rig/all-in-one-system.ts";
 import { projectRoot } from "./rig/child.ts";
 import { type Merchant, call, createMerchant, sendNotice } from "./rig/client.ts";
-import { findFreePorts } from "./rig/free-port.ts";
 import { readBlocks } from "./rig/read-blocks.ts";
 import { signWebhook } from "./rig/receiver.ts";
 import { registerEndpoint } from "./rig/register-endpoint.ts";

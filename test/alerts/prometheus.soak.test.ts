@@ -11,8 +11,8 @@ import * as z from "zod";
 import { requireTools } from "../helm/require-tools.ts";
 import { findTool } from "../rig/find-tool.ts";
 import { call } from "../rig/client.ts";
-import { findFreePorts } from "../rig/free-port.ts";
 import { waitUntil } from "@payment-links/runtime/testing";
+import { findFreePorts } from "@payment-links/runtime/testing/free-port";
 import { alertsFolder, readRules } from "./chart-rules.ts";
 import { type MonitoredSystem, startMonitoredSystem } from "./start-monitored-system.ts";
 

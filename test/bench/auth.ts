@@ -1,6 +1,6 @@
 import { Client } from "pg";
 import { generateApiKey, pageSize } from "@payment-links/contracts";
-import { findFreePorts } from "../rig/free-port.ts";
+import { findFreePorts } from "@payment-links/runtime/testing/free-port";
 import { startOwnRedis } from "../rig/own-redis.ts";
 import { startServer } from "./bench-servers.ts";
 import { createInsertValues, floorInsert } from "./floor-statements.ts";

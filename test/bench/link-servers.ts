@@ -1,8 +1,8 @@
 import { authKeysMigration } from "@payment-links/auth-keys";
 import { linksApiMigration } from "@payment-links/links-api";
 import { createTestDatabase } from "@payment-links/postgres/testing";
+import { findFreePorts } from "@payment-links/runtime/testing/free-port";
 import { createMerchant } from "../rig/client.ts";
-import { findFreePorts } from "../rig/free-port.ts";
 import { startBenchPostgres } from "./bench-postgres.ts";
 import { startServer } from "./bench-servers.ts";
 import { createFloorOutbox } from "./floor-statements.ts";

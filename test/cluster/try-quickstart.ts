@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { waitUntil } from "@payment-links/runtime/testing";
-import { findFreePorts } from "../rig/free-port.ts";
+import { findFreePorts } from "@payment-links/runtime/testing/free-port";
 import { type Cluster, createCluster } from "./cluster.ts";
 import { type Release, chart, createNamespace } from "./release.ts";
 

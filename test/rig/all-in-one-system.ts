@@ -1,8 +1,8 @@
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { findFreePorts } from "@payment-links/runtime/testing/free-port";
 import { type Child, startChild, waitUntilReady } from "./child.ts";
-import { findFreePorts } from "./free-port.ts";
 import type { System } from "./system.ts";
 
 /**

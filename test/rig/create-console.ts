@@ -1,9 +1,9 @@
 import { Client } from "pg";
 import type { BrowserContextOptions } from "playwright-core";
 import { getAddress } from "viem";
+import { findFreePorts } from "@payment-links/runtime/testing/free-port";
 import { type BrowserUser, connectChromium } from "./chromium.ts";
 import { call } from "./client.ts";
-import { findFreePorts } from "./free-port.ts";
 import { startServicesInProcess } from "./services-in-process.ts";
 import type { InstalledWallet } from "./wallet.ts";
 

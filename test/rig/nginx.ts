@@ -5,8 +5,8 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { waitUntil } from "@payment-links/runtime/testing";
+import { findFreePorts } from "@payment-links/runtime/testing/free-port";
 import { projectRoot } from "./child.ts";
-import { findFreePorts } from "./free-port.ts";
 
 /**
  * Starts a real nginx with the configuration of the compose ingress in front of one port that

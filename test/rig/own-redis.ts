@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { connect } from "node:net";
 import { findRedisProgram } from "../servers/redis.ts";
-import { findFreePorts } from "./free-port.ts";
 import { waitUntil } from "@payment-links/runtime/testing";
+import { findFreePorts } from "@payment-links/runtime/testing/free-port";
 
 /** A Redis for a single test. The test can kill it. Its content is then lost. */
 type OwnRedis = {

@@ -11,10 +11,10 @@ import { createLog } from "@payment-links/runtime";
 import { settlementListenerMigration } from "@payment-links/settlement-listener";
 import { webhookDispatcherMigration } from "@payment-links/webhook-dispatcher";
 import { type Child, isReady, startChild, waitUntilReady } from "./child.ts";
-import { findFreePorts } from "./free-port.ts";
 import { startBalancer } from "./round-robin.ts";
 import type { System } from "./system.ts";
 import { waitUntil } from "@payment-links/runtime/testing";
+import { findFreePorts } from "@payment-links/runtime/testing/free-port";
 
 /** A process of a service. It can be killed and restarted on the same ports. */
 type Replica = {

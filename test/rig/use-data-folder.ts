@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach } from "@jest/globals";
 import { waitUntil } from "@payment-links/runtime/testing";
+import { findFreePorts } from "@payment-links/runtime/testing/free-port";
 import { type Child, startChild, waitUntilReady } from "./child.ts";
-import { findFreePorts } from "./free-port.ts";
 
 /** Provides a new data folder and new ports for each test, and starts all-in-one processes there. */
 export const useDataFolder = () => {

@@ -1,9 +1,9 @@
 import { devnet } from "@payment-links/contracts";
 import { findOrBuildBtcd } from "@payment-links/local-chains/bitcoin/find-btcd";
 import { waitUntil } from "@payment-links/runtime/testing";
+import { findFreePorts } from "@payment-links/runtime/testing/free-port";
 import { startAllInOneSystem } from "../rig/all-in-one-system.ts";
 import { type Merchant, call, createMerchant, sendNotice, signInAgain } from "../rig/client.ts";
-import { findFreePorts } from "../rig/free-port.ts";
 import { type WebhookReceiver, startReceiver } from "../rig/receiver.ts";
 import { acmeProvider, buildShopEnv } from "../rig/shop-env.ts";
 import { callConsole } from "./call-console.ts";

@@ -1,1 +1,0 @@
-export { findFreePorts } from "@payment-links/runtime/testing/free-port";
