@@ -12,6 +12,7 @@ export {
   type Db,
   type Transaction,
   afterCommit,
+  onTransactionEnd,
   transact,
   withStatementTimeout,
 } from "./transact.ts";

@@ -7,7 +7,7 @@ import { ampleTimeoutMs } from "@payment-links/runtime/testing/time-limits";
 import { sqlVoid } from "./sql-void.ts";
 import { type Pool, connectPool } from "./pool.ts";
 import { type TestDatabase, createTestDatabase } from "./testing.ts";
-import { type Transaction, afterCommit, transact } from "./transact.ts";
+import { type Transaction, afterCommit, onTransactionEnd, transact } from "./transact.ts";
 
 const Pid = sql.type(z.object({ pid: z.int() }));
 
@@ -97,13 +97,16 @@ describe("transact", () => {
     expect(await readPid()).not.toBe(pid);
   });
 
-  test("calls hooks after the commit, and never those of a run that was rolled back", async () => {
+  test("calls hooks after the commit, and tells those of a run that was rolled back", async () => {
     const calls: string[] = [];
+    const ends: string[] = [];
+    const addEnd = (id: string) => (isCommitted: boolean) => void ends.push(`${id} ${isCommitted}`);
     let runCount = 0;
     await transact(pool, async (tx) => {
       runCount += 1;
       const id = `hooked ${runCount}`;
       afterCommit(tx, () => calls.push(id));
+      onTransactionEnd(tx, addEnd(id));
       await insert(tx, id);
       expect(calls).toEqual([]);
       if (runCount > 1) return;
@@ -112,12 +115,15 @@ describe("transact", () => {
       `);
     });
     expect(calls).toEqual(["hooked 2"]);
+    expect(ends).toEqual(["hooked 1 false", "hooked 2 true"]);
     const failed = transact(pool, async (tx) => {
       afterCommit(tx, () => calls.push("failed"));
+      onTransactionEnd(tx, addEnd("failed"));
       throw createApiError("WALLET_LIMIT");
     });
     await expect(failed).rejects.toThrow("WALLET_LIMIT");
     expect(calls).toEqual(["hooked 2"]);
+    expect(ends.slice(2)).toEqual(["failed false"]);
     await pool.transaction(async (tx) => {
       expect(() => afterCommit(tx, () => {})).toThrow(TypeError);
     });

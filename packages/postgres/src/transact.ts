@@ -10,14 +10,26 @@ export type Db = CommonQueryMethods;
 /** A transaction. Its statements take effect together or not at all. */
 export type Transaction = DatabaseTransactionConnection;
 
-const commitHooks = new WeakMap<Transaction, (() => void)[]>();
+type EndHook = (isCommitted: boolean) => void;
 
-/** Calls the hook after the transaction has committed. Requires a transaction of {@link transact}. */
-export const afterCommit = (tx: Transaction, hook: () => void): void => {
-  const hooks = commitHooks.get(tx);
+const endHooks = new WeakMap<Transaction, EndHook[]>();
+
+/**
+ * Calls the hook when the transaction has ended. After a lost connection, a transaction for which
+ * `isCommitted` is false can be committed nevertheless. Requires a transaction of
+ * {@link transact}.
+ */
+export const onTransactionEnd = (tx: Transaction, hook: EndHook): void => {
+  const hooks = endHooks.get(tx);
   if (hooks === undefined) throw new TypeError("only a transaction of transact can have hooks");
   hooks.push(hook);
 };
+
+/** Calls the hook after the transaction has committed. Requires a transaction of {@link transact}. */
+export const afterCommit = (tx: Transaction, hook: () => void): void =>
+  onTransactionEnd(tx, (isCommitted) => {
+    if (isCommitted) hook();
+  });
 
 /**
  * Runs an operation in one transaction and returns its result. Reruns the operation if Postgres
@@ -29,25 +41,35 @@ export const transact = async <Result>(
   pool: Pool,
   operation: (tx: Transaction) => Promise<Result>,
 ): Promise<Result> => {
-  let hooks: (() => void)[] = [];
-  const run = (tx: Transaction): Promise<Result> => {
-    // Drops the hooks of an earlier run, which was rolled back.
+  let hooks: EndHook[] = [];
+  const callHooks = (isCommitted: boolean): void => {
+    const endedHooks = hooks;
     hooks = [];
-    commitHooks.set(tx, hooks);
+    for (const hook of endedHooks) hook(isCommitted);
+  };
+  const run = (tx: Transaction): Promise<Result> => {
+    // The hooks of an earlier run, which was rolled back.
+    callHooks(false);
+    endHooks.set(tx, hooks);
     return operation(tx);
   };
   const outcome = await pool.connect(async (connection) => {
+    let isCommitted = false;
     try {
-      return { result: await connection.transaction(run) };
+      const result = await connection.transaction(run);
+      isCommitted = true;
+      return { result };
     } catch (error) {
       // The transaction is already rolled back. The error is returned, because slonik would close
       // the connection if it were thrown.
       if (error instanceof ApiError) return { refusal: error };
       throw error;
+    } finally {
+      // Here, because `pool.connect` fails at once if its connection is lost after the commit.
+      callHooks(isCommitted);
     }
   });
   if ("refusal" in outcome) throw outcome.refusal;
-  for (const hook of hooks) hook();
   return outcome.result;
 };
 

@@ -1,4 +1,6 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { setTimeout } from "node:timers/promises";
+import { LRUCache } from "lru-cache";
 import { type Pool, transact } from "@payment-links/postgres";
 import {
   type Clock,
@@ -111,6 +113,8 @@ type EffectRunner = {
   metrics: DeliveryMetrics;
   makeAttempt: (attempt: Parameters<typeof makeAttempt>[1]) => Promise<AttemptResult>;
   writer: ResultWriter;
+  /** The requests of first attempts whose deliveries are not known to be stored, by their ids. */
+  firstRequests: LRUCache<string, Promise<EndedRequest>>;
   applyInput: (input: Input<Attempt>) => Effects<Attempt>;
 };
 
@@ -128,6 +132,8 @@ export const createDispatcher = (options: DispatcherOptions): Dispatcher => {
     connectTimeoutMs: timeoutMs,
   });
   const attemptOptions = { ...options, transport, deadlines: createDeadlines(clock, timeoutMs) };
+  // First attempts start in the trace and the transaction of their event, which end before them.
+  const runOutsideEvents = AsyncLocalStorage.snapshot();
   let loops: readonly Loop[] = [];
   let pollLoop: Loop | undefined;
   const state = createSchedule<Attempt>(options);
@@ -140,7 +146,8 @@ export const createDispatcher = (options: DispatcherOptions): Dispatcher => {
   const applyInput = (input: Input<Attempt>): Effects<Attempt> => {
     const atMs = nowMs();
     const effects = updateSchedule(state, input, atMs);
-    for (const attempt of effects.attemptsToStart) trackWork(runAttempt(effectRunner, attempt));
+    for (const attempt of effects.attemptsToStart)
+      trackWork(runOutsideEvents(() => runAttempt(effectRunner, attempt)));
     if (effects.leasesToRelease.length > 0)
       trackWork(releaseLeases(effectRunner, effects.leasesToRelease));
     if (effects.pollAtMs !== undefined && effects.pollAtMs <= atMs) pollLoop?.wake();
@@ -157,6 +164,7 @@ export const createDispatcher = (options: DispatcherOptions): Dispatcher => {
     metrics,
     makeAttempt: (attempt) => metrics.trackInProgress(() => makeAttempt(attemptOptions, attempt)),
     writer,
+    firstRequests: new LRUCache({ max: options.slotsMax * 2 }),
     applyInput,
   };
   const startJob = (name: string, waitMs: number, job: () => Promise<Date | void>): Loop =>
@@ -221,38 +229,64 @@ const claimAttempts = (
     const linkIds = new Set(deliveries.map(({ linkId }) => linkId));
     const links = await findLinks(tx, [...linkIds]);
     const destinations = shares.map(({ destination }) => destination);
-    return prepareAttempts(tx, targets, { deliveries, destinations, links, leaseUntil });
+    const leasing = { isCommitted: true, ended: Promise.resolve(true) };
+    return prepareAttempts(tx, targets, { deliveries, destinations, links, leaseUntil, leasing });
   });
 
 const toDate = (atMs: number | undefined): Date | undefined =>
   atMs === undefined ? undefined : new Date(atMs);
 
-/** Makes one attempt and records how it ended. */
-const runAttempt = async (
-  { options: { clock }, metrics, makeAttempt, writer, applyInput }: EffectRunner,
-  { destination, delivery, link, target, leaseUntil }: Attempt,
-): Promise<void> => {
+/** The result of an attempt, before it is recorded. */
+type EndedRequest = AttemptResult & { startedAt: Date; endedAt: Date; durationMs: number };
+
+/** Makes one attempt and records how it ended, unless the delivery was not stored after all. */
+const runAttempt = async (runner: EffectRunner, attempt: Attempt): Promise<void> => {
+  const { applyInput, firstRequests, writer } = runner;
+  const { delivery, destination, leasing, leaseUntil } = attempt;
   const { id, eventId, endpointId, occurredAt, attempts } = delivery;
-  const startedAt = clock.now();
-  const startedMs = clock.elapsedMs();
-  if (attempts === 1) metrics.observeFirstAttemptDelay(occurredAt);
-  const { outcome, sentBody } = await (link === undefined || target === undefined
-    ? { outcome: outcomeFromError(undefined), sentBody: null }
-    : makeAttempt({ delivery, link, target, startedAt, leaseUntil }));
-  metrics.countAttempt(outcome.kind);
-  const durationMs = Math.round(clock.elapsedMs() - startedMs);
-  const attemptTimes = { startedAt, endedAt: clock.now(), durationMs, leaseUntil };
-  const key = { id, eventId, endpointId, occurredAt, attempts };
-  const ended = { ...key, ...attemptTimes, sentBody, outcome };
-  const written = writer.write(ended);
-  applyInput({ kind: "ended", destination, hasResponse: outcome.httpStatus !== null });
-  await written;
+  const ended = leasing.isCommitted === false ? undefined : await sendOnce(runner, attempt);
+  const hasResponse = ended !== undefined && ended.outcome.httpStatus !== null;
+  applyInput({ kind: "ended", destination, hasResponse });
+  if (ended !== undefined && (await leasing.ended)) {
+    firstRequests.delete(id);
+    await writer.write({ id, eventId, endpointId, occurredAt, attempts, ...ended, leaseUntil });
+  } else {
+    applyInput({ kind: "written", count: 1 });
+  }
 };
 
-const releaseLeases = (
+/**
+ * Sends a webhook. If the first attempt of the same delivery was sent in a transaction that was
+ * rolled back, returns its request instead.
+ */
+const sendOnce = (runner: EffectRunner, attempt: Attempt): Promise<EndedRequest> => {
+  const { delivery, leasing } = attempt;
+  if (delivery.attempts > 1) return sendRequest(runner, attempt);
+  const request = runner.firstRequests.get(delivery.id) ?? sendRequest(runner, attempt);
+  if (leasing.isCommitted === undefined) runner.firstRequests.set(delivery.id, request);
+  return request;
+};
+
+const sendRequest = async (
+  { options: { clock }, metrics, makeAttempt }: EffectRunner,
+  { delivery, link, target, leaseUntil }: Attempt,
+): Promise<EndedRequest> => {
+  const startedAt = clock.now();
+  const startedMs = clock.elapsedMs();
+  if (delivery.attempts === 1) metrics.observeFirstAttemptDelay(delivery.occurredAt);
+  const result = await (link === undefined || target === undefined
+    ? { outcome: outcomeFromError(undefined), sentBody: null }
+    : makeAttempt({ delivery, link, target, startedAt, leaseUntil }));
+  metrics.countAttempt(result.outcome.kind);
+  const durationMs = Math.round(clock.elapsedMs() - startedMs);
+  return { ...result, startedAt, endedAt: clock.now(), durationMs };
+};
+
+const releaseLeases = async (
   { options: { pool, clock, log }, applyInput }: EffectRunner,
   attempts: readonly Attempt[],
 ): Promise<void> => {
+  const stored = await Promise.all(attempts.map(({ leasing }) => leasing.ended));
   const releaseNow = async (leases: readonly Attempt[]) => {
     const lockedLeases = await transact(pool, (tx) => releaseDeliveries(tx, leases, clock.now()));
     const lockedSet = new Set(lockedLeases);
@@ -260,7 +294,8 @@ const releaseLeases = (
     applyInput({ kind: "givenBack", destinations: released.map(({ destination }) => destination) });
     return lockedLeases;
   };
-  return releaseLeasesWithRetry({ releaseLeases: releaseNow, clock, log }, attempts);
+  const storedAttempts = attempts.filter((_attempt, index) => stored[index]);
+  await releaseLeasesWithRetry({ releaseLeases: releaseNow, clock, log }, storedAttempts);
 };
 
 const waitWhileBusy = async (isBusyNow: () => boolean): Promise<void> => {

@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
 import type { Db, Pool, Transaction } from "@payment-links/postgres";
 import { ConfigError, type Log } from "@payment-links/runtime";
-import type { Attempt, Delivery, Target } from "../domain/attempt.ts";
+import type { Attempt, Leasing, Delivery, Target } from "../domain/attempt.ts";
 import type { Link } from "../domain/link.ts";
 import type { Destination } from "../domain/schedule/slots.ts";
 import { type SecretKeys, openSecret } from "../domain/secret-keys.ts";
@@ -65,13 +65,14 @@ type LeasedDeliveries = {
   /** The states of the links that the webhooks will contain. */
   links: readonly Link[];
   leaseUntil: Date;
+  leasing: Leasing;
 };
 
 /** Prepares the attempts of leased deliveries. */
 export const prepareAttempts = async (
   tx: Transaction,
   targets: Targets,
-  { deliveries, destinations, links, leaseUntil }: LeasedDeliveries,
+  { deliveries, destinations, links, leaseUntil, leasing }: LeasedDeliveries,
 ): Promise<Attempt[]> => {
   const endpointIds = new Set(deliveries.map(({ endpointId }) => endpointId));
   const targetsByEndpoint = await targets.get(tx, [...endpointIds]);
@@ -84,7 +85,7 @@ export const prepareAttempts = async (
     if (destination === undefined) return [];
     const link = linksById.get(delivery.linkId);
     const target = targetsByEndpoint.get(delivery.endpointId);
-    return { delivery, destination, link, target, leaseUntil };
+    return { delivery, destination, link, target, leaseUntil, leasing };
   });
 };
 

@@ -24,6 +24,9 @@ export type Delivery = {
 /** The URL of an endpoint (null if the rules forbid it) and the secret that signs its webhooks. */
 export type Target = { url: URL | null; secret: string };
 
+/** A transaction that leases deliveries. After it has ended, both members say whether it committed. */
+export type Leasing = { isCommitted: boolean | undefined; ended: Promise<boolean> };
+
 /**
  * A delivery that is leased for one attempt, with everything that the attempt needs. The attempt
  * itself does not read the database. `link` or `target` is undefined if it is missing.
@@ -34,4 +37,9 @@ export type Attempt = {
   link: Link | undefined;
   target: Target | undefined;
   leaseUntil: Date;
+  /**
+   * The transaction that leases the delivery. The first attempt can start before it commits,
+   * because its webhook is the same if the delivery is created again.
+   */
+  leasing: Leasing;
 };

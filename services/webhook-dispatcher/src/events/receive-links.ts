@@ -8,11 +8,12 @@ import {
   linkSnapshot,
   webhookTypes,
 } from "@payment-links/contracts";
-import { type Transaction, afterCommit } from "@payment-links/postgres";
+import { type Transaction, afterCommit, onTransactionEnd } from "@payment-links/postgres";
 import * as z from "zod";
 import { afterMs } from "@payment-links/runtime";
 import { prepareAttempts } from "../delivery/prepare-attempts.ts";
 import type { Dependencies } from "../dependencies.ts";
+import type { Leasing } from "../domain/attempt.ts";
 import type { Link } from "../domain/link.ts";
 import type { Destination } from "../domain/schedule/slots.ts";
 import { type NewDelivery, insertDeliveries } from "../store/deliveries.ts";
@@ -200,8 +201,8 @@ const encodeTransaction = (transaction: LinkTransaction | UnappliedTransaction |
 
 /**
  * Inserts deliveries. Those that this process can send immediately are leased in the same statement
- * and sent from memory after the commit. The others wait in the queue for any process with
- * capacity.
+ * and sent from memory while the transaction commits. The others wait in the queue for any process
+ * with capacity.
  */
 const insertAndLease = async (
   tx: Transaction,
@@ -240,9 +241,21 @@ const insertAndLease = async (
     destinations,
     links,
     leaseUntil,
+    leasing: trackLeasing(tx),
   });
   const waiting = created.filter((row) => row.leaseUntil === null);
   const waitingIds = new Set(waiting.map(({ endpointId }) => endpointId));
   const waitingDestinations = destinations.filter(({ endpointId }) => waitingIds.has(endpointId));
-  afterCommit(tx, () => dispatcher.acceptDeliveries(attempts, waitingDestinations));
+  dispatcher.acceptDeliveries(attempts, []);
+  afterCommit(tx, () => dispatcher.acceptDeliveries([], waitingDestinations));
+};
+
+const trackLeasing = (tx: Transaction): Leasing => {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const leasing: Leasing = { isCommitted: undefined, ended: promise };
+  onTransactionEnd(tx, (isCommitted) => {
+    leasing.isCommitted = isCommitted;
+    resolve(isCommitted);
+  });
+  return leasing;
 };
