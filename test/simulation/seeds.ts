@@ -15,27 +15,26 @@ export const fixedSeeds: readonly FixedSeed[] = [
       "credits-a-completed-link",
       "deletes-events-before-they-are-acknowledged",
       "judges-lost-payments-by-nodes-that-lag",
-      "never-fails-a-lost-payment",
       "settles-without-finality",
     ],
   },
   { seed: 86, caughtFaults: ["settles-bitcoin-whatever-the-amount"] },
-  { seed: 163, caughtFaults: ["settles-confirmed-blocks-of-solana", "skips-a-failed-chunk"] },
+  {
+    seed: 163,
+    caughtFaults: [
+      "moves-a-position-before-its-events",
+      "never-retries-an-interrupted-webhook",
+      "settles-confirmed-blocks-of-solana",
+    ],
+  },
   { seed: 72, caughtFaults: ["forgets-parked-notices", "runs-without-transactions"] },
   { seed: 31, caughtFaults: ["credits-a-deactivated-link"] },
-  {
-    seed: 9,
-    caughtFaults: ["ignores-keys-of-solana-transfers", "moves-a-position-before-its-events"],
-  },
+  { seed: 9, caughtFaults: ["ignores-keys-of-solana-transfers"] },
   {
     seed: 3338,
     scenario: "Solana: an operator resumes a halted watch after deep forks",
   },
-  {
-    seed: 90194,
-    caughtFaults: ["uses-random-event-ids"],
-    scenario: "a notice is stored as expired before the chain's own report is applied",
-  },
+  { seed: 244, caughtFaults: ["uses-random-event-ids"] },
   {
     seed: 4053,
     caughtFaults: [
@@ -50,18 +49,19 @@ export const fixedSeeds: readonly FixedSeed[] = [
     seed: 4004,
     caughtFaults: [
       "counts-a-transfer-once-for-each-reporter",
-      "takes-every-payment-of-a-transaction-for-one",
       "lists-repeated-reports-for-attention",
     ],
   },
-  { seed: 6001, caughtFaults: ["never-checks-a-refused-chain-again"] },
+  { seed: 4028, caughtFaults: ["takes-every-payment-of-a-transaction-for-one"] },
+  { seed: 6002, caughtFaults: ["never-checks-a-refused-chain-again"] },
   { seed: 5396, caughtFaults: ["leaves-early-payments-unclaimed"] },
   {
     seed: 5330,
     caughtFaults: ["reads-blocks-by-the-first-addresses", "never-rescans-for-a-late-link"],
   },
-  { seed: 28, caughtFaults: ["pays-links-with-older-money"] },
-  { seed: 43, caughtFaults: ["credits-a-payment-twice", "uses-random-payment-ids"] },
+  { seed: 28, caughtFaults: ["never-fails-a-lost-payment", "pays-links-with-older-money"] },
+  { seed: 43, caughtFaults: ["credits-a-payment-twice"] },
+  { seed: 20, caughtFaults: ["uses-random-payment-ids"] },
   {
     seed: 4,
     caughtFaults: [
@@ -69,7 +69,7 @@ export const fixedSeeds: readonly FixedSeed[] = [
       "credits-links-without-locks",
       "sends-events-backwards",
       "never-retries-a-rejected-webhook",
-      "never-retries-an-interrupted-webhook",
+      "skips-a-failed-chunk",
     ],
   },
 ];
@@ -80,8 +80,6 @@ export const soakSeeds: readonly FixedSeed[] = [
     seed: 120006,
     scenario: "one transaction pays a link twice, and a notice reports the smaller part first",
   },
-  { seed: 208, caughtFaults: ["deletes-events-before-they-are-acknowledged"] },
-  { seed: 81, caughtFaults: ["settles-bitcoin-whatever-the-amount"] },
   { seed: 8, caughtFaults: ["ignores-keys-of-solana-transfers"] },
   { seed: 40, scenario: "Bitcoin: payments leave the mempool, the broker loses its log" },
   { seed: 291, scenario: "Bitcoin: payments leave the mempool, deep forks" },
