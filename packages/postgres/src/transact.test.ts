@@ -97,7 +97,7 @@ describe("transact", () => {
     expect(await readPid()).not.toBe(pid);
   });
 
-  test("calls hooks after the commit, and tells those of a run that was rolled back", async () => {
+  test("calls hooks after the commit, and informs those of a run that was rolled back", async () => {
     const calls: string[] = [];
     const ends: string[] = [];
     const addEnd = (id: string) => (isCommitted: boolean) => void ends.push(`${id} ${isCommitted}`);

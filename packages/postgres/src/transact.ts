@@ -65,7 +65,7 @@ export const transact = async <Result>(
       if (error instanceof ApiError) return { refusal: error };
       throw error;
     } finally {
-      // Here, because `pool.connect` fails at once if its connection is lost after the commit.
+      // Here, because `pool.connect` fails immediately if its connection is lost after the commit.
       callHooks(isCommitted);
     }
   });
