@@ -50,11 +50,10 @@ export type Dispatcher = {
   capacityForNewDeliveries(destinations: readonly Destination[]): ReadonlyMap<string, number>;
   /** Returns when the lease of a delivery created now ends. */
   computeLeaseUntil(): Date;
-  /**
-   * Takes over newly created deliveries: sends the leased ones, and records at which destinations
-   * others wait.
-   */
-  acceptDeliveries(leased: readonly Attempt[], waitingDestinations: readonly Destination[]): void;
+  /** Sends newly created deliveries that are leased to this process. */
+  sendLeased(leased: readonly Attempt[]): void;
+  /** Records that deliveries to these destinations wait in the queue, and polls for them. */
+  noteQueued(destinations: readonly Destination[]): void;
   /**
    * Waits until new deliveries can be sent from memory, but only for a short time. Otherwise the
    * deliveries are queued.
@@ -154,10 +153,9 @@ export const createDispatcher = (options: DispatcherOptions): Dispatcher => {
     return effects;
   };
   const writer = createResultWriter({
+    ...options,
     saveBatch: (batch) => transact(pool, (tx) => recordEndedAttempts(tx, batch, options)),
     onWritten: (count) => void applyInput({ kind: "written", count }),
-    clock,
-    log,
   });
   const effectRunner: EffectRunner = {
     options,
@@ -184,7 +182,8 @@ export const createDispatcher = (options: DispatcherOptions): Dispatcher => {
     computeLeaseUntil: () => afterMs(clock, leaseMsFor(timeoutMs)),
     capacityForNewDeliveries: (destinations) =>
       capacityForNewDeliveries(state, destinations, nowMs()),
-    acceptDeliveries: (leased, waiting) => void applyInput({ kind: "opened", leased, waiting }),
+    sendLeased: (leased) => void applyInput({ kind: "leased", leased }),
+    noteQueued: (destinations) => void applyInput({ kind: "queued", destinations }),
     awaitCapacity: () => waitWhileBusy(() => isBusy(state, nowMs())),
     stopEndpoint: (endpointId) => void applyInput({ kind: "left", endpointId }),
     stop: async () => {
@@ -229,6 +228,7 @@ const claimAttempts = (
     const linkIds = new Set(deliveries.map(({ linkId }) => linkId));
     const links = await findLinks(tx, [...linkIds]);
     const destinations = shares.map(({ destination }) => destination);
+    // Its attempts start only after the commit.
     const leasing = { isCommitted: true, ended: Promise.resolve(true) };
     return prepareAttempts(tx, targets, { deliveries, destinations, links, leaseUntil, leasing });
   });
@@ -291,7 +291,7 @@ const releaseLeases = async (
     const lockedLeases = await transact(pool, (tx) => releaseDeliveries(tx, leases, clock.now()));
     const lockedSet = new Set(lockedLeases);
     const released = leases.filter((lease) => !lockedSet.has(lease));
-    applyInput({ kind: "givenBack", destinations: released.map(({ destination }) => destination) });
+    applyInput({ kind: "queued", destinations: released.map(({ destination }) => destination) });
     return lockedLeases;
   };
   const storedAttempts = attempts.filter((_attempt, index) => stored[index]);

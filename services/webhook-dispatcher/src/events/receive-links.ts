@@ -246,8 +246,9 @@ const insertAndLease = async (
   const waiting = created.filter((row) => row.leaseUntil === null);
   const waitingIds = new Set(waiting.map(({ endpointId }) => endpointId));
   const waitingDestinations = destinations.filter(({ endpointId }) => waitingIds.has(endpointId));
-  dispatcher.acceptDeliveries(attempts, []);
-  afterCommit(tx, () => dispatcher.acceptDeliveries([], waitingDestinations));
+  dispatcher.sendLeased(attempts);
+  if (waitingDestinations.length > 0)
+    afterCommit(tx, () => dispatcher.noteQueued(waitingDestinations));
 };
 
 const trackLeasing = (tx: Transaction): Leasing => {

@@ -114,7 +114,7 @@ export const createScheduleWorld = (limits: SlotLimits) => {
   };
 
   const applyInput = (input: Input<Lease>): Effects<Lease> => {
-    if (input.kind === "opened" || input.kind === "claimed") {
+    if (input.kind === "leased" || input.kind === "claimed") {
       for (const lease of input.leased) {
         ok(lease.stage === "leased", "a lease is reported twice");
         lease.stage = "ready";
@@ -224,11 +224,15 @@ export const createScheduleWorld = (limits: SlotLimits) => {
       pendingInserts.add(pendingInsert);
     },
 
-    /** Commits the transaction; the next call notifies the schedule. */
+    /**
+     * Sends the leased deliveries and commits the transaction. The next call notifies the schedule
+     * of those that wait.
+     */
     continueCreating: (): void => {
       const [pendingInsert] = pendingInserts;
       if (pendingInsert === undefined) return;
       if (!pendingInsert.isCommitted) {
+        applyInput({ kind: "leased", leased: pendingInsert.leases });
         for (const row of pendingInsert.rows) rows.add(row);
         pendingInsert.isCommitted = true;
         return;
@@ -243,7 +247,8 @@ export const createScheduleWorld = (limits: SlotLimits) => {
           waitingRows.map(({ destination }) => [destination.endpointId, destination]),
         ).values(),
       ];
-      applyInput({ kind: "opened", leased: pendingInsert.leases, waiting: waitingDestinations });
+      if (waitingDestinations.length > 0)
+        applyInput({ kind: "queued", destinations: waitingDestinations });
     },
 
     /** Ends an attempt. Its result is not written yet. */
@@ -279,7 +284,7 @@ export const createScheduleWorld = (limits: SlotLimits) => {
         ok(row.state === "leased", `a delivery in state ${row.state} is released`);
         Object.assign(row, { state: "waiting", dueAtMs: nowMs, isKnownToWait: true });
       }
-      applyInput({ kind: "givenBack", destinations: leases.map(({ destination }) => destination) });
+      applyInput({ kind: "queued", destinations: leases.map(({ destination }) => destination) });
     },
 
     /** Lets another process lease the endpoint's due deliveries, or release all of its leases. */

@@ -18,7 +18,7 @@ const createTestSchedule = (slotsMax: number) => {
   /** Creates this many leased deliveries and ends all attempts. Returns how many started. */
   const send = (count: number): number => {
     const leased = Array.from({ length: count }, () => ({ destination }));
-    const { attemptsToStart } = applyInput({ kind: "opened", leased, waiting: [] });
+    const { attemptsToStart } = applyInput({ kind: "leased", leased });
     for (const started of attemptsToStart)
       applyInput({ kind: "ended", destination: started.destination, hasResponse: true });
     return attemptsToStart.length;
@@ -26,16 +26,13 @@ const createTestSchedule = (slotsMax: number) => {
   return { state, applyInput, send };
 };
 
-const createdWithLease = {
-  kind: "opened",
-  leased: [{ destination }],
-  waiting: [otherDestination],
-} as const;
+const createdWithLease = { kind: "leased", leased: [{ destination }] } as const;
 
 describe("with a thousand unwritten results", () => {
   test("starts, leases and polls nothing until one of them is written", () => {
     const { state, applyInput, send } = createTestSchedule(4_000);
     expect(send(999)).toBe(999);
+    applyInput({ kind: "queued", destinations: [otherDestination] });
     expect(applyInput(createdWithLease).attemptsToStart).toHaveLength(1);
     applyInput({ kind: "ended", destination, hasResponse: true });
     expect(applyInput(createdWithLease).attemptsToStart).toEqual([]);
@@ -59,18 +56,18 @@ describe("isBusy", () => {
   test("returns true while more than a hundred attempts are ready in memory", () => {
     const { state, applyInput } = createTestSchedule(1);
     const leased = Array.from({ length: 101 }, () => ({ destination }));
-    applyInput({ kind: "opened", leased, waiting: [] });
+    applyInput({ kind: "leased", leased });
     expect(isBusy(state, nowMs)).toBe(false);
-    applyInput({ kind: "opened", leased: [{ destination }], waiting: [] });
+    applyInput(createdWithLease);
     expect(isBusy(state, nowMs)).toBe(true);
   });
 
   test("returns true only while an endpoint with 500 responses per second has a backlog", () => {
     const { state, applyInput, send } = createTestSchedule(200);
     send(101);
-    applyInput({ kind: "opened", leased: [], waiting: [otherDestination] });
+    applyInput({ kind: "queued", destinations: [otherDestination] });
     expect(isBusy(state, nowMs)).toBe(false);
-    applyInput({ kind: "opened", leased: [], waiting: [destination] });
+    applyInput({ kind: "queued", destinations: [destination] });
     expect(isBusy(state, nowMs)).toBe(true);
     expect(isBusy(state, nowMs + 400)).toBe(false);
   });
@@ -104,7 +101,7 @@ describe("a poll", () => {
   test("claims nothing if the slots were taken in the meantime, and repeats", () => {
     const { applyInput } = createTestSchedule(1);
     const foundInput = findDue(applyInput);
-    applyInput({ kind: "opened", leased: [{ destination }], waiting: [] });
+    applyInput(createdWithLease);
     expect(applyInput(foundInput)).toMatchObject({ claim: undefined, pollAtMs: nowMs + 50 });
   });
 
@@ -118,7 +115,8 @@ describe("a poll", () => {
     const { applyInput, send } = createTestSchedule(40);
     send(9);
     const leased = Array.from({ length: 33 }, () => ({ destination }));
-    applyInput({ kind: "opened", leased, waiting: [destination] });
+    applyInput({ kind: "leased", leased });
+    applyInput({ kind: "queued", destinations: [destination] });
     expect(applyInput({ kind: "ended", destination, hasResponse: false })).toMatchObject({
       attemptsToStart: [{ destination }],
       pollAtMs: nowMs,
@@ -127,7 +125,7 @@ describe("a poll", () => {
 
   test("prefetches nothing for attempts that end without a response", () => {
     const { applyInput } = createTestSchedule(9);
-    applyInput({ kind: "opened", leased: [{ destination }], waiting: [] });
+    applyInput(createdWithLease);
     applyInput({ kind: "ended", destination, hasResponse: false });
     expect(applyInput({ kind: "look" }).poll?.alwaysIncluded).toEqual([]);
   });

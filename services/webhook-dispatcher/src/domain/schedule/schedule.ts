@@ -68,10 +68,10 @@ type WaitingDestination = Destination & { dueAt: Date };
 
 /** An event that the schedule reacts to. */
 export type Input<Item> =
-  /**
-   * Deliveries were created. Some are leased to this process, others wait for these destinations.
-   */
-  | { kind: "opened"; leased: readonly Item[]; waiting: readonly Destination[] }
+  /** Deliveries were created and leased to this process. */
+  | { kind: "leased"; leased: readonly Item[] }
+  /** Deliveries to these destinations wait in the queue: new ones, or ones whose leases ended. */
+  | { kind: "queued"; destinations: readonly Destination[] }
   /** It is time to poll for due deliveries. */
   | { kind: "look" }
   /** The poll found these endpoints, earliest due first. */
@@ -85,8 +85,6 @@ export type Input<Item> =
   | { kind: "aged" }
   /** The endpoint was disabled or deleted. */
   | { kind: "left"; endpointId: string }
-  /** Leases were released, so the deliveries to these destinations wait in the queue again. */
-  | { kind: "givenBack"; destinations: readonly Destination[] }
   | { kind: "stopping" };
 
 /** What the dispatcher must do now. */
@@ -136,9 +134,11 @@ export const updateSchedule = <Item extends WithDestination>(
   nowMs: number,
 ): Effects<Item> => {
   switch (input.kind) {
-    case "opened":
-      for (const destination of input.waiting) markBacklog(state, destination);
-      return acceptLeased(state, input.leased, nowMs, input.waiting.length > 0 ? nowMs : undefined);
+    case "leased":
+      return acceptLeased(state, input.leased, nowMs, undefined);
+    case "queued":
+      for (const destination of input.destinations) markBacklog(state, destination);
+      return { ...noEffects, pollAtMs: nowMs };
     case "look":
       return { ...noEffects, poll: createPoll(state, nowMs) };
     case "found":
@@ -159,9 +159,6 @@ export const updateSchedule = <Item extends WithDestination>(
       return { ...noEffects, leasesToRelease: takeStale(state.ready, nowMs) };
     case "left":
       return { ...noEffects, leasesToRelease: takeAllOfEndpoint(state.ready, input.endpointId) };
-    case "givenBack":
-      for (const destination of input.destinations) markBacklog(state, destination);
-      return { ...noEffects, pollAtMs: nowMs };
     case "stopping":
       state.isStopping = true;
       return { ...noEffects, leasesToRelease: takeAll(state.ready) };
