@@ -18,4 +18,5 @@ export const buildShopEnv = (receiver: { port: number }) => ({
 export const unlimitedEnv = {
   RATE_LIMIT_PER_IP: "100000:100000",
   RATE_LIMIT_PER_KEY: "100000:100000",
+  RATE_LIMIT_NOTICES_PER_IP: "100000:100000",
 };
