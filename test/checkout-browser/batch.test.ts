@@ -151,7 +151,7 @@ describe("an atomic batch payment", () => {
     async (code) => {
       const payer = await createPayer();
       payer.wallet.setHandler("wallet_sendCalls", failWith(code));
-      await payer.startPayment("Do not pay again");
+      await payer.startPayment("Payment of 25 USDC detected. Do not pay again.");
       expect(payer.wallet.listSentTransactions()).toHaveLength(2);
       expect(listPaymentRequests(payer.wallet)).toHaveLength(1);
     },

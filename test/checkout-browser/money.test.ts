@@ -218,7 +218,7 @@ describe("a sent allowance", () => {
     tab.wallet.setHandler("eth_sendTransaction");
     await rig.chain.callRpc("evm_setAutomine", [true]);
     await rig.chain.mine();
-    await tab.waitForText("Do not pay again");
+    await tab.waitForText("Payment of 25 USDC detected. Do not pay again.");
     expect(tab.wallet.listSentTransactions()).toHaveLength(2);
     expect(listPaymentRequests(tab.wallet)).toHaveLength(1);
   });
