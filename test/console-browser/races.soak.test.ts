@@ -108,6 +108,15 @@ const clickTwice = async (tab: Tab, button: Locator, random: Random): Promise<vo
   await tab.page.mouse.click(x, y, { clickCount: 2 });
 };
 
+/** Waits for a navigation. The page can replace it by its own, for example after a slow response. */
+const waitForNavigation = async (navigation: Promise<unknown>): Promise<void> => {
+  try {
+    await navigation;
+  } catch (error) {
+    if (!/ERR_ABORTED|interrupted by another navigation/.test(String(error))) throw error;
+  }
+};
+
 const findButtonByName = (tab: Tab, name: string): Locator =>
   tab.page.getByRole("button", { name, exact: true }).first();
 
@@ -328,9 +337,11 @@ const runRace = async (index: number, random: Random) => {
     await injectDelay("human pause", random.below(actionDelayMsMax));
     const actingTab = random.pick(usedTabs);
     const actionKind = random.below(4);
-    if (actionKind === 0) await actingTab.page.reload();
-    else if (actionKind === 1) await actingTab.page.goBack().then(() => actingTab.page.goForward());
-    else await clickTwice(actingTab, action.findButton(actingTab), random);
+    if (actionKind === 0) await waitForNavigation(actingTab.page.reload());
+    else if (actionKind === 1) {
+      await waitForNavigation(actingTab.page.goBack());
+      await waitForNavigation(actingTab.page.goForward());
+    } else await clickTwice(actingTab, action.findButton(actingTab), random);
   }
   await repeatUntilFulfilled(action, random);
   const itemsAfter = await readItems();
