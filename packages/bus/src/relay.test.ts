@@ -327,11 +327,16 @@ describe("the relay", () => {
       );
       freedSeq = rows[0]?.seq;
     }
+    // A failover breaks the relay's connection before a number can be reused. Otherwise, an iteration
+    // that is still running could delete the new row with that number.
+    const terminateConnections = async (): Promise<number> => {
+      const pids = await findRelayPids();
+      for (const pid of pids) await database.admin.query("SELECT pg_terminate_backend($1)", [pid]);
+      return pids.length;
+    };
+    await eventually(terminateConnections, 0);
     await database.admin.query(`ALTER TABLE outbox ALTER COLUMN seq RESTART WITH ${freedSeq}`);
     await publishSteps("b", 1, 2);
-    for (const pid of await findRelayPids()) {
-      await database.admin.query("SELECT pg_terminate_backend($1)", [pid]);
-    }
     await eventually(() => {
       clock.advance(1_000);
       relay.wake();
