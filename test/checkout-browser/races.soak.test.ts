@@ -93,7 +93,7 @@ const runRace = async (random: Random): Promise<number> => {
     else await page.evaluate(clickTwiceScript).catch(() => undefined);
   }
   const isPaid = async () => {
-    await payer.page.evaluate(clickTwiceScript);
+    await payer.page.evaluate(clickTwiceScript).catch(() => undefined);
     return countPaymentRequests(payer) > 0;
   };
   await waitUntil("the link is paid", isPaid);

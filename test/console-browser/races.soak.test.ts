@@ -108,12 +108,17 @@ const clickTwice = async (tab: Tab, button: Locator, random: Random): Promise<vo
   await tab.page.mouse.click(x, y, { clickCount: 2 });
 };
 
-/** Waits for a navigation. The page can replace it by its own, for example after a slow response. */
-const waitForNavigation = async (navigation: Promise<unknown>): Promise<void> => {
+/**
+ * Waits for a navigation. Returns false if the page has replaced it by its own, for example after a
+ * slow response.
+ */
+const waitForNavigation = async (navigation: Promise<unknown>): Promise<boolean> => {
   try {
     await navigation;
+    return true;
   } catch (error) {
     if (!/ERR_ABORTED|interrupted by another navigation/.test(String(error))) throw error;
+    return false;
   }
 };
 
@@ -121,7 +126,9 @@ const findButtonByName = (tab: Tab, name: string): Locator =>
   tab.page.getByRole("button", { name, exact: true }).first();
 
 const goTo = async (tab: Tab, path: string): Promise<void> => {
-  await tab.goTo(`${system.origin}/console${path}`, "Signed in as racer");
+  const url = `${system.origin}/console${path}`;
+  await waitUntil(`the page opens ${path}`, () => waitForNavigation(tab.page.goto(url)));
+  await tab.waitForText("Signed in as racer");
 };
 
 const findButtonInDialog = (tab: Tab, name: string): Locator =>
