@@ -98,8 +98,13 @@ test("a copied value is confirmed for a moment", async () => {
   await payer.goTo(payer.link.pageUrl);
   await payer.page.getByText("Advanced", { exact: true }).click();
   const contract = payer.page.getByRole("button", { name: "Copy payment contract" });
+  // The confirmation is shown so briefly that it must be observed from before the click.
+  const isConfirmed = payer.page.evaluate(`new Promise((resolve) =>
+    new MutationObserver(() => {
+      if (document.querySelector("[aria-label=Copied]")) resolve(true);
+    }).observe(document, { subtree: true, attributeFilter: ["aria-label"] }))`);
   await contract.click();
-  await payer.page.getByRole("button", { name: "Copied" }).waitFor();
-  expect(await payer.page.evaluate("navigator.clipboard.readText()")).toBe(devnet.erc20FeeProxy);
+  await isConfirmed;
+  await payer.waitForCopiedText(devnet.erc20FeeProxy);
   await contract.waitFor();
 });

@@ -87,14 +87,14 @@ const describeScan = (family: Family, isSampled: boolean) => {
 
   test("is paid by the request on the page, and the page updates without a reload", async () => {
     const { amount, symbol, requestPattern } = family;
-    await rig.runScenario(async ({ page, waitForText }, link) => {
+    await rig.runScenario(async ({ page, waitForCopiedText, waitForText }, link) => {
       const code = page.getByAltText("QR code of the payment request");
       await code.scrollIntoViewIfNeeded();
       const codeLoadedExpression = `document.querySelector("#qr-option img").naturalWidth > 0`;
       await waitUntil("the QR code is loaded", () => page.evaluate<boolean>(codeLoadedExpression));
       await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
       await page.getByRole("button", { name: "Copy amount" }).click();
-      expect(await page.evaluate("navigator.clipboard.readText()")).toBe(amount);
+      await waitForCopiedText(amount);
       expect(await findAxeViolations(page)).toEqual([]);
       await page.getByRole("radio", { name: "Wallet" }).check();
       const button = page.getByRole("link", { name: `Pay ${amount} ${symbol} in your wallet` });

@@ -97,7 +97,7 @@ describe("the docs", () => {
     await context.grantPermissions(["clipboard-read", "clipboard-write"]);
     await tab.page.getByRole("button", { name: "Copy code" }).first().click();
     await tab.page.getByRole("button", { name: "Copied" }).waitFor();
-    expect(await tab.page.evaluate("navigator.clipboard.readText()")).toBe(
+    await tab.waitForCopiedText(
       "WEBHOOK_HOST_OVERRIDES=receiver.test=http://127.0.0.1:9000 npm start\n",
     );
   });

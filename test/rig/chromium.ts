@@ -43,6 +43,7 @@ const wrapBrowser = (browser: Browser) => ({
     );
     await context.addInitScript(`document.addEventListener("securitypolicyviolation",
         (event) => window.tellViolation(event.effectiveDirective + " " + event.blockedURI))`);
+    await context.addInitScript(recordCopiedTextScript);
     context.on("request", (request) => {
       const url = new URL(request.url());
       if (url.protocol !== "data:" && url.origin !== origin) violations.push(`wanted ${url.href}`);
@@ -64,6 +65,18 @@ const wrapBrowser = (browser: Browser) => ({
 });
 export type Chromium = ReturnType<typeof wrapBrowser>;
 export type BrowserUser = Awaited<ReturnType<Chromium["createBrowserUser"]>>;
+
+/**
+ * Records what a page has copied. All pages of the browser share one clipboard, so what it contains
+ * can come from another test.
+ */
+const recordCopiedTextScript = `if (navigator.clipboard !== undefined) {
+  const writeText = navigator.clipboard.writeText.bind(navigator.clipboard);
+  navigator.clipboard.writeText = async (text) => {
+    await writeText(text);
+    window.copiedText = text;
+  };
+}`;
 
 const pollMsMax = 1_000;
 
@@ -97,6 +110,13 @@ const createTab = async (page: Page, hasScript = true) => {
     page,
     readText,
     waitForText,
+    /** Waits until the page has copied a text to the clipboard. */
+    waitForCopiedText: async (expectedText: string): Promise<void> => {
+      let copiedText: unknown;
+      const hasExpectedText = async () =>
+        (copiedText = await page.evaluate("window.copiedText")) === expectedText;
+      await waitUntil(() => `${expectedText} is copied; copied: ${copiedText}`, hasExpectedText);
+    },
     /** Opens a page, and waits until it contains a text, if one is given. */
     goTo: async (url: string, expectedText?: string): Promise<void> => {
       await page.goto(url);
