@@ -32,7 +32,7 @@ const openPaidLink = async (rig: Checkout, tab: Payer): Promise<void> => {
 
 /** Opens the page of a link that expires a moment after it was created. */
 const openExpiredLink = async ({ system }: Checkout, tab: Payer): Promise<void> => {
-  const expirationDate = new Date(Date.now() + 2_000).toISOString();
+  const expirationDate = new Date(Date.now() + 5_000).toISOString();
   const link = await system.createLink({ toAmount: "25", expirationDate });
   await system.waitForLink(link.id, ({ status }) => status === "inactive");
   await tab.goTo(link.pageUrl, "This payment link has expired.");

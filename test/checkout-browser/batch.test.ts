@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, expect, afterAll, beforeAll } from "@jest/globals";
-import { devnet } from "@payment-links/contracts";
 import { waitUntil } from "@payment-links/runtime/testing";
 import {
   type Payer,
@@ -62,18 +61,10 @@ const emptyStatusResponses: [string, WalletMethodHandler][] = [
 ];
 
 const rig = useCheckout();
-const approveAllowance = (abiAmount: string) =>
-  rig.chain.callRpc("eth_sendTransaction", [
-    {
-      from: account,
-      to: rig.chain.getTokenAddress("usdc"),
-      data: `0x095ea7b3${devnet.erc20FeeProxy.slice(2).padStart(64, "0")}${abiAmount.padStart(64, "0")}`,
-    },
-  ]);
 
 beforeEach(async () => {
   await rig.mint(account, 25n * baseUnitsPerToken);
-  await approveAllowance("0");
+  await rig.approve(account, 0n);
 });
 afterEach(async () => {
   await rig.chain.callRpc("evm_setAutomine", [true]);
@@ -160,7 +151,7 @@ describe("an atomic batch payment", () => {
 
 describeSoak("an atomic batch payment", () => {
   test("becomes a single payment if the allowance already exists", async () => {
-    await approveAllowance((25n * baseUnitsPerToken).toString(16));
+    await rig.approve(account, 25n * baseUnitsPerToken);
     const payer = await createPayer();
     await payer.startPayment("Do not pay again");
     expect([listPaymentRequests(payer.wallet).length, payer.wallet.listBatches()]).toEqual([1, []]);

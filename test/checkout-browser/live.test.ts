@@ -42,14 +42,19 @@ const waitForStreams = (expectedCount: number): Promise<true> =>
     async () => (await countStreams()) === expectedCount,
   );
 
-/**
- * Opens the page of an expired link. The link has a payment that was on time and is still in
- * progress.
- */
-const openExpiredLink = async (): Promise<Payer> => {
+/** Creates a link that expires soon. It has a payment that is in time and still in progress. */
+const createExpiringLink = async (): Promise<Payer> => {
   const expirationDate = new Date(Date.now() + 8_000).toISOString();
-  const payer = await rig.createPayer({ toAmount: "25", expirationDate });
-  await rig.chain.pay({ ...payer.link, amount: 25_000_000n });
+  const options = { toAmount: "25", expirationDate };
+  const link = await rig.system.createLink(options);
+  // Pays before the browser starts, which takes seconds on a busy machine.
+  await rig.chain.pay({ ...link, amount: 25n * baseUnitsPerToken });
+  return rig.createPayer(options, {}, link);
+};
+
+/** Creates a link like {@link createExpiringLink}, and waits until it has expired. */
+const createExpiredLink = async (): Promise<Payer> => {
+  const payer = await createExpiringLink();
   await rig.system.waitForLink(
     payer.link.id,
     ({ status, payments }) => status === "inactive" && payments.length === 1,
@@ -181,11 +186,7 @@ describe("an open page (rule CHAIN-15)", () => {
 
 describeSoak("an open page (rule CHAIN-15)", () => {
   test("shows its expiry, and then a payment that was in time and settles later", async () => {
-    const expirationDate = new Date(Date.now() + 8_000).toISOString();
-    const payer = await rig.createPayer({ toAmount: "25", expirationDate });
-    // Pays before the page opens, because the page opens slowly on a busy machine and the payment
-    // must be in time.
-    await rig.chain.pay({ ...payer.link, amount: 25n * baseUnitsPerToken });
+    const payer = await createExpiringLink();
     const countLoads = await openLinkPage(payer);
     await payer.waitForText("This payment link has expired.");
     expect(await canPay(payer)).toBe(false);
@@ -215,7 +216,7 @@ describeSoak("an open page (rule CHAIN-15)", () => {
 
 describe("a page that opens when its link can no longer be paid", () => {
   test("shows a pending payment that was in time, and then that it is paid, without a reload", async () => {
-    const payer = await openExpiredLink();
+    const payer = await createExpiredLink();
     const countLoads = await openLinkPage(payer);
     await payer.waitForText("This payment link has expired.");
     await payer.waitForText("Payment of 25 USDC detected.");
@@ -242,7 +243,7 @@ describe("a page that opens when its link can no longer be paid", () => {
 
 describeSoak("a page that opens when its link can no longer be paid", () => {
   test("shows when it is offline and when it is back, including what happened in between", async () => {
-    const payer = await openExpiredLink();
+    const payer = await createExpiredLink();
     const countLoads = await openLinkPage(payer);
     await waitForStreams(1);
     await payer.user.context.setOffline(true);

@@ -1,5 +1,6 @@
 import { expect } from "@jest/globals";
 import { devnet } from "@payment-links/contracts";
+import { waitUntil } from "@payment-links/runtime/testing";
 import {
   expectNothingPaid,
   expectRejectionExplained,
@@ -11,7 +12,7 @@ import { findAxeViolations } from "../rig/find-axe-violations.ts";
 import { requireChromium, sampleCases } from "../rig/require-chromium.ts";
 import { clickPay, canPay, listPaymentRequests, publicRpcUrl } from "../rig/create-checkout.ts";
 import { useCheckout } from "../rig/use-checkout.ts";
-import { failWith } from "../rig/wallet.ts";
+import { announceLateWallets, failWith } from "../rig/wallet.ts";
 
 const { describe, describeSoak, test } = requireChromium();
 
@@ -74,15 +75,8 @@ describe("a payer with a wallet", () => {
 
   test("resets an earlier allowance first if the token requires it", async () => {
     const tokenAddress = rig.chain.getTokenAddress("silent");
-    const approveAllowance = async (amount: string) => {
-      const abiWords = [devnet.erc20FeeProxy.slice(2).toLowerCase(), amount];
-      const data = `0x095ea7b3${abiWords.map((abiWord) => abiWord.padStart(64, "0")).join("")}`;
-      await rig.chain.callRpc("eth_sendTransaction", [
-        { from: accountWithAllowance, to: tokenAddress, data },
-      ]);
-    };
-    await approveAllowance("0");
-    await approveAllowance("1");
+    await rig.approve(accountWithAllowance, 0n, "silent");
+    await rig.approve(accountWithAllowance, 1n, "silent");
     const payer = await rig.createPayer({
       toAmount: "7",
       tokenId: "silent",
@@ -132,7 +126,8 @@ describe("a payer with a wallet", () => {
       ["Page", null],
       ["Huge", null],
     ]);
-    expect(await tab.page.evaluate(`document.querySelector("#wallets img").naturalWidth`)).toBe(1);
+    const iconLoadedExpression = `document.querySelector("#wallets img").naturalWidth === 1`;
+    await waitUntil("the icon is loaded", () => tab.page.evaluate<boolean>(iconLoadedExpression));
     expect(await findAxeViolations(tab.page)).toEqual([]);
   });
 
@@ -148,10 +143,11 @@ describe("a payer with a wallet", () => {
 
 describeSoak("a payer with a wallet", () => {
   test("can pay even if the wallet announces itself late", async () => {
-    const payer = await rig.createPayer({ toAmount: "25", announceAfterMs: 3_000 });
+    const payer = await rig.createPayer({ toAmount: "25", announcesLate: true });
     await payer.open();
     const readOption = () => payer.page.locator("input:checked").getAttribute("value");
     expect(await readOption()).toBe("qr");
+    await announceLateWallets(payer);
     await clickPay(payer);
     await payer.waitForText("Do not pay again");
     expect(await readOption()).toBe("wallet");
@@ -193,12 +189,14 @@ describeSoak("a payer with a wallet", () => {
     await payer.user.context.grantPermissions(["clipboard-read", "clipboard-write"]);
     await payer.open();
     await payer.page.getByText("Advanced", { exact: true }).click();
-    const copiedTexts: unknown[] = [];
-    for (const name of ["Copy payment contract", "Copy payment reference"]) {
+    const expectedTexts = {
+      "Copy payment contract": devnet.erc20FeeProxy,
+      "Copy payment reference": `0x${payer.link.reference}`,
+    };
+    for (const [name, expectedText] of Object.entries(expectedTexts)) {
       await payer.click(name);
-      copiedTexts.push(await payer.page.evaluate("navigator.clipboard.readText()"));
+      await payer.waitForCopiedText(expectedText);
     }
-    expect(copiedTexts).toEqual([devnet.erc20FeeProxy, `0x${payer.link.reference}`]);
   });
 });
 

@@ -81,7 +81,8 @@ describe("the steps of a payment", () => {
     holdResponse(payer, "eth_requestAccounts");
     await payer.startPayment("Approve the connection in your wallet.");
     await waitForStep(payer, "Confirm in wallet");
-    await payer.click("Change payment method");
+    // The page reloads, and its script must run before a choice.
+    await Promise.all([payer.page.waitForEvent("load"), payer.click("Change payment method")]);
     await payer.page.getByRole("radio", { name: "QR code" }).check();
     expect(await countOptions(payer)).toBe(3);
     expect(listPaymentRequests(payer.wallet)).toEqual([]);

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, expect } from "@jest/globals";
 import { randomBytes } from "node:crypto";
-import { devnet } from "@payment-links/contracts";
 import {
   type Checkout,
   type Payer,
@@ -27,10 +26,7 @@ const rig = useOwnCheckout({ readsTransfers: true });
 beforeEach(async () => {
   await rig.chain.callRpc("anvil_setCode", [account, "0x"]);
   await rig.mint(account, 25n * baseUnitsPerToken);
-  const spender = devnet.erc20FeeProxy.slice(2).padStart(64, "0");
-  const data = `0x095ea7b3${spender}${"0".repeat(64)}`;
-  const tokenAddress = rig.chain.getTokenAddress("usdc");
-  await rig.chain.callRpc("eth_sendTransaction", [{ from: account, to: tokenAddress, data }]);
+  await rig.approve(account, 0n);
 });
 afterEach(async () => {
   await rig.chain.callRpc("evm_setAutomine", [true]);
@@ -66,10 +62,7 @@ const createFreshAccount = async (): Promise<string> => {
   const freshAccount = `0x${randomBytes(20).toString("hex")}`;
   await rig.chain.callRpc("anvil_impersonateAccount", [freshAccount]);
   await rig.chain.callRpc("anvil_setBalance", [freshAccount, "0xde0b6b3a7640000"]);
-  const abiWords = [freshAccount.slice(2), (25n * baseUnitsPerToken).toString(16)];
-  const data = `0x40c10f19${abiWords.map((abiWord) => abiWord.padStart(64, "0")).join("")}`;
-  const tokenAddress = rig.chain.getTokenAddress("usdc");
-  await rig.chain.callRpc("eth_sendTransaction", [{ from: account, to: tokenAddress, data }]);
+  await rig.mint(freshAccount, 25n * baseUnitsPerToken, account);
   return freshAccount;
 };
 

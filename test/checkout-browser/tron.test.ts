@@ -1,12 +1,11 @@
 import { beforeEach, expect } from "@jest/globals";
-import { devnet } from "@payment-links/contracts";
 import { waitUntil } from "@payment-links/runtime/testing";
 import { findAxeViolations } from "../rig/find-axe-violations.ts";
 import { clickPay, canPay, showsPendingPayment } from "../rig/create-checkout.ts";
 import { createTronCheckout } from "../rig/create-tron-checkout.ts";
 import type { TronWallet } from "../rig/tron-wallet.ts";
 import { usePayersRig } from "../rig/use-checkout.ts";
-import { failWith, WalletError, neverRespond } from "../rig/wallet.ts";
+import { WalletError, announceLateWallets, failWith, neverRespond } from "../rig/wallet.ts";
 import { gzipSync } from "node:zlib";
 import { requireChromium, sampleCases } from "../rig/require-chromium.ts";
 import { walkByKeyboard } from "../rig/walk-by-keyboard.ts";
@@ -148,12 +147,9 @@ const transactionChanges: [string, RegExp, string][] = [
 
 const rig = usePayersRig(() => createTronCheckout());
 beforeEach(async () => {
-  const tokenAddress = rig.chain.getTokenAddress("usdc");
   if ((await rig.balanceOf(account)) < 25n * baseUnitsPerToken)
     await rig.mint(account, 25n * baseUnitsPerToken);
-  const spender = devnet.erc20FeeProxy.slice(2).padStart(64, "0");
-  const data = `0x095ea7b3${spender}${"0".repeat(64)}`;
-  await rig.chain.callRpc("eth_sendTransaction", [{ from: account, to: tokenAddress, data }]);
+  await rig.approve(account, 0n);
 });
 
 const createPayer = (options: TronPayerOptions = {}): Promise<Payer> =>
@@ -259,10 +255,11 @@ describeSoak("a payer with a Tron wallet", () => {
   });
 
   test("can pay even if the wallet announces itself late; until then a phone is offered TronLink's browser", async () => {
-    const payer = await createFundedPayer({ announceAfterMs: 3_000 });
+    const payer = await createFundedPayer({ announcesLate: true });
     await payer.open();
     await payer.page.getByRole("radio", { name: "Wallet" }).check();
     await payer.waitForText("No Tron wallet found in this browser.");
+    await announceLateWallets(payer);
     await clickPay(payer);
     await payer.waitForText(paymentSeenText);
     expect(await payer.readText()).not.toContain("No Tron wallet found");
@@ -475,8 +472,9 @@ describeSoak("a payer", () => {
   test("who never confirms the allowance is informed after it expires", async () => {
     const payer = await createPayer({ lifetimeMs: 3_000 });
     payer.wallet.setHandler("trx.sign", neverRespond);
-    await payer.startPayment("Step 1 of 2");
+    await payer.startPayment();
     await expectNothingPaid(payer, "The request in your wallet expired.");
+    expect(payer.wallet.listSigningRequests()).toHaveLength(1);
     expect(payer.wallet.countSent()).toBe(0);
   });
 
@@ -493,12 +491,12 @@ describeSoak("a payer", () => {
 
   test("whose transaction fails in its block is informed and can pay again", async () => {
     const payer = await createFundedPayer();
+    payer.wallet.setHandler("trx.sendRawTransaction", () => ({ result: true }));
+    await payer.startPayment("Sent. Waiting for the network. Do not pay again.");
     payer.wallet.setHandler("trx.getUnconfirmedTransactionInfo", ([id]) => ({
       id,
       receipt: { result: "OUT_OF_ENERGY" },
     }));
-    payer.wallet.setHandler("trx.sendRawTransaction", () => ({ result: true }));
-    await payer.startPayment();
     await expectNothingPaid(payer, "Your transaction ran out of energy. The fee was charged");
   });
 });

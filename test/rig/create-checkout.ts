@@ -30,8 +30,8 @@ export type PayerOptions = LinkOptions & {
   account?: string;
   /** The names of the wallets in the payer's browser. */
   walletNames?: readonly string[];
-  /** The delay after which the wallets announce themselves. The default is immediately. */
-  announceAfterMs?: number;
+  /** Whether the wallets only announce themselves when the test says so. */
+  announcesLate?: boolean;
 };
 
 type EvmPayerOptions = PayerOptions & {
@@ -51,17 +51,31 @@ const shortenTimersScript = `for (const name of ["setTimeout", "setInterval"]) {
 
 const deployBatchAccount = async (chain: LocalEvmChain): Promise<string> => {
   const bytecodes = await compileContracts(new URL("batch-account.sol", import.meta.url));
-  const hash = await chain.callRpc("eth_sendTransaction", [
-    { from: defaultPayer, data: bytecodes["BatchAccount"] },
-  ]);
-  // The transaction is only in a block shortly after the node has responded.
+  const data = bytecodes["BatchAccount"];
+  const receipt = await sendMinedTransaction(chain, { from: defaultPayer, data });
+  return (receipt as { contractAddress: string }).contractAddress;
+};
+
+/**
+ * Sends a transaction of an account whose key the node has. Returns its receipt once it is in a
+ * block, which is shortly after the node has responded.
+ */
+const sendMinedTransaction = async (
+  chain: LocalEvmChain,
+  transaction: { from: string; to?: string; data: string | undefined },
+): Promise<unknown> => {
+  const hash = await chain.callRpc("eth_sendTransaction", [transaction]);
   let receipt: unknown;
-  await waitUntil("the contract is deployed", async () => {
+  await waitUntil("the transaction is in a block", async () => {
     receipt = await chain.callRpc("eth_getTransactionReceipt", [hash]);
     return receipt !== null;
   });
-  return (receipt as { contractAddress: string }).contractAddress;
+  return receipt;
 };
+
+const abiWord = (hex: string): string => hex.replace(/^0x/, "").toLowerCase().padStart(64, "0");
+
+type CreatedLink = Awaited<ReturnType<PaymentSystem["createLink"]>>;
 
 type PayersContext<Wallet, Options> = {
   chain: LocalEvmChain;
@@ -93,14 +107,18 @@ export const createPayers = async <Wallet extends InstalledWallet, Options exten
     chain,
     system,
     createUser,
-    /** Creates a link, and a payer with a wallet and an open tab. */
-    createPayer: async (options: Options, browserOptions: BrowserContextOptions = {}) => {
+    /** Creates a payer with a wallet and an open tab, and a link, unless one is given. */
+    createPayer: async (
+      options: Options,
+      browserOptions: BrowserContextOptions = {},
+      givenLink?: CreatedLink,
+    ) => {
       const {
         account = defaultPayer,
         walletNames = ["Test"],
         ...linkOptions
       }: PayerOptions = options;
-      const link = await system.createLink(linkOptions);
+      const link = givenLink ?? (await system.createLink(linkOptions));
       const wallets = walletNames.map((name) => createWallet({ name, account, options }));
       const [wallet] = wallets;
       if (wallet === undefined) throw new Error("a payer needs a wallet");
@@ -116,17 +134,27 @@ export const createPayers = async <Wallet extends InstalledWallet, Options exten
       };
       return { link, wallet, wallets, user, ...tab, open, startPayment };
     },
-    /** Mints tokens to an account whose key the node has. */
-    mint: (to: string, amount: bigint) => {
-      const abiWords = [to.slice(2).toLowerCase(), amount.toString(16)];
-      const data = `0x40c10f19${abiWords.map((abiWord) => abiWord.padStart(64, "0")).join("")}`;
-      return chain.callRpc("eth_sendTransaction", [
-        { from: to, to: chain.getTokenAddress("usdc"), data },
-      ]);
-    },
+    /** Mints tokens to an account. The node has the key of the account that sends them. */
+    mint: (to: string, amount: bigint, from = to) =>
+      sendMinedTransaction(chain, {
+        from,
+        to: chain.getTokenAddress("usdc"),
+        data: `0x40c10f19${abiWord(to)}${abiWord(amount.toString(16))}`,
+      }),
+    /** Sets the allowance of an account, whose key the node has, for the payment contract. */
+    approve: (
+      from: string,
+      amount: bigint,
+      tokenName: Parameters<LocalEvmChain["getTokenAddress"]>[0] = "usdc",
+    ) =>
+      sendMinedTransaction(chain, {
+        from,
+        to: chain.getTokenAddress(tokenName),
+        data: `0x095ea7b3${abiWord(devnet.erc20FeeProxy)}${abiWord(amount.toString(16))}`,
+      }),
     /** Returns the account's token balance in base units. */
     balanceOf: async (account: string): Promise<bigint> => {
-      const data = `0x70a08231${account.slice(2).toLowerCase().padStart(64, "0")}`;
+      const data = `0x70a08231${abiWord(account)}`;
       return BigInt(
         String(
           await chain.callRpc("eth_call", [{ to: chain.getTokenAddress("usdc"), data }, "latest"]),
@@ -178,11 +206,11 @@ export const createCheckout = async ({
   return createPayers<TestWallet, EvmPayerOptions>({
     chain,
     system,
-    createWallet: ({ name, account, options: { batching: status, announceAfterMs = 0 } }) =>
+    createWallet: ({ name, account, options: { batching: status, announcesLate = false } }) =>
       createWallet({
         name,
         account,
-        announceAfterMs,
+        announcesLate,
         nodeUrl: chain.url,
         chainId: chain.chainId,
         ...(status && { batching: { status, delegate } }),

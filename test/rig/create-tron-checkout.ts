@@ -57,7 +57,7 @@ export const createTronCheckout = async () => {
     system,
     createWallet: ({ name, account, options }) => {
       const {
-        announceAfterMs = 0,
+        announcesLate = false,
         isLegacy = false,
         queriesFromPage = false,
         lifetimeMs,
@@ -67,7 +67,7 @@ export const createTronCheckout = async () => {
         ...(queriesFromPage && { nodeOrigin: node.origin }),
         name,
         account,
-        announceAfterMs,
+        announcesLate,
         isLegacy,
         nodeUrl: chain.url,
         evmUrl: chain.evmUrl,

@@ -10,7 +10,7 @@ import {
 
 type TronWalletOptions = {
   name?: string;
-  announceAfterMs?: number;
+  announcesLate?: boolean;
   /**
    * The server with java-tron's JSON-RPC API, and the EVM node behind it, which signs and sends.
    */

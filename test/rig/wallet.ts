@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import type { BrowserContext } from "playwright-core";
+import type { BrowserContext, Page } from "playwright-core";
 import { type Hex, encodeFunctionData, parseAbi } from "viem";
 import { call } from "./client.ts";
 
@@ -24,8 +24,8 @@ type WalletOptions = {
   account: string;
   /** The wallet's initial network. */
   chainId: string;
-  /** The delay after which the wallet announces itself. The default is immediately. */
-  announceAfterMs?: number;
+  /** Whether the wallet only announces itself when {@link announceLateWallets} is called. */
+  announcesLate?: boolean;
   /** By default, the wallet does not support batches. */
   batching?: BatchSupport;
 };
@@ -106,8 +106,8 @@ const toHex = (chainId: string): string => `0x${BigInt(chainId).toString(16)}`;
 
 type RecordedWalletOptions = {
   name?: string;
-  /** The delay after which the wallet announces itself. The default is immediately. */
-  announceAfterMs?: number;
+  /** Whether the wallet only announces itself when {@link announceLateWallets} is called. */
+  announcesLate?: boolean;
   /** The default response to each method. */
   callMethod: (method: string, params: readonly unknown[]) => unknown;
 };
@@ -118,14 +118,14 @@ type RecordedWalletOptions = {
  */
 export const createRecordedWallet = ({
   name = "Test Wallet",
-  announceAfterMs = 0,
+  announcesLate = false,
   callMethod,
 }: RecordedWalletOptions) => {
   const requests: WalletRequest[] = [];
   const handlers = new Map<string, WalletMethodHandler>();
   return {
     info: { uuid: crypto.randomUUID(), name, icon: "data:image/gif;base64,R0lGODlhAQABAAAAACw=" },
-    announceAfterMs,
+    announcesLate,
     requests,
     callMethod,
     /** Sets the handler of a method. Without a handler, restores the default. */
@@ -234,9 +234,9 @@ export const installWallets = async (
   await context.exposeFunction("askWallet", (index: number, request: WalletRequest) =>
     wallets[index]?.handleRequest(request),
   );
-  const announcements = wallets.map(({ info, announceAfterMs, tron }) => ({
+  const announcements = wallets.map(({ info, announcesLate, tron }) => ({
     info,
-    announceAfterMs,
+    announcesLate,
     tron,
   }));
   if (announcements.some(({ tron }) => tron?.nodeOrigin !== undefined)) {
@@ -244,6 +244,10 @@ export const installWallets = async (
   }
   await context.addInitScript(`(${installInPageScript})(${JSON.stringify(announcements)})`);
 };
+
+/** Makes the wallets of an open page announce themselves. */
+export const announceLateWallets = ({ page }: { page: Page }): Promise<unknown> =>
+  page.evaluate(`window.dispatchEvent(new Event("test:announce"))`);
 
 /** The browser build, which the package does not export. */
 const tronWebFile = fileURLToPath(
@@ -286,7 +290,7 @@ const installInPageScript = `(known) => {
     if (tron.isOld) window.tronLink = provider;
     return provider;
   };
-  const wallets = known.map(({ info, announceAfterMs, tron }, index) => {
+  const wallets = known.map(({ info, announcesLate, tron }, index) => {
     const request = async (asked) => {
       const { result, error } = await window.askWallet(index, asked);
       if (typeof error === "string") throw error;
@@ -297,13 +301,13 @@ const installInPageScript = `(known) => {
     if (tron?.isOld) return provider;
     const detail = Object.freeze({ info: { ...info, rdns: "test.wallet" + index }, provider });
     const name = tron ? "TIP6963" : "eip6963";
-    let isKnown = announceAfterMs === 0;
+    let isKnown = !announcesLate;
     const announce = () => isKnown &&
       window.dispatchEvent(new CustomEvent(name + ":announceProvider", { detail }));
-    if (!isKnown) setTimeout(() => { isKnown = true; announce(); }, announceAfterMs);
+    window.addEventListener("test:announce", () => { isKnown = true; announce(); });
     window.addEventListener(name + ":requestProvider", announce);
     announce();
     return provider;
   });
-  if (known[0].announceAfterMs === 0 && !known[0].tron) window.ethereum = wallets[0];
+  if (!known[0].announcesLate && !known[0].tron) window.ethereum = wallets[0];
 }`;
