@@ -112,9 +112,9 @@ const createTab = async (page: Page, hasScript = true) => {
     waitForText,
     /** Waits until the page has copied a text to the clipboard. */
     waitForCopiedText: async (expectedText: string): Promise<void> => {
-      let copiedText: unknown;
+      let copiedText = "";
       const hasExpectedText = async () =>
-        (copiedText = await page.evaluate("window.copiedText")) === expectedText;
+        (copiedText = String(await page.evaluate("window.copiedText"))) === expectedText;
       await waitUntil(() => `${expectedText} is copied; copied: ${copiedText}`, hasExpectedText);
     },
     /** Opens a page, and waits until it contains a text, if one is given. */
