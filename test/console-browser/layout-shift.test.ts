@@ -16,10 +16,6 @@ const observeShifts = `
     for (const { value } of list.getEntries()) window.layoutShift += value;
   }).observe({ type: "layout-shift", buffered: true });`;
 
-/** Resolves after the page has rendered a frame. */
-const waitForFrame = `new Promise((resolve) =>
-  requestAnimationFrame(() => requestAnimationFrame(() => resolve())))`;
-
 /** Each view with a text of its data. */
 const views: [string, string][] = [
   ["", "Received"],
@@ -68,9 +64,9 @@ describe("a view whose data arrives one response after the other, the last reque
       await goTo(path);
       await waitUntil(`${path} requests its data`, () => heldRequests.length > 0);
       await waitUntil(`${path} shows its data`, async () => {
-        await page.evaluate(waitForFrame);
+        await tab.waitForFrame();
         await heldRequests.pop()?.();
-        await page.evaluate(waitForFrame);
+        await tab.waitForFrame();
         const text = await tab.readText();
         const isLoaded = text.includes(expectedText) && !text.includes("Loading…");
         return isLoaded && heldRequests.length === 0;

@@ -159,6 +159,30 @@ describe("a user who can only sign in with the operator's links", () => {
     await tab.click("Sign in as pia", "Signed in as pia");
   });
 
+  test("gets a passkey with the name of the device, even if the sessions arrive last", async () => {
+    const user = await system.createUser();
+    const sessionsRequest = Promise.withResolvers<void>();
+    await user.context.route("**/console/api/sessions", async (route) => {
+      await sessionsRequest.promise;
+      await route.continue();
+    });
+    const tab = await user.openTab();
+    await addAuthenticator(user, tab);
+    await tab.goTo(await system.createSignInUrl("pina"));
+    const responses = ["session/methods", "passkeys", "identities"].map((path) =>
+      tab.page.waitForResponse(`**/console/api/${path}`),
+    );
+    await tab.click("Sign in as pina");
+    for (const response of await Promise.all(responses)) await response.finished();
+    await tab.waitForFrame();
+    const heading = tab.page.getByRole("heading", { name: "Add a passkey" });
+    expect(await heading.isVisible()).toBe(false);
+    sessionsRequest.resolve();
+    await heading.waitFor();
+    await tab.click("Add passkey", "Signed in as pina");
+    await tab.goTo(`${system.origin}/console/account/sign-in`, "Chrome on Linux");
+  });
+
   test("is not asked again after Not now, but reminded (rule CALLER-45)", async () => {
     const user = await system.createUser({
       locale: "de-DE",

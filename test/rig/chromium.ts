@@ -78,6 +78,9 @@ const recordCopiedTextScript = `if (navigator.clipboard !== undefined) {
   };
 }`;
 
+const waitForFrameScript = `new Promise((resolve) =>
+  requestAnimationFrame(() => requestAnimationFrame(() => resolve())))`;
+
 const pollMsMax = 1_000;
 
 /**
@@ -117,6 +120,8 @@ const createTab = async (page: Page, hasScript = true) => {
         (copiedText = String(await page.evaluate("window.copiedText"))) === expectedText;
       await waitUntil(() => `${expectedText} is copied; copied: ${copiedText}`, hasExpectedText);
     },
+    /** Resolves after the page has rendered a frame. */
+    waitForFrame: (): Promise<void> => page.evaluate(waitForFrameScript),
     /** Opens a page, and waits until it contains a text, if one is given. */
     goTo: async (url: string, expectedText?: string): Promise<void> => {
       await page.goto(url);

@@ -1,6 +1,6 @@
 import { fingerprint } from "@payment-links/design/icons";
 import { useEffect, useRef, useState } from "react";
-import { useOperationMutation, useOperationQuery } from "../../api/query.ts";
+import { isFirstLoad, useOperationMutation, useOperationQuery } from "../../api/query.ts";
 import { declinePasskey, useMissingPasskey } from "../../ceremonies/missing-passkey.ts";
 import { createPasskey } from "../../ceremonies/sign-with-passkey.ts";
 import { PresenceDialog } from "../../frame/presence-dialog.tsx";
@@ -16,29 +16,36 @@ import { texts } from "./texts.ts";
 /**
  * Offers a passkey to a user whose account has no sign-in method of its own. Otherwise ends. An offer
  * stays until it is answered, although the cache is cleared after the account has changed: a click
- * on a button that is replaced meanwhile would be lost.
+ * on a button that is replaced meanwhile would be lost. The passkey is named after this device, so
+ * the offer waits for the sessions, but only for one attempt to load them.
  */
 export const PasskeyStep = ({ onDone }: { onDone: () => void }) => {
-  const { isMissing, isFirstLoad } = useMissingPasskey();
-  const [isOffered, setOffered] = useState(false);
-  if (isMissing && !isOffered) setOffered(true);
-  const isUnnecessary = !isMissing && !isFirstLoad && !isOffered;
+  const missingPasskey = useMissingPasskey();
+  const sessions = useOperationQuery("listSessions", {});
+  const [offeredName, setOfferedName] = useState<string>();
+  if (missingPasskey.isMissing && !isFirstLoad([sessions]) && offeredName === undefined) {
+    const device = sessions.data?.data.find(({ isCurrent }) => isCurrent)?.device ?? undefined;
+    setOfferedName(device === undefined ? texts.passkeyName : texts.deviceName(device));
+  }
+  const isUnnecessary =
+    !missingPasskey.isMissing && !missingPasskey.isFirstLoad && offeredName === undefined;
   useEffect(() => {
     if (isUnnecessary) onDone();
   }, [isUnnecessary, onDone]);
-  return isOffered ? <PasskeyOffer onDone={onDone} /> : <Skeleton />;
+  return offeredName === undefined ? (
+    <Skeleton />
+  ) : (
+    <PasskeyOffer name={offeredName} onDone={onDone} />
+  );
 };
 
-const PasskeyOffer = ({ onDone }: { onDone: () => void }) => {
+/** The user can rename the passkey later. */
+const PasskeyOffer = ({ name, onDone }: { name: string; onDone: () => void }) => {
   const addPasskey = useOperationMutation("addPasskey", "listPasskeys");
-  const sessions = useOperationQuery("listSessions", {});
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current?.focus(), []);
   const add = async (): Promise<void> => {
     const passkey = await createPasskey();
-    // The name is this device. The user can rename the passkey later.
-    const device = sessions.data?.data.find(({ isCurrent }) => isCurrent)?.device ?? undefined;
-    const name = device === undefined ? texts.passkeyName : texts.deviceName(device);
     await addPasskey.mutateAsync({ body: { name, passkey } });
     onDone();
   };
