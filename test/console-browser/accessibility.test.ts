@@ -118,6 +118,7 @@ describe("a user without a mouse", () => {
     const { goTo, tab } = await signUpShop("cleo");
     await goTo("/webhooks");
     await tab.page.getByRole("link", { name: "till" }).click();
+    await tab.waitForText("Deliveries will appear here.");
     const menuButton = tab.page.getByRole("button", { name: "Actions: till" });
     await menuButton.focus();
     await tab.page.keyboard.press("Enter");

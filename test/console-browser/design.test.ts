@@ -67,7 +67,7 @@ describe("the components of the design system", () => {
       await expectPicture(`page-${theme}`, page.getByRole("main"), blankPage);
       await tab.click("Actions: Order 1001");
       const menu = page.getByRole("menu");
-      await menu.waitFor();
+      await menu.getByRole("menuitem").and(page.locator(":focus")).waitFor();
       await expectPicture(`menu-${theme}`, menu, blankPage);
       await page.keyboard.press("Escape");
       await tab.click("Open dialog");

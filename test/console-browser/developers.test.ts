@@ -47,7 +47,7 @@ describe("the developers page", () => {
         sample.replaceAll("https://pay.example.com", system.origin),
       );
     }
-    await tab.click("Copy code", "Copied");
+    await tab.click("Copy code");
     const request = await readSample("create-link.sh");
     await tab.waitForCopiedText(request.replaceAll("https://pay.example.com", system.origin));
   });

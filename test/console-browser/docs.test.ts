@@ -1,5 +1,6 @@
 import { apiErrorCodes, validationMessages, webhookTypes } from "@payment-links/contracts";
 import { expect } from "@jest/globals";
+import { waitUntil } from "@payment-links/runtime/testing";
 import type { Page } from "playwright-core";
 import { findLayoutFaults } from "../rig/find-axe-violations.ts";
 import { requireChromium, sampleCases } from "../rig/require-chromium.ts";
@@ -81,8 +82,10 @@ describe("the docs", () => {
     await field.press("Enter");
     await tab.page.waitForURL(/\/docs\/errors#IDEMPOTENCY_KEY_REUSED$/);
     const entry = 'document.getElementById("IDEMPOTENCY_KEY_REUSED")';
-    const top = await tab.page.evaluate<number>(`${entry}.getBoundingClientRect().top`);
-    expect(top).toBeLessThan(computer.height);
+    await waitUntil("the entry is in sight", async () => {
+      const top = await tab.page.evaluate<number>(`${entry}.getBoundingClientRect().top`);
+      return top < computer.height;
+    });
   });
 
   test("say that nothing was found", async () => {
@@ -96,7 +99,6 @@ describe("the docs", () => {
     const { context, tab } = await openDocs("/quickstart");
     await context.grantPermissions(["clipboard-read", "clipboard-write"]);
     await tab.page.getByRole("button", { name: "Copy code" }).first().click();
-    await tab.page.getByRole("button", { name: "Copied" }).waitFor();
     await tab.waitForCopiedText(
       "WEBHOOK_HOST_OVERRIDES=receiver.test=http://127.0.0.1:9000 npm start\n",
     );

@@ -73,6 +73,7 @@ describe("a profile image", () => {
     expect(await findLayoutFaults(page)).toEqual([]);
     // The browser can decode this image, but the service rejects it.
     await choose("huge.png", buildTealPng(16_384, 1));
+    await page.getByRole("group", { name: "Profile image" }).locator("canvas").waitFor();
     await tab.click("Save profile", "The image has over 12 million pixels, or a side over 16,383.");
   });
 });

@@ -64,7 +64,7 @@ describe("the search", () => {
     expect(await results.last().getAttribute("aria-selected")).toBe("true");
     await tab.page.keyboard.press("Enter");
     await waitForPath("/webhooks/*");
-    expect(await tab.page.getByRole("dialog").count()).toBe(0);
+    await tab.page.getByRole("dialog").waitFor({ state: "detached" });
   });
 
   test("opens the right result if Enter is pressed before it has arrived", async () => {

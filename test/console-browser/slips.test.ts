@@ -17,6 +17,8 @@ describe("a slip of the hand changes nothing:", () => {
     await tab.page.getByLabel("I have saved it").check();
     await tab.click("Close");
     await tab.page.getByRole("button", { name: "Actions: till" }).click();
+    // The menu moves the focus to its first entry.
+    await tab.page.getByRole("menuitem").and(tab.page.locator(":focus")).waitFor();
     await tab.page.getByRole("menuitem", { name: "Revoke" }).focus();
     await tab.page.keyboard.press("Enter");
     await tab.page.getByRole("dialog").waitFor();
