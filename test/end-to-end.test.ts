@@ -145,6 +145,7 @@ describe("npm start with its development chain, end to end", () => {
     await deliveredEntries.first().click();
     await shopTab.waitForText("POST https://receiver.test/hook");
     await shopTab.waitForText("Response bodies aren't stored.");
+    await shopTab.waitForText("HTTP 204");
     await openSetupStep(shopTab, "Paid");
     await shopTab.waitForText("Order 7");
     await followLink(shopTab, "Overview");

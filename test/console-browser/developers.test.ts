@@ -47,7 +47,9 @@ describe("the developers page", () => {
         sample.replaceAll("https://pay.example.com", system.origin),
       );
     }
+    await tab.stopClock();
     await tab.click("Copy code");
+    await tab.page.getByText("Copied", { exact: true }).waitFor();
     const request = await readSample("create-link.sh");
     await tab.waitForCopiedText(request.replaceAll("https://pay.example.com", system.origin));
   });

@@ -98,7 +98,9 @@ describe("the docs", () => {
   test("copy the code of a block", async () => {
     const { context, tab } = await openDocs("/quickstart");
     await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+    await tab.stopClock();
     await tab.page.getByRole("button", { name: "Copy code" }).first().click();
+    await tab.page.getByRole("button", { name: "Copied" }).waitFor();
     await tab.waitForCopiedText(
       "WEBHOOK_HOST_OVERRIDES=receiver.test=http://127.0.0.1:9000 npm start\n",
     );

@@ -120,6 +120,11 @@ const createTab = async (page: Page, hasScript = true) => {
         (copiedText = String(await page.evaluate("window.copiedText"))) === expectedText;
       await waitUntil(() => `${expectedText} is copied; copied: ${copiedText}`, hasExpectedText);
     },
+    /** Stops the page's clock, so that what it shows for some seconds stays. */
+    stopClock: async (): Promise<void> => {
+      await page.clock.install({ time: 0 });
+      await page.clock.pauseAt(1_000);
+    },
     /** Resolves after the page has rendered a frame. */
     waitForFrame: (): Promise<void> => page.evaluate(waitForFrameScript),
     /** Opens a page, and waits until it contains a text, if one is given. */
